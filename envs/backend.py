@@ -1,0 +1,156 @@
+"""What a backend is: state fields, a loader, and functions marked as reading or writing.
+
+A backend declares its state as annotated class attributes with defaults, and its functions as
+methods marked ``@reads`` or ``@writes``. It holds nothing else, so that a copy of its fields is a
+copy of its world. **A field's value is never changed in place**: to write, assign a new value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, get_origin
+
+from envs.errors import ConfigProblem
+from envs.long_context import Pack
+from envs.random_stream import RandomStream
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Tool(NamedTuple):
+    """One function that a model may call."""
+
+    name: str
+    environment: str
+    """Name of the backend that has it."""
+    function: Callable[..., Any]
+    """The method, unbound."""
+    writes: bool
+    """Whether it may change state."""
+    keeps_on_refusal: str | None
+    """Why a refused call may leave a change behind; None where it never does."""
+
+
+def reads(function: Function) -> Function:
+    """Mark a method as a function for the model that leaves the world as it is."""
+    function.__dict__["_tool"] = (False, None)
+    return function
+
+
+def writes(function: Function) -> Function:
+    """Mark a method as a function for the model that may change the world.
+
+    A refused call is undone by the session, whatever the method had changed by then.
+    """
+    function.__dict__["_tool"] = (True, None)
+    return function
+
+
+def writes_even_refused(reason: str) -> Callable[[Function], Function]:
+    """Mark a writing method whose refusals leave a change behind.
+
+    Args:
+        reason: Why; shown wherever the exceptions to "a refusal changes nothing" are listed.
+    """
+
+    def mark(function: Function) -> Function:
+        function.__dict__["_tool"] = (True, reason)
+        return function
+
+    return mark
+
+
+class Backend:
+    """Base of all simulated worlds.
+
+    Attributes:
+        Config: TypedDict of the initial config: its keys are what may be given.
+        RENAMED: Config key to state field, where the two differ.
+        FIELDS: Names of all state fields, collected from the class's annotations.
+        TOOLS: The model's functions by name, in the order of the source.
+    """
+
+    Config: ClassVar[type]
+    RENAMED: ClassVar[Mapping[str, str]] = {}
+    FIELDS: ClassVar[tuple[str, ...]] = ()
+    TOOLS: ClassVar[Mapping[str, Tool]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Collect state fields and functions."""
+        cls.FIELDS = tuple(
+            name for name, kind in cls.__annotations__.items() if not _is_class_variable(kind)
+        )
+        cls.TOOLS = {
+            name: Tool(name, cls.__name__, member, *member.__dict__["_tool"])
+            for name, member in vars(cls).items()
+            if callable(member) and "_tool" in getattr(member, "__dict__", {})
+        }
+
+    @classmethod
+    def load(cls, config: Mapping[str, Any], pack: Pack | None = None) -> Self:
+        """Make a backend in the state that an initial config describes.
+
+        A key that is given is taken as it is, one that is absent gets its default, an unknown one
+        is ignored; ``check_config`` is what finds fault. Loading copies, so that the config and the
+        state share nothing.
+
+        Args:
+            config: The initial config of this backend.
+            pack: Bulky material to mix in, or None.
+        """
+        self = cls()
+        for field in cls.FIELDS:
+            setattr(self, field, copy_json(getattr(cls, field)))
+        for key in cls.Config.__annotations__.keys() & config.keys():
+            field = cls.RENAMED.get(key, key)
+            if field in cls.FIELDS:
+                setattr(self, field, copy_json(config[key]))
+        self._load(config, pack)
+        return self
+
+    def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
+        """Derive what is not taken over literally; for backends to override."""
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield the broken references of a well-typed config; for backends to override.
+
+        Yields:
+            JSON path below the backend's own config, starting with ``.`` or ``[``, and message.
+        """
+        yield from ()
+
+    @classmethod
+    def check_config(cls, config: object) -> list[ConfigProblem]:
+        """Return every unknown key, wrong type and broken reference of an initial config."""
+        # pydantic takes longer to import than most commands take to run, and only checks need it.
+        from envs.config_check import check
+
+        return check(cls, config)
+
+    def fork(self) -> Self:
+        """Return an independent copy: nothing done to one is seen by the other."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+
+def _is_class_variable(annotation: object) -> bool:
+    # Annotations are text in a module with postponed evaluation, objects otherwise.
+    return str(annotation).startswith(("ClassVar", "typing.ClassVar")) or (
+        get_origin(annotation) is ClassVar
+    )
+
+
+def copy_json(value: Any) -> Any:
+    """Return a copy of JSON-like data that shares no list and no dict with the original."""
+    if isinstance(value, dict):
+        return {key: copy_json(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [copy_json(member) for member in value]
+    return value
+
+
+def random_stream(config: Mapping[str, Any], default_seed: int) -> RandomStream:
+    """Return the private generator that a config asks for by its key ``random_seed``."""
+    return RandomStream(config.get("random_seed", default_seed))

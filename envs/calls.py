@@ -1,0 +1,340 @@
+"""A tool call as a record, and the one place where text and JSON become such records.
+
+Model output is hostile. Nothing here evaluates, imports or looks anything up: text is parsed
+to a syntax tree of which only literals and plain function calls are read, within fixed bounds.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, NoReturn
+
+from envs.errors import MalformedCall
+
+MAX_TEXT = 1_000_000
+"""Longest reply or argument text that is read, in characters."""
+MAX_DEPTH = 40
+"""Deepest nesting of lists, objects and calls in an argument."""
+MAX_INT_BITS = 4096
+"""Largest integer that is read, in bits."""
+
+_SOURCE = "<call>"
+# Python warns about odd escapes in the model's strings; the warning is not for the user.
+warnings.filterwarnings("ignore", module=re.escape(_SOURCE))
+
+_FENCE = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)```", re.DOTALL)
+_CALL_START = re.compile(r"[A-Za-z_][\w.]*[ \t]*\(")
+
+
+class Call(NamedTuple):
+    """One tool call.
+
+    A value in ``args`` or ``kwargs`` is a literal (None, bool, int, float, str, list, tuple,
+    dict) or, where ``nested`` is set, another Call whose result takes its place.
+    """
+
+    name: str
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = MappingProxyType({})
+    nested: bool = False
+
+    def __str__(self) -> str:
+        """Return the call as a Python call expression."""
+        shown = [*map(_shown, self.args), *(f"{k}={_shown(v)}" for k, v in self.kwargs.items())]
+        return f"{self.name}({', '.join(shown)})"
+
+
+def _shown(value: object) -> str:
+    return str(value) if isinstance(value, Call) else repr(value)
+
+
+def parse_call(text: str) -> Call:
+    """Read one Python call expression, such as ``cd(folder='src')``.
+
+    Args:
+        text: The expression; positional arguments and nested calls are allowed.
+
+    Raises:
+        MalformedCall: The text is anything else than one call with literal arguments.
+    """
+    node = parse_expression(text)
+    if not isinstance(node, ast.Call):
+        raise MalformedCall(f"{_excerpt(text)} is not a function call. Write name(argument=value).")
+    return call_from_node(node)
+
+
+def parse_calls(text: str) -> list[Call]:
+    """Read the calls in a model's text reply.
+
+    Understood are a bracketed list of calls, a bare call, and either of them in a code fence
+    or after prose. Text without any call gives an empty list.
+
+    Args:
+        text: The whole reply.
+
+    Raises:
+        MalformedCall: The text contains what looks like calls but cannot be read as such.
+    """
+    if len(text) > MAX_TEXT:
+        raise MalformedCall(f"The reply has {len(text)} characters; at most {MAX_TEXT} are read.")
+    problem = None
+    for stretch in _bracketed_stretches(text):
+        try:
+            calls = _listed_calls(stretch)
+        except MalformedCall as error:
+            problem = problem or error
+            continue
+        if calls is not None:
+            return calls
+    if problem is not None:
+        raise problem
+    return _bare_calls(text)
+
+
+def call_from_tool(name: str, arguments: object) -> Call:
+    """Build a call from a structured tool call.
+
+    Args:
+        name: The function's name as the model gave it.
+        arguments: An object, its JSON text, or nothing at all (None or blank text).
+
+    Raises:
+        MalformedCall: The arguments are not an object, or exceed the bounds.
+    """
+    if isinstance(arguments, str):
+        arguments = _json_arguments(name, arguments)
+    if arguments is None:
+        arguments = {}
+    if not isinstance(arguments, dict):
+        kind = type(arguments).__name__
+        raise MalformedCall(f"The arguments of {name} are a {kind}; they must be a JSON object.")
+    check_bounds(arguments)
+    return Call(name, (), arguments)
+
+
+def _json_arguments(name: str, text: str) -> object:
+    if len(text) > MAX_TEXT:
+        raise MalformedCall(f"The arguments of {name} are longer than {MAX_TEXT} characters.")
+    if not text.strip():
+        return {}
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedCall(f"The arguments of {name} are not valid JSON: {error}.") from None
+
+
+def check_bounds(value: object, depth: int = 0) -> None:
+    """Refuse what is nested too deep, an integer too large, or a number that is not finite.
+
+    Raises:
+        MalformedCall: A bound is exceeded.
+    """
+    if isinstance(value, (str, bool)) or value is None:
+        return
+    if isinstance(value, int):
+        if value.bit_length() > MAX_INT_BITS:
+            raise MalformedCall(f"An integer has more than {MAX_INT_BITS} bits.")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise MalformedCall(f"{value} is not a finite number.")
+    elif depth >= MAX_DEPTH:
+        raise MalformedCall(f"Arguments are nested more than {MAX_DEPTH} levels deep.")
+    elif isinstance(value, dict):
+        for member in value.values():
+            check_bounds(member, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            check_bounds(member, depth + 1)
+
+
+def parse_expression(text: str) -> ast.expr:
+    """Parse text as one Python expression, without evaluating anything.
+
+    Raises:
+        MalformedCall: The text is empty, too long, or not one expression.
+    """
+    if len(text) > MAX_TEXT:
+        raise MalformedCall(f"The text has {len(text)} characters; at most {MAX_TEXT} are read.")
+    try:
+        return ast.parse(text.strip(" \t"), _SOURCE, "eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        reason = getattr(error, "msg", None) or str(error) or type(error).__name__
+        raise MalformedCall(f"{_excerpt(text)} is not valid Python: {reason}.") from None
+
+
+def call_from_node(node: ast.Call, depth: int = 0) -> Call:
+    """Read a call from its syntax tree.
+
+    Raises:
+        MalformedCall: An argument is neither a literal nor a call, or a bound is exceeded.
+    """
+    name = dotted_name(node.func)
+    if name is None:
+        raise MalformedCall(f"{_source(node.func)} is not the name of a function.")
+    args = tuple([_value(arg, depth + 1) for arg in node.args])
+    kwargs: dict[str, Any] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise MalformedCall(f"{name}: ** is not allowed; name each argument.")
+        if keyword.arg in kwargs:
+            raise MalformedCall(f"{name}: the argument {keyword.arg} is given twice.")
+        kwargs[keyword.arg] = _value(keyword.value, depth + 1)
+    nested = any(holds_call(value) for value in (*args, *kwargs.values()))
+    return Call(name, args, kwargs, nested)
+
+
+def dotted_name(node: ast.expr) -> str | None:
+    """Return ``a.b.c`` for names joined by dots, None for any other expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id, *reversed(parts)])
+
+
+def holds_call(value: object) -> bool:
+    """Tell whether a value is a Call or contains one."""
+    if isinstance(value, Call):
+        return True
+    if isinstance(value, dict):
+        return any(map(holds_call, value.values()))
+    return isinstance(value, (list, tuple)) and any(map(holds_call, value))
+
+
+def _value(node: ast.expr, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise MalformedCall(f"Arguments are nested more than {MAX_DEPTH} levels deep.")
+    if isinstance(node, ast.Constant):
+        return _constant(node)
+    if isinstance(node, ast.List):
+        return [_value(item, depth + 1) for item in node.elts]
+    if isinstance(node, ast.Tuple):
+        return tuple([_value(item, depth + 1) for item in node.elts])
+    if isinstance(node, ast.Dict):
+        return {_key(k): _value(v, depth + 1) for k, v in zip(node.keys, node.values, strict=True)}
+    if isinstance(node, ast.Call):
+        return call_from_node(node, depth)
+    if isinstance(node, ast.UnaryOp):
+        return _signed(node)
+    if isinstance(node, ast.Name) and node.id in ("true", "false", "null"):
+        _refuse(node, "write True, False or None")
+    if isinstance(node, ast.Name):
+        _refuse(node, "put text between quotes")
+    return _refuse(node, "give a literal value")
+
+
+def _constant(node: ast.Constant) -> Any:
+    value = node.value
+    if isinstance(value, (bytes, complex)) or value is ...:
+        _refuse(node, "use text, numbers, True, False, None, lists or dicts")
+    check_bounds(value)
+    return value
+
+
+def _key(node: ast.expr | None) -> Any:
+    if isinstance(node, ast.Constant):
+        return _constant(node)
+    if isinstance(node, ast.UnaryOp):
+        return _signed(node)
+    raise MalformedCall("The keys of a dict must be literals.")
+
+
+def _signed(node: ast.UnaryOp) -> int | float:
+    operand = node.operand
+    if isinstance(operand, ast.Constant) and type(operand.value) in (int, float):
+        value: int | float = _constant(operand)
+        if isinstance(node.op, ast.USub):
+            return -value
+        if isinstance(node.op, ast.UAdd):
+            return value
+    return _refuse(node, "give a literal value")
+
+
+def _refuse(node: ast.expr, advice: str) -> NoReturn:
+    raise MalformedCall(f"{_source(node)} is not a literal: {advice}.")
+
+
+def _source(node: ast.expr) -> str:
+    try:
+        return _excerpt(ast.unparse(node))
+    except (RecursionError, ValueError):
+        return "An expression"
+
+
+def _excerpt(text: str, limit: int = 60) -> str:
+    text = " ".join(text[: 4 * limit].split())
+    return repr(text if len(text) <= limit else f"{text[: limit - 3]}...")
+
+
+def _listed_calls(text: str) -> list[Call] | None:
+    """Return the calls of a bracketed list, None for a list of anything else."""
+    node = parse_expression(text)
+    if not isinstance(node, ast.List):
+        return None
+    calls = [call_from_node(member) for member in node.elts if isinstance(member, ast.Call)]
+    return calls if len(calls) == len(node.elts) else None
+
+
+def _bare_calls(text: str) -> list[Call]:
+    """Return the one call that a text, or its first code fence, consists of; prose has none."""
+    fence = _FENCE.search(text)
+    bare = (fence[1] if fence else text).strip().strip("`").strip()
+    if not _CALL_START.match(bare):
+        return []
+    try:
+        statements = ast.parse(bare, _SOURCE).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return []
+    values = [line.value for line in statements if isinstance(line, ast.Expr)]
+    if len(values) < len(statements) or not all(isinstance(value, ast.Call) for value in values):
+        return []
+    if len(values) > 1:
+        raise MalformedCall("Several calls in one text: write them as one list, [f(a=1), g(b=2)].")
+    return [parse_call(bare)]
+
+
+def _bracketed_stretches(text: str) -> Iterator[str]:
+    """Yield the outermost bracketed stretches that open with something like a call."""
+    position = 0
+    while (start := text.find("[", position)) >= 0:
+        position = start + 1
+        if not _CALL_START.match(text[start + 1 :].lstrip()[:200]):
+            continue
+        end = _closing(text, start)
+        if end is None:
+            yield text[start:]
+            return
+        yield text[start : end + 1]
+        position = end + 1
+
+
+def _closing(text: str, start: int) -> int | None:
+    """Return where the bracket at ``start`` closes, not counting those inside string literals."""
+    depth, quote, position = 0, "", start
+    while position < len(text):
+        char = text[position]
+        if quote:
+            if char == "\\":
+                position += 1
+            elif text.startswith(quote, position):
+                position += len(quote) - 1
+                quote = ""
+        elif char in "'\"":
+            quote = char * 3 if text.startswith(char * 3, position) else char
+            position += len(quote) - 1
+        elif char in "[({":
+            depth += 1
+        elif char in "])}":
+            depth -= 1
+            if depth == 0:
+                return position
+        position += 1
+    return None

@@ -1,0 +1,67 @@
+"""The strict check of initial configs: unknown keys, wrong types, broken references."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from envs.errors import ConfigProblem
+
+if TYPE_CHECKING:
+    from envs.backend import Backend
+
+
+@cache
+def _adapter(config: type) -> TypeAdapter[Any]:
+    config.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[attr-defined]
+    return TypeAdapter(config)
+
+
+def check(backend: type[Backend], config: object) -> list[ConfigProblem]:
+    """Return the problems of one backend's initial config, in its order."""
+    root = f"$.{backend.__name__}"
+    try:
+        _adapter(backend.Config).validate_python(config)
+    except ValidationError as error:
+        return [_problem(root, backend, config, detail) for detail in error.errors()]
+    assert isinstance(config, dict)
+    return [ConfigProblem(root + path, message) for path, message in backend.references(config)]
+
+
+def _problem(
+    root: str, backend: type[Backend], config: object, detail: ErrorDetails
+) -> ConfigProblem:
+    path = root + _path(config, detail["loc"])
+    if detail["type"] == "extra_forbidden":
+        key = str(detail["loc"][-1])
+        known = list(backend.Config.__annotations__) if len(detail["loc"]) == 1 else []
+        close = get_close_matches(key, known, n=1)
+        advice = f"did you mean {close[0]}?" if close else "remove it"
+        return ConfigProblem(path, f"unknown key; {advice}")
+    message = detail["msg"][0].lower() + detail["msg"][1:]
+    if detail["type"] == "missing":
+        return ConfigProblem(path, "is missing")
+    return ConfigProblem(path, f"{message}, got {_brief(detail['input'])}")
+
+
+def _path(config: object, location: tuple[int | str, ...]) -> str:
+    """Write a pydantic location as a JSON path, without the names of union members in it."""
+    path, here = "", config
+    for position, step in enumerate(location):
+        last = position == len(location) - 1
+        if isinstance(here, dict) and (step in here or last):
+            path += f".{step}" if str(step).isidentifier() else f"[{step!r}]"
+            here = here.get(step)
+        elif isinstance(here, list) and isinstance(step, int):
+            path += f"[{step}]"
+            here = here[step] if step < len(here) else None
+    return path
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

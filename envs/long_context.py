@@ -1,0 +1,45 @@
+"""Bulky material for long-context trajectories, as a value that is mixed into a session.
+
+Whether a trajectory is long is a property of its config: a session that is given a pack is, one
+that is not is not. Where packs come from is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+
+class Pack(NamedTuple):
+    """What long context adds to each backend. All members are read-only."""
+
+    file_suffix: str
+    """Text appended to the content of every loaded file."""
+    untouched_files: Sequence[str]
+    """Names of files that do not get the suffix."""
+    extra_files: Sequence[str]
+    """Names of the empty files put into every directory that has no sub-directory."""
+    car_status: str
+    """Text added to the car's status and tire reports."""
+    parking_brake: str
+    """Text added when the parking brake is used."""
+    weather: Mapping[str, Any]
+    """Members put in front of the outside temperature."""
+    cities: Sequence[str]
+    """City names added to a distance."""
+    watch_list: Sequence[Any]
+    """Entries added to the watch list when it is shown."""
+    transactions: Sequence[Mapping[str, Any]]
+    """Transactions added to the history when it is shown."""
+    moving_average_5: Sequence[float]
+    """Numbers shown instead of a stock's 5-day average."""
+    moving_average_20: Sequence[float]
+    """Numbers shown instead of a stock's 20-day average."""
+    sector_stocks: Mapping[str, Sequence[str]]
+    """Symbols added to a sector when its stocks are listed."""
+    order_metadata: Mapping[str, str]
+    """Texts added to an order; ``{symbol}`` stands for the order's symbol."""
+    credit_cards: Mapping[str, Mapping[str, Any]]
+    """Credit cards added to the account, unless the id is taken."""
+    bookings: Mapping[str, Mapping[str, Any]]
+    """Bookings added to the record, unless the id is taken."""

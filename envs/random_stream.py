@@ -1,0 +1,66 @@
+"""Random numbers as a value.
+
+A stream is a seed and a position in the 32-bit output of Python's Mersenne Twister. It is
+two integers, so that forking and snapshots cost nothing, and it yields exactly what
+``random.Random(seed)`` yields for the same sequence of draws.
+"""
+
+from __future__ import annotations
+
+from array import array
+from functools import lru_cache
+from random import Random
+from threading import Lock
+from typing import NamedTuple
+
+_WORD = 32
+_BLOCK = 64
+
+
+class _Words:
+    """The 32-bit outputs of one seed, produced as far as anyone has asked."""
+
+    def __init__(self, seed: int) -> None:
+        self._source = Random(seed)
+        self._words = array("I")
+        self._growing = Lock()
+
+    def take(self, position: int, count: int) -> list[int]:
+        end = position + count
+        if len(self._words) < end:
+            with self._growing:
+                while len(self._words) < end:
+                    self._words.extend([self._source.getrandbits(_WORD) for _ in range(_BLOCK)])
+        return self._words[position:end].tolist()
+
+
+@lru_cache(maxsize=256)
+def _words(seed: int) -> _Words:
+    return _Words(seed)
+
+
+class RandomStream(NamedTuple):
+    """A position in the outputs of one seed; a draw returns the value and the stream after it."""
+
+    seed: int
+    position: int = 0
+
+    def uniform(self, low: float, high: float) -> tuple[float, RandomStream]:
+        """Draw a float between low and high, as ``Random.uniform`` does."""
+        first, second = _words(self.seed).take(self.position, 2)
+        fraction = ((first >> 5) * 67108864.0 + (second >> 6)) / 9007199254740992.0
+        return low + (high - low) * fraction, self._replace(position=self.position + 2)
+
+    def randint(self, low: int, high: int) -> tuple[int, RandomStream]:
+        """Draw an integer from low to high, both included, as ``Random.randint`` does."""
+        span = high - low + 1
+        bits = span.bit_length()
+        words = -(-bits // _WORD)
+        position = self.position
+        while True:
+            drawn = _words(self.seed).take(position, words)
+            position += words
+            drawn[-1] >>= words * _WORD - bits
+            value = sum(word << (_WORD * index) for index, word in enumerate(drawn))
+            if value < span:
+                return low + value, self._replace(position=position)

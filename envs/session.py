@@ -1,0 +1,228 @@
+"""A session: the backends of one trajectory, the calls made on them, and their state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, Self
+
+from envs.backend import Backend, Tool
+from envs.calls import Call
+from envs.errors import (
+    BackendFault,
+    ConfigError,
+    ConfigProblem,
+    MalformedCall,
+    ToolError,
+    UnknownFunction,
+)
+from envs.long_context import Pack
+from envs.registry import backend_class
+from envs.results import Result
+from envs.state import Snapshot
+
+
+@cache
+def _tools_of(environments: tuple[str, ...]) -> Mapping[str, Tool]:
+    """Return the functions of several backends by name; a later backend wins a clash."""
+    return {
+        name: tool
+        for environment in environments
+        for name, tool in backend_class(environment).TOOLS.items()
+    }
+
+
+class Session:
+    """One live world that calls are made on.
+
+    Attributes:
+        backends: The backends by name, in the trajectory's order.
+        tools: All functions of the backends by name.
+        offered: Names that may be called, or None where every function may.
+        checks_arguments: Whether arguments are validated against the function's schema before it
+            runs. Where not, ill-typed arguments do what Python makes of them, as in the reference.
+    """
+
+    __slots__ = ("backends", "checks_arguments", "offered", "tools")
+
+    def __init__(
+        self,
+        backends: dict[str, Backend],
+        offered: frozenset[str] | None = None,
+        checks_arguments: bool = False,
+    ) -> None:
+        self.backends = backends
+        self.tools = _tools_of(tuple(backends))
+        self.offered = offered
+        self.checks_arguments = checks_arguments
+
+    @classmethod
+    def load(
+        cls,
+        environments: Sequence[str],
+        config: Mapping[str, Mapping[str, Any]],
+        pack: Pack | None = None,
+        *,
+        tolerant: bool = False,
+        checks_arguments: bool = False,
+    ) -> Self:
+        """Make a session from an initial config.
+
+        Args:
+            environments: Names of the backends, in the order in which they are compared.
+            config: Backend name to its initial config; a backend without one gets its defaults.
+            pack: Bulky material to mix in, or None.
+            tolerant: Do not check the config: take irregular values as they are.
+            checks_arguments: See the class.
+
+        Raises:
+            ConfigError: A name is unknown, a config does not fit its backend, or it cannot be
+                loaded at all.
+        """
+        if not tolerant:
+            problems = check_config(environments, config)
+            if problems:
+                raise ConfigError(problems)
+        backends = {name: _load(name, config.get(name, {}), pack) for name in environments}
+        return cls(backends, None, checks_arguments)
+
+    def fork(self) -> Self:
+        """Return an independent copy: nothing done to one is seen by the other."""
+        copy = object.__new__(type(self))
+        copy.backends = {name: backend.fork() for name, backend in self.backends.items()}
+        copy.tools = self.tools
+        copy.offered = self.offered
+        copy.checks_arguments = self.checks_arguments
+        return copy
+
+    def call(self, call: Call | MalformedCall) -> Result:
+        """Make one call; whatever the model did wrong becomes a result that it can read.
+
+        Args:
+            call: The call, or the reason why there is none.
+
+        Raises:
+            BackendFault: A backend broke on well-formed arguments.
+        """
+        if isinstance(call, MalformedCall):
+            return Result.refused(call)
+        try:
+            tool = self._find(call.name)
+            args, kwargs = call.args, call.kwargs
+            if call.nested:
+                args = tuple([self._resolve(value) for value in args])
+                kwargs = {name: self._resolve(value) for name, value in kwargs.items()}
+            if self.checks_arguments:
+                _check(tool, args, kwargs)
+        except ToolError as error:
+            return Result.refused(error)
+        return self._run(tool, args, kwargs)
+
+    def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
+        """Make calls in order; one that fails does not keep the next from being made."""
+        return [self.call(call) for call in calls]
+
+    def snapshot(self) -> Snapshot:
+        """Return the state of all backends."""
+        return Snapshot({name: vars(backend).copy() for name, backend in self.backends.items()})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Put all backends into the state of a snapshot of this session or of a fork of it."""
+        for name, backend in self.backends.items():
+            backend.__dict__.update(snapshot.states[name])
+
+    def _find(self, name: str) -> Tool:
+        tool = self.tools.get(name)
+        if tool is None or (self.offered is not None and name not in self.offered):
+            raise UnknownFunction(_unknown(name, self.tools, self.offered))
+        return tool
+
+    def _resolve(self, value: Any) -> Any:
+        """Replace calls inside an argument by the values that they give."""
+        if isinstance(value, Call):
+            result = self.call(value)
+            if result.error is not None:
+                raise result.error
+            return result.value
+        if isinstance(value, list):
+            return [self._resolve(member) for member in value]
+        if isinstance(value, tuple):
+            return tuple([self._resolve(member) for member in value])
+        if isinstance(value, dict):
+            return {key: self._resolve(member) for key, member in value.items()}
+        return value
+
+    def _run(self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Result:
+        backend = self.backends[tool.environment]
+        before = vars(backend).copy()
+        try:
+            value = tool.function(backend, *args, **kwargs)
+        except ToolError as error:
+            if tool.keeps_on_refusal is None:
+                backend.__dict__.update(before)
+                return Result.refused(error)
+            return Result.refused(error, _changed(before, vars(backend)))
+        except Exception as error:
+            backend.__dict__.update(before)
+            return Result.refused(_blame(tool, args, kwargs, error))
+        return Result(value, None, tool.writes and _changed(before, vars(backend)))
+
+
+def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:
+    """Return every defect of a trajectory's initial config, in the order of the config."""
+    problems = [
+        ConfigProblem(f"$.{name}", f"is not a backend of this session: {', '.join(environments)}")
+        for name in config
+        if name not in environments
+    ]
+    for name in environments:
+        problems += backend_class(name).check_config(config.get(name, {}))
+    return problems
+
+
+def _load(name: str, config: Any, pack: Pack | None) -> Backend:
+    """Load one backend, turning what an unchecked config may do to it into a ConfigError."""
+    backend = backend_class(name)
+    try:
+        return backend.load(config, pack)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        problems = backend.check_config(config)
+        raise ConfigError(problems or [ConfigProblem(f"$.{name}", str(error))]) from error
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    return any(
+        value is not after[field] and value != after[field]
+        for field, value in before.items()
+        if field[0] != "_"
+    )
+
+
+def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    # Only here, because building schemas needs pydantic, which most runs never load.
+    from envs.schema import check_arguments
+
+    check_arguments(tool, args, kwargs)
+
+
+def _blame(
+    tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception
+) -> ToolError:
+    """Tell an argument that no function could digest from a bug of ours.
+
+    Raises:
+        BackendFault: The arguments are fine, so the backend is not.
+    """
+    try:
+        _check(tool, args, kwargs)
+    except ToolError as reason:
+        return reason
+    raise BackendFault(str(Call(tool.name, args, kwargs)), error) from error
+
+
+def _unknown(name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None) -> str:
+    names = [tool for tool in tools if offered is None or tool in offered]
+    close = get_close_matches(name[:100], names, n=3)
+    advice = f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(names)}."
+    return f"There is no function {name[:100]!r}. {advice}"

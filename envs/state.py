@@ -1,0 +1,178 @@
+"""State as a value: snapshots, their comparison, differences and hash.
+
+State values are plain JSON-like data that no backend changes in place: a write puts a new value
+where the old one was. A snapshot is therefore a handful of references, two snapshots share what
+did not change, and comparing them looks only at what did.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+
+class Difference(NamedTuple):
+    """One place where two states disagree."""
+
+    path: str
+    """Where, such as ``TradingBot.orders[12446].status``."""
+    expected: Any
+    """The value in the first state; ABSENT where it has none."""
+    actual: Any
+    """The value in the second state; ABSENT where it has none."""
+
+    def __str__(self) -> str:
+        """Return the difference as one line."""
+        return f"{self.path}: expected {_brief(self.expected)}, got {_brief(self.actual)}"
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+ABSENT = _Absent()
+"""Stands for a value that one of two states does not have."""
+
+
+class Snapshot:
+    """The state of all backends of a session at one moment.
+
+    Equality is that of the reference: field by field with Python's ``==``, so ``1 == 1.0 == True``,
+    the order of object members does not count, the order of lists does. Fields whose name starts
+    with an underscore are state, but are not compared.
+
+    Args:
+        states: Backend name to field name to value; taken over, not copied.
+    """
+
+    __slots__ = ("states",)
+
+    def __init__(self, states: Mapping[str, Mapping[str, Any]]) -> None:
+        self.states = states
+
+    def compared(self) -> dict[str, dict[str, Any]]:
+        """Return the compared fields of every backend."""
+        return {
+            name: {field: value for field, value in state.items() if field[0] != "_"}
+            for name, state in self.states.items()
+        }
+
+    def first_difference(self, other: Snapshot) -> str | None:
+        """Return the first backend, in the session's order, whose compared state differs."""
+        for name, state in self.states.items():
+            theirs = other.states[name]
+            if state is not theirs and state != theirs and _differ(state, theirs):
+                return name
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether all compared fields of all backends are equal."""
+        if not isinstance(other, Snapshot):
+            return NotImplemented
+        return self.states.keys() == other.states.keys() and self.first_difference(other) is None
+
+    def __hash__(self) -> int:
+        """Return a hash that agrees with equality."""
+        return hash(self.digest())
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the compared state, in hex; equal for equal states everywhere."""
+        text = json.dumps(_canonical(self.compared()), ensure_ascii=True, separators=(",", ":"))
+        return sha256(text.encode()).hexdigest()
+
+    def differences(self, actual: Snapshot) -> list[Difference]:
+        """Return where another snapshot departs from this one, which is what is expected."""
+        return list(diff(self.compared(), actual.compared()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the compared state as fresh JSON data: keys as text, sets as sorted lists."""
+        shown: dict[str, Any] = to_json(self.compared())
+        return shown
+
+
+def _differ(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+    return any(
+        value is not theirs[field] and value != theirs[field]
+        for field, value in ours.items()
+        if field[0] != "_"
+    )
+
+
+def to_json(value: Any) -> Any:
+    """Return a copy of a value in JSON's types: keys as text, sets as sorted lists."""
+    if isinstance(value, Mapping):
+        return {str(key): to_json(member) for key, member in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(to_json(member) for member in value)
+    if isinstance(value, (list, tuple)):
+        return [to_json(member) for member in value]
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    return repr(value)
+
+
+def diff(expected: Any, actual: Any, path: str = "") -> Iterator[Difference]:
+    """Yield the places where two values disagree, in the order of the expected one.
+
+    Args:
+        expected: Any state value.
+        actual: The value to compare with it.
+        path: Where in the state the two are.
+    """
+    if expected is actual or expected == actual:
+        return
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        yield from _diff_objects(expected, actual, path)
+    elif isinstance(expected, list) and isinstance(actual, list):
+        for index in range(max(len(expected), len(actual))):
+            left = expected[index] if index < len(expected) else ABSENT
+            right = actual[index] if index < len(actual) else ABSENT
+            yield from diff(left, right, f"{path}[{index}]")
+    else:
+        yield Difference(path, expected, actual)
+
+
+def _diff_objects(
+    expected: Mapping[Any, Any], actual: Mapping[Any, Any], path: str
+) -> Iterator[Difference]:
+    for key, value in expected.items():
+        yield from diff(value, actual.get(key, ABSENT), _join(path, key))
+    for key, value in actual.items():
+        if key not in expected:
+            yield Difference(_join(path, key), ABSENT, value)
+
+
+def _join(path: str, key: object) -> str:
+    if isinstance(key, str) and key.isidentifier():
+        return f"{path}.{key}" if path else key
+    return f"{path}[{key!r}]"
+
+
+def _canonical(value: Any) -> Any:
+    """Return a form in which equal values, and only they, are written alike."""
+    if isinstance(value, (bool, int, float)):
+        return _canonical_number(value)
+    if isinstance(value, Mapping):
+        members = [[_canonical(key), _canonical(member)] for key, member in value.items()]
+        return {"object": sorted(members, key=json.dumps)}
+    if isinstance(value, (set, frozenset)):
+        return {"set": sorted((_canonical(member) for member in value), key=json.dumps)}
+    if isinstance(value, tuple):
+        return {"tuple": [_canonical(member) for member in value]}
+    if isinstance(value, list):
+        return [_canonical(member) for member in value]
+    return value if value is None or isinstance(value, str) else {"other": repr(value)}
+
+
+def _canonical_number(value: float) -> dict[str, str]:
+    """Return one form for all numbers that are equal: 1, 1.0 and True are the same."""
+    whole = isinstance(value, int) or value.is_integer()
+    return {"number": hex(int(value)) if whole else value.hex()}
+
+
+def _brief(value: Any, limit: int = 120) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
