@@ -6,9 +6,17 @@ from collections.abc import Mapping
 
 from envs.backend import Backend
 from envs.errors import ConfigError, ConfigProblem
+from envs.file_system import GorillaFileSystem
+from envs.message import MessageAPI
 from envs.ticket import TicketAPI
+from envs.trading_bot import TradingBot
+from envs.travel_booking import TravelAPI
+from envs.twitter import TwitterAPI
 
-BACKENDS: Mapping[str, type[Backend]] = {backend.__name__: backend for backend in (TicketAPI,)}
+BACKENDS: Mapping[str, type[Backend]] = {
+    backend.__name__: backend
+    for backend in (GorillaFileSystem, MessageAPI, TwitterAPI, TicketAPI, TradingBot, TravelAPI)
+}
 """Backend name, as initial configs have it, to its class."""
 
 

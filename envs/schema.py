@@ -120,7 +120,7 @@ def _adapter(tool: Tool) -> TypeAdapter[Any]:
             for p in _parameters(tool)
         }
         arguments: Any = TypedDict(tool.name, fields)  # type: ignore[misc]
-        arguments.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+        arguments.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[attr-defined]
         return TypeAdapter(arguments)
     except KeyError as error:
         raise TypeError(f"{_where(tool)}: the parameter {error} has no type") from None

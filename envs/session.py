@@ -177,7 +177,10 @@ def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list
         if name not in environments
     ]
     for name in environments:
-        problems += backend_class(name).check_config(config.get(name, {}))
+        try:
+            problems += backend_class(name).check_config(config.get(name, {}))
+        except ConfigError as error:
+            problems += error.problems
     return problems
 
 

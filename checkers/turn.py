@@ -1,0 +1,85 @@
+"""Judging: which checks a turn gets, in which order, and what that makes of an episode."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from checkers.profile import Profile
+from checkers.verdict import Failure, Reason, TurnOutcome, Verdict
+from envs.results import Result
+
+
+def judge(
+    truth: Sequence[TurnOutcome],
+    model: Sequence[TurnOutcome],
+    profile: Profile,
+    *,
+    terminated: bool = False,
+) -> Verdict:
+    """Compare what a model did with what the ground truth leads to, turn by turn.
+
+    Args:
+        truth: Outcome of the ground truth in every turn.
+        model: Outcome of the model's calls in every turn that it reached.
+        profile: What counts as right.
+        terminated: Whether the step limit ended the episode.
+    """
+    if len(model) != len(truth) or (terminated and profile.notices_late_termination):
+        return force_terminated(len(truth))
+    seen: Counter[str] = Counter()
+    for turn, (expected, actual) in enumerate(zip(truth, model, strict=True)):
+        seen.update([result.text for result in actual.results])
+        failure = check_turn(expected, actual, seen, profile)
+        if failure is not None:
+            return _failed(failure, turn, len(truth), turn)
+    return Verdict(True, None, None, len(truth), len(truth))
+
+
+def force_terminated(turns: int) -> Verdict:
+    """Return the verdict on an episode whose record has not the trajectory's number of turns."""
+    return _failed(Failure(Reason.FORCE_TERMINATED), None, turns, 0)
+
+
+def inference_error(turns: int) -> Verdict:
+    """Return the verdict on an episode that has no record of steps at all."""
+    return _failed(Failure(Reason.INFERENCE_ERROR), None, turns, 0)
+
+
+def check_turn(
+    truth: TurnOutcome, model: TurnOutcome, seen: Counter[str], profile: Profile
+) -> Failure | None:
+    """Check one turn; the first check that fails decides.
+
+    Args:
+        truth: Outcome of the ground truth.
+        model: Outcome of the model's calls.
+        seen: How often the model has had each result text so far, this turn included.
+        profile: What counts as right.
+    """
+    if not truth.acted:
+        return _check_idle(model, profile)
+    if not model.acted:
+        return Failure(Reason.EMPTY_TURN)
+    if truth.snapshot != model.snapshot:
+        differences = tuple(truth.snapshot.differences(model.snapshot))
+        return Failure(Reason.STATE_MISMATCH, differences)
+    missing = missing_results(truth.results, seen)
+    return Failure(Reason.RESPONSE_MISMATCH, missing=missing) if missing else None
+
+
+def missing_results(truth: Sequence[Result], seen: Counter[str]) -> tuple[str, ...]:
+    """Return the result texts that the truth needed and the model has not had often enough."""
+    return tuple((Counter([result.text for result in truth]) - seen).elements())
+
+
+def _check_idle(model: TurnOutcome, profile: Profile) -> Failure | None:
+    """Check a turn in which nothing should be done."""
+    changed = any(result.changed for result in model.results)
+    if profile.empty_turns_forbid_changes and changed:
+        return Failure(Reason.CHANGE_IN_EMPTY_TURN)
+    return None
+
+
+def _failed(failure: Failure, turn: int | None, turns: int, passed: int) -> Verdict:
+    return Verdict(False, failure, turn, turns, passed)

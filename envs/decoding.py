@@ -1,0 +1,295 @@
+"""From a model's reply to calls: done right, and as the reference does it.
+
+A step of a function-calling model is a list of ``{name: arguments}``, one of a prompting model is
+text. The reference turns both into Python source and back, and loses or alters some of it on the
+way; the functions whose names end in ``_as_bfcl`` repeat what it does, so that recorded runs keep
+their verdicts. Nothing is ever evaluated: where the reference runs arithmetic, it is worked out
+here on literals within bounds.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from envs.calls import (
+    MAX_DEPTH,
+    MAX_INT_BITS,
+    MAX_TEXT,
+    Call,
+    call_from_tool,
+    check_bounds,
+    holds_call,
+    parse_calls,
+    parse_expression,
+)
+from envs.errors import MalformedCall
+
+Step = Sequence[Mapping[str, object]] | str | None
+"""One recorded answer of a model: tool calls, text, or nothing."""
+
+Decoder = Callable[[Any], list[Call | MalformedCall]]
+"""Turns a step into calls; raises MalformedCall where the step as a whole cannot be read."""
+
+
+def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
+    """Read the tool calls of a function-calling step; a bad one does not spoil the others.
+
+    Args:
+        step: A list of ``{name: arguments}``; text or None holds no calls.
+    """
+    if step is None or isinstance(step, str):
+        return []
+    return [_tool_call(name, arguments) for member in step for name, arguments in member.items()]
+
+
+def _tool_call(name: str, arguments: object) -> Call | MalformedCall:
+    try:
+        return call_from_tool(name, arguments)
+    except MalformedCall as error:
+        return error
+
+
+def decode_text(step: Step) -> list[Call | MalformedCall]:
+    """Read the calls in a prompting model's text.
+
+    Raises:
+        MalformedCall: The text holds what looks like calls but cannot be read.
+    """
+    return [*parse_calls(step)] if isinstance(step, str) else []
+
+
+def decode_tool_calls_as_bfcl(step: Step) -> list[Call | MalformedCall]:
+    """Read the tool calls of a step; one whose arguments are no JSON object spoils them all.
+
+    Raises:
+        MalformedCall: The step is text or nothing, or one of its calls has unreadable arguments.
+    """
+    if step is None or (isinstance(step, str) and step):
+        raise MalformedCall("The step has no tool calls.")
+    calls: list[Call | MalformedCall] = []
+    for member in step:
+        if not isinstance(member, Mapping):
+            raise MalformedCall("A tool call is not an object.")
+        for name, arguments in member.items():
+            calls.append(_tool_call_as_bfcl(name, arguments))
+    return calls
+
+
+def _tool_call_as_bfcl(name: str, arguments: object) -> Call | MalformedCall:
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError) as error:
+            raise MalformedCall(f"The arguments of {name} are not valid JSON: {error}.") from None
+    if not isinstance(arguments, dict):
+        raise MalformedCall(f"The arguments of {name} are not a JSON object.")
+    return _tool_call(name, arguments)
+
+
+def decode_text_as_bfcl(step: Step) -> list[Call | MalformedCall]:
+    """Read a prompting model's text as the reference's default decoder does.
+
+    Positional arguments are dropped, a bare name is its own text, any sign negates, and more of the
+    kind. A call that the reference would turn into broken source is returned as its error.
+
+    Raises:
+        MalformedCall: The text is not a list of calls, or holds a value that does not decode.
+    """
+    if not isinstance(step, str):
+        raise MalformedCall("The step is not text.")
+    if len(step) > MAX_TEXT:
+        raise MalformedCall(f"The reply is longer than {MAX_TEXT} characters.")
+    text = step.strip("`\n ")
+    if not text.startswith("["):
+        text = "[" + text
+    if not text.endswith("]"):
+        text += "]"
+    node = parse_expression(text)
+    if not isinstance(node, ast.List):
+        raise MalformedCall("The reply is not a list of calls.")
+    resolved = []
+    for member in node.elts:
+        if not isinstance(member, ast.Call):
+            raise MalformedCall("The reply lists something that is not a call.")
+        resolved.append(_resolve_call(member, 0))
+    return [_rebuilt(name, arguments) for name, arguments in resolved]
+
+
+def _resolve_call(node: ast.Call, depth: int) -> tuple[str, dict[str | None, Any]]:
+    arguments = {keyword.arg: _resolve(keyword.value, depth + 1) for keyword in node.keywords}
+    return _name_after_any_base(node.func), arguments
+
+
+def _name_after_any_base(node: ast.expr) -> str:
+    """Return the dotted name of a called thing; what is neither name nor attribute is dropped."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def _resolve(node: ast.expr, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise MalformedCall(f"Arguments are nested more than {MAX_DEPTH} levels deep.")
+    match node:
+        case ast.Constant(value=value):
+            return "..." if value is ... else value
+        case ast.UnaryOp(operand=ast.Constant(value=value)):
+            return _computed(operator.neg, value)
+        case ast.List(elts=members):
+            return [_resolve(member, depth + 1) for member in members]
+        case ast.Tuple(elts=members):
+            return tuple([_resolve(member, depth + 1) for member in members])
+        case ast.Dict():
+            return _resolve_dict(node, depth)
+        case ast.BinOp():
+            return _arithmetic(node, depth)
+        case ast.Name(id=name):
+            return name
+        case ast.Call(keywords=[_, *_]):
+            name, arguments = _resolve_call(node, depth)
+            return {name: arguments}
+        case ast.Call() | ast.Subscript():
+            return ast.unparse(node)
+    raise MalformedCall(f"A {type(node).__name__} is not a value.")
+
+
+def _resolve_dict(node: ast.Dict, depth: int) -> dict[Any, Any]:
+    resolved = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            raise MalformedCall("** is not allowed in a dict.")
+        name = _resolve(key, depth + 1)
+        try:
+            resolved[name] = _resolve(value, depth + 1)
+        except TypeError:
+            raise MalformedCall("A key of a dict cannot be a list or a dict.") from None
+    return resolved
+
+
+_OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+    ast.Not: operator.not_,
+}
+
+
+def _arithmetic(node: ast.expr, depth: int) -> Any:
+    """Work out an operation on numbers and text, the way Python would, but within bounds."""
+    if depth > MAX_DEPTH:
+        raise MalformedCall(f"Arithmetic is nested more than {MAX_DEPTH} levels deep.")
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.List(elts=members):
+            return [_arithmetic(member, depth + 1) for member in members]
+        case ast.UnaryOp(op=sign, operand=operand):
+            return _computed(_OPERATORS[type(sign)], _arithmetic(operand, depth + 1))
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
+            terms = _arithmetic(left, depth + 1), _arithmetic(right, depth + 1)
+            _check_effort(sign, *terms)
+            return _computed(_OPERATORS[type(sign)], *terms)
+    raise MalformedCall("Arithmetic is only read on literals.")
+
+
+def _check_effort(sign: ast.operator, left: Any, right: Any) -> None:
+    """Refuse an operation whose result would be large, before it is worked out.
+
+    Raises:
+        MalformedCall: The result might exceed the bounds.
+    """
+    if isinstance(sign, ast.Pow) and isinstance(left, int) and isinstance(right, int):
+        size = left.bit_length() * abs(right)
+    elif isinstance(sign, ast.Mult) and isinstance(left, (str, list)) and isinstance(right, int):
+        size = len(left) * right
+    elif isinstance(sign, ast.Mult) and isinstance(right, (str, list)) and isinstance(left, int):
+        size = len(right) * left
+    elif isinstance(sign, ast.Mod) and isinstance(left, str):
+        raise MalformedCall("% on text is not read.")
+    else:
+        return
+    if size > MAX_INT_BITS:
+        raise MalformedCall("The result of this arithmetic is too large.")
+
+
+def _computed(operation: Callable[..., Any], *terms: Any) -> Any:
+    try:
+        return operation(*terms)
+    except (TypeError, ArithmeticError) as error:
+        raise MalformedCall(f"This arithmetic does not work: {error}.") from None
+
+
+def _rebuilt(name: str, arguments: Mapping[str | None, Any]) -> Call | MalformedCall:
+    """Return the call that the reference's source text for it amounts to.
+
+    Raises:
+        MalformedCall: An argument is an empty dict, which the reference cannot write.
+    """
+    kwargs = {str(key): _rewritten(value) for key, value in arguments.items()}
+    if None in arguments:
+        return MalformedCall(f"{name}: ** is not allowed; name each argument.")
+    for value in kwargs.values():
+        broken = _broken(value)
+        if broken is not None:
+            return broken
+    return Call(name, (), kwargs, any(map(holds_call, kwargs.values())))
+
+
+def _rewritten(value: Any) -> Any:
+    """Follow one argument through the reference's source text.
+
+    Returns:
+        The value that the text stands for, a Call where it reads as one, or the error.
+
+    Raises:
+        MalformedCall: The reference cannot write the value.
+    """
+    if not isinstance(value, dict):
+        try:
+            check_bounds(value)
+        except MalformedCall as error:
+            return error
+        return value
+    if all(isinstance(member, dict) for member in value.values()):
+        if not value:
+            raise MalformedCall("An empty dict cannot be written in this format.")
+        name, arguments = next(iter(value.items()))
+        return _rebuilt(str(name), arguments)
+    members = {_key_in_quotes(str(key)): _rewritten(member) for key, member in value.items()}
+    if None in members:
+        return MalformedCall("A key of a dict holds a quote that ends it.")
+    return members
+
+
+def _key_in_quotes(key: str) -> str | None:
+    """Return what a key means once it stands between single quotes, None if it breaks them."""
+    if "'" not in key and "\\" not in key and "\n" not in key:
+        return key
+    try:
+        return str(ast.literal_eval(f"'{key}'"))
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _broken(value: Any) -> MalformedCall | None:
+    """Return the error that a rewritten argument holds, if it holds one."""
+    if isinstance(value, MalformedCall):
+        return value
+    if isinstance(value, dict):
+        return next((found for member in value.values() if (found := _broken(member))), None)
+    return None

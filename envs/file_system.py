@@ -1,0 +1,655 @@
+"""A file system for one user: text files in a tree of directories, and a current directory.
+
+The state holds the tree exactly as an initial config writes it, under the one root directory's
+name. Names are looked up in the current directory only, paths are not followed (except by find).
+A write copies the nodes between the root and the change; the rest of the tree is shared. Sizes are
+bytes of UTF-8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, reads, writes
+from envs.errors import (
+    AlreadyExists,
+    ConfigError,
+    ConfigProblem,
+    InvalidArgument,
+    NotFound,
+    Refused,
+)
+from envs.long_context import Pack
+
+MAX_DEPTH = 100
+"""Most levels of directories below the root; hashing a snapshot recurses through all of them."""
+MAX_ENTRIES = 20_000
+"""Most files and directories that a copy may leave: nodes are shared, so copies could double."""
+MAX_TEXT = 20_000_000
+"""Most characters, in names and contents, that a copy may leave, and that find may return."""
+
+_DEFAULT_ROOT = "/"
+_FORBIDDEN = '|/\\?%*:"><'
+_RESERVED = ("", ".", "..")
+_SIZE_UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
+# Text itself is the sequence of its characters.
+_COUNTED: Mapping[str, tuple[str, Callable[[str], Sequence[str]]]] = {
+    "l": ("lines", str.splitlines),
+    "w": ("words", str.split),
+    "c": ("characters", str),
+}
+_MOST_LISTED = 10
+_ONE_ROOT = "must hold exactly one root directory"
+
+_Node = Mapping[str, Any]
+
+
+class _ByType:
+    """Has a node checked as what its ``type`` says, not as either kind."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        # Most runs never check a config, and importing pydantic takes longer than they do.
+        from pydantic import Discriminator
+
+        return Discriminator("type").__get_pydantic_core_schema__(source, handler)
+
+
+class FileNode(TypedDict):
+    """A file of the initial config."""
+
+    type: Literal["file"]
+    content: str
+
+
+class DirectoryNode(TypedDict):
+    """A directory of the initial config; the order of its contents is that of listings."""
+
+    type: Literal["directory"]
+    contents: dict[str, Annotated[FileNode | DirectoryNode, _ByType()]]
+
+
+class FileSystemConfig(TypedDict, total=False):
+    """Initial config of the file system."""
+
+    root: dict[str, DirectoryNode]
+
+
+class GorillaFileSystem(Backend):
+    """The files of one user."""
+
+    Config = FileSystemConfig
+
+    root: Mapping[str, _Node] = {_DEFAULT_ROOT: {"type": "directory", "contents": {}}}
+    long_context: bool = False
+    _path: tuple[str, ...] = ()
+
+    def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
+        self.long_context = pack is not None
+        if "root" not in config:
+            return
+        if not self.root:
+            raise ConfigError([ConfigProblem(f"$.{type(self).__name__}.root", _ONE_ROOT)])
+        name, node = next(iter(self.root.items()))
+        path = f"$.{type(self).__name__}.root{_step(name)}"
+        self.root = {name: _directory(_loaded(node["contents"], pack, path))}
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Find a root that is not the only one, and names that no function would accept."""
+        root = config.get("root", cls.root)
+        if len(root) != 1:
+            yield ".root", f"{_ONE_ROOT}, has {len(root)}"
+        for name, node in root.items():
+            path = f".root{_step(name)}"
+            if name != _DEFAULT_ROOT and not _is_legal(name):
+                yield path, f"{name!r} is no legal name"
+            if _height(node) > MAX_DEPTH + 1:
+                yield path, f"has directories more than {MAX_DEPTH} levels deep"
+            yield from _illegal_names(node, path)
+
+    @reads
+    def pwd(self) -> dict[str, str]:
+        """Show the path of the current directory.
+
+        Returns:
+            current_working_directory: The path, from the root directory's own name on.
+        """
+        return {"current_working_directory": self._place()}
+
+    @reads
+    def ls(self, a: bool = False) -> dict[str, list[str]]:
+        """List the current directory.
+
+        Args:
+            a: Also list entries whose name starts with a dot.
+
+        Returns:
+            current_directory_content: Names of files and directories.
+        """
+        names = list(self._entries())
+        if not a:
+            names = [name for name in names if not _text_of(name, "name").startswith(".")]
+        return {"current_directory_content": names}
+
+    @writes
+    def cd(self, folder: str) -> dict[str, str]:
+        """Go to another directory, one level at a time.
+
+        Args:
+            folder: Name of a directory in the current one, ``..`` for the parent directory, or
+                ``/`` for the root. Longer paths are not understood.
+
+        Returns:
+            current_working_directory: Name of the directory now current, without its path. Nothing
+            after ``..``.
+        """
+        target = folder.rstrip("/")
+        if "/" in target:
+            raise InvalidArgument(f"{folder!r} is a path. Give one directory; cd again for more.")
+        if target == "..":
+            if not self._path:
+                raise Refused(f"{self._place()} is the root directory, there is none above it.")
+            self._path = self._path[:-1]
+            return {}
+        if not target:
+            self._path = ()
+        elif target != ".":
+            self._contents(target)
+            self._path = (*self._path, target)
+        return {"current_working_directory": self._names()[-1]}
+
+    @writes
+    def mkdir(self, dir_name: str) -> None:
+        r"""Make an empty directory in the current one.
+
+        Args:
+            dir_name: Name of the new directory; no path. Not allowed are the characters
+                ``| / \ ? % * : " > <``.
+
+        Returns:
+            Nothing.
+        """
+        _check_characters(dir_name)
+        self._check_new(dir_name)
+        if len(self._path) >= MAX_DEPTH:
+            raise Refused(f"Directories cannot be nested more than {MAX_DEPTH} levels deep.")
+        self._write({**self._entries(), dir_name: _directory({})})
+
+    @writes
+    def touch(self, file_name: str) -> None:
+        r"""Make an empty file in the current directory.
+
+        Args:
+            file_name: Name of the new file; no path. Not allowed are the characters
+                ``| / \ ? % * : " > <``.
+
+        Returns:
+            Nothing.
+        """
+        _check_characters(file_name)
+        self._check_new(file_name)
+        self._write({**self._entries(), file_name: _file("")})
+
+    @writes
+    def echo(self, content: str, file_name: str | None = None) -> dict[str, str] | None:
+        """Replace the content of an existing file, or show text if no file is named.
+
+        Args:
+            content: The text. Nothing is appended to it, no line break either.
+            file_name: Name of a file in the current directory, made with touch if need be; null to
+                show the text.
+
+        Returns:
+            terminal_output: The text, if no file was named; else nothing.
+        """
+        if file_name is not None:
+            _check_characters(file_name)
+        if not file_name:
+            return {"terminal_output": content}
+        self._content(file_name)
+        self._write({**self._entries(), file_name: _file(content)})
+        return None
+
+    @reads
+    def cat(self, file_name: str) -> dict[str, str]:
+        """Show the content of a file.
+
+        Args:
+            file_name: Name of a file in the current directory; no path.
+
+        Returns:
+            file_content: The whole content.
+        """
+        _check_characters(file_name)
+        return {"file_content": self._content(file_name)}
+
+    @reads
+    def find(self, path: str = ".", name: str | None = None) -> dict[str, list[str]]:
+        """Find files and directories below a directory, at any depth.
+
+        Args:
+            path: Where to start: ``.`` for the current directory, ``/`` for the root, or a path
+                of directories from either of them. ``..`` is not understood.
+            name: Part of the wanted names, upper and lower case being different; no wildcards.
+                Null finds everything.
+
+        Returns:
+            matches: Paths that start with the given one, a directory before what is in it.
+        """
+        above = path.rstrip("/")
+        found = (way for way, _ in _walk(self._start(path)) if name is None or name in way[-1])
+        return {"matches": _bounded("/".join([above, *map(str, way)]) for way in found)}
+
+    @reads
+    def wc(self, file_name: str, mode: Literal["l", "w", "c"] = "l") -> dict[str, int | str]:
+        """Count the lines, words or characters of a file.
+
+        Args:
+            file_name: Name of a file in the current directory.
+            mode: What to count: ``l`` for lines, ``w`` for words, ``c`` for characters.
+
+        Returns:
+            count: The number.
+            type: What was counted: lines, words or characters.
+        """
+        if mode not in _COUNTED:
+            raise InvalidArgument(f"There is no mode {mode!r}; give 'l', 'w' or 'c'.")
+        kind, parts = _COUNTED[mode]
+        return {"count": len(parts(self._text(file_name))), "type": kind}
+
+    @reads
+    def sort(self, file_name: str) -> dict[str, str]:
+        """Show the lines of a file in sorted order; the file stays as it is.
+
+        Args:
+            file_name: Name of a file in the current directory.
+
+        Returns:
+            sorted_content: The lines by the code of their characters: digits, capitals, small
+            letters.
+        """
+        return {"sorted_content": "\n".join(sorted(self._lines(file_name)))}
+
+    @reads
+    def grep(self, file_name: str, pattern: str) -> dict[str, list[str]]:
+        """Find the lines of a file that contain a text.
+
+        Args:
+            file_name: Name of a file in the current directory.
+            pattern: The text, upper and lower case being different; no regular expression.
+
+        Returns:
+            matching_lines: The lines, in the order of the file.
+        """
+        return {"matching_lines": [line for line in self._lines(file_name) if pattern in line]}
+
+    @reads
+    def du(self, human_readable: bool = False) -> dict[str, str]:
+        """Show how much the files in and below the current directory hold.
+
+        Args:
+            human_readable: Use the largest fitting unit (KB, MB, ... of 1024) with two decimals
+                instead of bytes.
+
+        Returns:
+            disk_usage: The size with its unit.
+        """
+        size = sum(
+            _bytes(way[-1], node["content"])
+            for way, node in _walk(self._current())
+            if node["type"] == "file"
+        )
+        return {"disk_usage": _human(size) if human_readable else f"{size} bytes"}
+
+    @reads
+    def tail(self, file_name: str, lines: int = 10) -> dict[str, str]:
+        """Show the last lines of a file.
+
+        Args:
+            file_name: Name of a file in the current directory.
+            lines: How many, 1 or more. 0 shows all lines, -k all but the first k.
+
+        Returns:
+            last_lines: The lines.
+        """
+        all_lines = self._lines(file_name)
+        return {"last_lines": "\n".join(all_lines[-min(lines, len(all_lines)) :])}
+
+    @reads
+    def diff(self, file_name1: str, file_name2: str) -> dict[str, str]:
+        """Compare two files line by line, up to the end of the shorter one.
+
+        Args:
+            file_name1: Name of a file in the current directory.
+            file_name2: Name of another one.
+
+        Returns:
+            diff_lines: For each pair of lines that differ, ``- `` and the first file's line, then
+            ``+ `` and the second file's line; empty if none does.
+        """
+        pairs = zip(self._lines(file_name1), self._lines(file_name2), strict=False)
+        changes = [f"- {first}\n+ {second}" for first, second in pairs if first != second]
+        return {"diff_lines": "\n".join(changes)}
+
+    @writes
+    def mv(self, source: str, destination: str) -> dict[str, str]:
+        """Move a file or directory into another directory, or rename it.
+
+        Args:
+            source: Name of a file or directory in the current directory.
+            destination: Name of a directory in the current directory to move it into, or else the
+                new name. A file is never overwritten; no path.
+
+        Returns:
+            result: What was moved where.
+        """
+        node = self._entry(source)
+        self._check_destination(source, destination)
+        self._check_depth(node, destination)
+        self._write(_without(self._entries(), source))
+        where = self._put(node, source, destination)
+        return {"result": f"'{source}' moved to '{where}'"}
+
+    @writes
+    def rm(self, file_name: str) -> dict[str, str]:
+        """Remove a file, or a directory with all that is in it.
+
+        Args:
+            file_name: Name of a file or directory in the current directory.
+
+        Returns:
+            result: What was removed.
+        """
+        self._entry(file_name)
+        self._write(_without(self._entries(), file_name))
+        return {"result": f"'{file_name}' removed"}
+
+    @writes
+    def rmdir(self, dir_name: str) -> dict[str, str]:
+        """Remove an empty directory.
+
+        Args:
+            dir_name: Name of a directory in the current directory.
+
+        Returns:
+            result: What was removed.
+        """
+        if self._contents(dir_name):
+            raise Refused(f"The directory {dir_name!r} is not empty. Remove what is in it first.")
+        self._write(_without(self._entries(), dir_name))
+        return {"result": f"'{dir_name}' removed"}
+
+    @writes
+    def cp(self, source: str, destination: str) -> dict[str, str]:
+        """Copy a file, or a directory with all that is in it.
+
+        Args:
+            source: Name of a file or directory in the current directory.
+            destination: Name of a directory in the current directory to copy it into, or else the
+                name of the copy. A file is never overwritten; no path.
+
+        Returns:
+            result: What was copied where.
+        """
+        node = self._entry(source)
+        self._check_destination(source, destination)
+        self._check_depth(node, destination)
+        self._check_room(node)
+        where = self._put(node, source, destination)
+        return {"result": f"'{source}' copied to '{where}'"}
+
+    def _names(self) -> tuple[str, ...]:
+        """Return the names from the root directory to the current one."""
+        return (*self.root, *self._path)
+
+    def _place(self) -> str:
+        return "/" + "/".join(self._names())
+
+    def _top(self) -> _Node:
+        return next(iter(self.root.values()))
+
+    def _current(self) -> _Node:
+        node = self._top()
+        for name in self._path:
+            node = node["contents"][name]
+        return node
+
+    def _entries(self) -> Mapping[str, _Node]:
+        entries: Mapping[str, _Node] = self._current()["contents"]
+        return entries
+
+    def _entry(self, name: str) -> _Node:
+        entries = self._entries()
+        if name in entries:
+            return entries[name]
+        if "/" in str(name):
+            raise NotFound(f"There is no {name!r}: paths are not followed. Go there with cd first.")
+        raise NotFound(f"There is no {name!r} in {self._place()}. {_holdings(entries)}")
+
+    def _contents(self, name: str) -> Mapping[str, _Node]:
+        node = self._entry(name)
+        if node["type"] == "file":
+            raise Refused(f"{name!r} is a file; name a directory.")
+        contents: Mapping[str, _Node] = node["contents"]
+        return contents
+
+    def _content(self, name: str) -> Any:
+        node = self._entry(name)
+        if node["type"] == "directory":
+            raise Refused(f"{name!r} is a directory; name a file.")
+        return node["content"]
+
+    def _text(self, name: str) -> str:
+        return _text_of(self._content(name), f"content of {name!r}")
+
+    def _lines(self, name: str) -> list[str]:
+        return self._text(name).splitlines()
+
+    def _start(self, path: str) -> _Node:
+        """Return the directory that a path of find means."""
+        node = self._top() if path.startswith("/") else self._current()
+        if path == "/":
+            return node
+        for name in path.strip("/").split("/"):
+            if name == ".":
+                continue
+            entry = node["contents"].get(name)
+            if entry is None or entry["type"] == "file":
+                raise NotFound(
+                    f"{path!r} leads nowhere: there is no directory {name!r} on the way."
+                )
+            node = entry
+        return node
+
+    def _check_new(self, name: str) -> None:
+        if name in _RESERVED:
+            raise InvalidArgument(f"{name!r} cannot be the name of a file or directory.")
+        if name in self._entries():
+            raise AlreadyExists(f"There is a {self._entry(name)['type']} {name!r} already.")
+
+    def _check_destination(self, source: str, destination: str) -> None:
+        """Refuse where something in the current directory cannot be moved or copied to."""
+        if "/" in destination:
+            raise InvalidArgument(
+                f"{destination!r} is a path. Give the name of a directory in {self._place()}, or a "
+                "new name."
+            )
+        if destination not in self._entries():
+            self._check_new(destination)
+            return
+        node = self._entry(destination)
+        if node["type"] == "file":
+            raise AlreadyExists(f"There is a file {destination!r} already. Nothing is overwritten.")
+        if destination == source:
+            raise Refused(f"The directory {source!r} cannot be put into itself.")
+        if source in node["contents"]:
+            raise AlreadyExists(f"There is a {source!r} in {destination!r} already.")
+
+    def _check_depth(self, node: _Node, destination: str) -> None:
+        above = len(self._path) + (destination in self._entries())
+        if above + _height(node) > MAX_DEPTH:
+            raise Refused(f"Directories cannot be nested more than {MAX_DEPTH} levels deep.")
+
+    def _check_room(self, node: _Node) -> None:
+        """Refuse to copy a node if the tree would become too large."""
+        entries, characters = map(sum, zip(_size(self._top()), _size(node), strict=True))
+        if entries > MAX_ENTRIES or characters > MAX_TEXT:
+            raise Refused(
+                f"The disk is full: with this copy there would be {entries} files and directories "
+                f"with {characters} characters; {MAX_ENTRIES} and {MAX_TEXT} fit."
+            )
+
+    def _put(self, node: _Node, name: str, destination: str) -> str:
+        """Add a node to the directory called destination, or under that name; return where."""
+        entries = self._entries()
+        if destination not in entries:
+            self._write({**entries, destination: node})
+            return destination
+        inside = {**entries[destination]["contents"], name: node}
+        self._write({**entries, destination: _directory(inside)})
+        return f"{destination}/{name}"
+
+    def _write(self, entries: Mapping[str, _Node]) -> None:
+        """Replace what the current directory holds."""
+        name, *path = self._names()
+        self.root = {name: _rewritten(self._top(), path, entries)}
+
+
+def _file(content: str) -> _Node:
+    return {"type": "file", "content": content}
+
+
+def _directory(contents: Mapping[str, _Node]) -> _Node:
+    return {"type": "directory", "contents": contents}
+
+
+def _rewritten(node: _Node, path: Sequence[str], entries: Mapping[str, _Node]) -> _Node:
+    """Return a directory in which the one at the end of a path holds other entries."""
+    if not path:
+        return _directory(entries)
+    contents, name = node["contents"], path[0]
+    return _directory({**contents, name: _rewritten(contents[name], path[1:], entries)})
+
+
+def _without(entries: Mapping[str, _Node], name: str) -> Mapping[str, _Node]:
+    return {key: node for key, node in entries.items() if key != name}
+
+
+def _walk(node: _Node, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], _Node]]:
+    """Yield all that is below a directory with the names on the way to it; a file has nothing."""
+    for name, entry in node.get("contents", {}).items():
+        way = (*above, name)
+        yield way, entry
+        yield from _walk(entry, way)
+
+
+def _height(node: _Node) -> int:
+    """Return the levels of directories in a node, itself included; a file has none."""
+    if node["type"] == "file":
+        return 0
+    return 1 + max((len(way) for way, entry in _walk(node) if entry["type"] != "file"), default=0)
+
+
+def _size(node: _Node) -> tuple[int, int]:
+    """Return how many entries a node is and has below it, and how many characters are in them."""
+    entries, characters = 1, len(str(node.get("content", "")))
+    for way, entry in _walk(node):
+        entries += 1
+        characters += len(str(way[-1])) + len(str(entry.get("content", "")))
+    return entries, characters
+
+
+def _loaded(contents: Mapping[str, _Node], pack: Pack | None, path: str) -> Mapping[str, _Node]:
+    """Return the entries of a configured directory, nodes of unknown type left out."""
+    entries: dict[str, _Node] = {}
+    for name, node in contents.items():
+        if node["type"] == "directory":
+            below = _loaded(node["contents"], pack, f"{path}.contents{_step(name)}")
+            entries[name] = _directory(below)
+        elif node["type"] == "file":
+            entries[name] = _file(_padded(name, node["content"], pack))
+    leaf = all(node["type"] == "file" for node in entries.values())
+    return _filled(entries, pack, path) if pack is not None and leaf else entries
+
+
+def _padded(name: str, content: str, pack: Pack | None) -> str:
+    if pack is None or name in pack.untouched_files:
+        return content
+    return content + pack.file_suffix
+
+
+def _filled(entries: Mapping[str, _Node], pack: Pack, path: str) -> Mapping[str, _Node]:
+    """Return the entries of a directory with the files that long context adds to it."""
+    clashes = [name for name in pack.extra_files if name in entries]
+    if clashes:
+        message = f"cannot take the long-context files: there is a {clashes[0]!r} already"
+        raise ConfigError([ConfigProblem(path, message)])
+    return {**entries, **{name: _file("") for name in pack.extra_files}}
+
+
+def _illegal_names(node: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
+    for name, entry in node.get("contents", {}).items():
+        here = f"{path}.contents{_step(name)}"
+        if not _is_legal(name):
+            yield here, f"{name!r} is no legal name"
+        yield from _illegal_names(entry, here)
+
+
+def _step(name: str) -> str:
+    """Return one step of a JSON path."""
+    return f".{name}" if name.isidentifier() else f"[{name!r}]"
+
+
+def _is_legal(name: str) -> bool:
+    return name not in _RESERVED and not any(char in name for char in _FORBIDDEN)
+
+
+def _check_characters(name: str) -> None:
+    found = [char for char in _FORBIDDEN if char in name]
+    if found:
+        raise InvalidArgument(
+            f"{name!r} is no legal name: it contains {' '.join(found)}. Give a name in the current "
+            f"directory without any of {' '.join(_FORBIDDEN)}."
+        )
+
+
+def _holdings(entries: Mapping[str, _Node]) -> str:
+    if not entries:
+        return "It is empty."
+    if len(entries) > _MOST_LISTED:
+        return f"List its {len(entries)} entries with ls."
+    return f"It holds {', '.join(map(repr, entries))}."
+
+
+def _text_of(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise Refused(f"The {what} is not text but {str(value)[:100]}.")
+    return value
+
+
+def _bytes(name: str, content: Any) -> int:
+    try:
+        return len(_text_of(content, f"content of {name!r}").encode())
+    except UnicodeEncodeError:
+        raise Refused(f"The content of {name!r} has no size: it is not valid Unicode.") from None
+
+
+def _human(size: float) -> str:
+    unit = 0
+    while size >= 1024 and unit < len(_SIZE_UNITS) - 1:
+        size /= 1024
+        unit += 1
+    return f"{size:.2f} {_SIZE_UNITS[unit]}"
+
+
+def _bounded(paths: Iterable[str]) -> list[str]:
+    found, characters = [], 0
+    for path in paths:
+        characters += len(path)
+        if characters > MAX_TEXT:
+            raise Refused("Too much was found. Start further down, or give more of the name.")
+        found.append(path)
+    return found

@@ -1,0 +1,1 @@
+"""The conductor: sources of calls, the turn loop, files and commands."""

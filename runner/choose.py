@@ -1,0 +1,194 @@
+"""From what the user typed to data: models, categories, data sets, recorded runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+
+from checkers.profile import Mode
+from envs.errors import ConfigProblem
+from envs.session import check_config
+from runner import result_file
+from runner.fetch import cache_folder, fetch
+from runner.result_file import RecordedEntry
+from trajectories import bfcl
+from trajectories.dataset import Dataset, load_bfcl, load_embedded, load_path
+from trajectories.errors import DataError
+from trajectories.schema import Category, Trajectory
+
+Runs = dict[str, tuple[RecordedEntry, Mode]]
+"""Recorded entries by id, each with how its model called functions."""
+
+
+class Model(NamedTuple):
+    """What ``--model`` names."""
+
+    name: str
+    path: Path | None
+    """The recorded run to replay, or None."""
+
+
+def model(name: str) -> Model:
+    """Return the model that a name stands for.
+
+    Raises:
+        DataError: There is no such model.
+    """
+    if name.startswith("replay:"):
+        return Model(name, Path(name.removeprefix("replay:")))
+    if name not in ("oracle", "null"):
+        raise DataError("--model", f"{name!r} is none of oracle, null, replay:PATH")
+    return Model(name, None)
+
+
+def categories(names: str | None) -> list[Category]:
+    """Return the categories that a comma-separated list names; all when there is none.
+
+    Raises:
+        DataError: A name is not a category.
+    """
+    if names is None:
+        return list(Category)
+    wanted = [name.strip() for name in names.split(",")]
+    for name in wanted:
+        if name not in list(Category):
+            raise DataError("--category", _unknown(name, "a category", list(Category)))
+    return [category for category in Category if category in wanted]
+
+
+def dataset(name: str | None, wanted: Sequence[Category]) -> Dataset:
+    """Load the data set of a name; the reference's is downloaded when it is not in the cache.
+
+    Raises:
+        DataError: There is no such data set, it cannot be read, or has nothing of what is wanted.
+    """
+    if name is None:
+        loaded = load_embedded(wanted)
+    elif name == "bfcl" or name.startswith("bfcl:"):
+        loaded = load_bfcl(bfcl_folder(name), wanted, name)
+    elif Path(name).exists():
+        loaded = load_path(Path(name), wanted)
+    else:
+        raise DataError("--dataset", f"{name!r} is neither bfcl, bfcl:FOLDER nor a file or folder")
+    if not loaded.trajectories:
+        raise DataError("--category", f"{loaded.name} has nothing in {', '.join(wanted)}")
+    return loaded
+
+
+def bfcl_folder(name: str) -> Path:
+    """Return the folder of the reference's data, fetching it if need be.
+
+    Args:
+        name: ``bfcl`` or ``bfcl:FOLDER``.
+
+    Raises:
+        DataError: The name is neither, or the data cannot be fetched.
+    """
+    if name.startswith("bfcl:"):
+        return Path(name.removeprefix("bfcl:"))
+    if name != "bfcl":
+        raise DataError("--dataset", f"{name!r} is neither bfcl nor bfcl:FOLDER")
+    if not (cache_folder() / bfcl.MANIFEST_FILE).is_file():
+        print(f"fetching {bfcl.PACKAGE} {bfcl.VERSION} into {cache_folder()}", file=sys.stderr)
+    return fetch()
+
+
+def recorded_runs(*paths: Path, mode: Mode | None = None) -> Runs:
+    """Read the result files that paths stand for.
+
+    Raises:
+        DataError: A file is not one, or an id occurs in two of them.
+    """
+    runs: Runs = {}
+    for path in result_file.find(paths):
+        file = result_file.read(path, mode)
+        for entry in file.entries:
+            if entry.id in runs:
+                earlier = runs[entry.id][0].where
+                raise DataError(
+                    entry.where, f"{entry.id} is in {earlier} too; score one run at a time"
+                )
+            runs[entry.id] = (entry, file.mode)
+    return runs
+
+
+def recorded_entry(path: Path, id: str) -> tuple[RecordedEntry, Mode]:
+    """Return one entry of a recorded run.
+
+    Raises:
+        DataError: The run has no such entry.
+    """
+    runs = recorded_runs(path)
+    if id not in runs:
+        raise DataError(str(path), _unknown(id, "an entry of this run", runs))
+    return runs[id]
+
+
+def trajectories(data: Dataset, runs: Runs | None) -> list[Trajectory]:
+    """Return the trajectories to run: all, or those that recorded runs are of.
+
+    Raises:
+        DataError: A recorded run is of a trajectory that the data set does not have.
+    """
+    if runs is None:
+        return list(data.trajectories.values())
+    for id, (entry, _) in runs.items():
+        if id not in data.trajectories:
+            raise DataError(entry.where, _unknown(id, f"in {data.name}", data.trajectories))
+    return [data.trajectories[id] for id in runs]
+
+
+def trajectory(data: Dataset, id: str) -> Trajectory:
+    """Return one trajectory.
+
+    Raises:
+        DataError: There is none of that id.
+    """
+    if id not in data.trajectories:
+        raise DataError("ID", _unknown(id, f"in {data.name}", data.trajectories))
+    return data.trajectories[id]
+
+
+def known_datasets() -> list[list[str]]:
+    """Return name, version, size and place of every data set."""
+    embedded = load_embedded(list(Category))
+    folder = cache_folder()
+    here = (folder / bfcl.MANIFEST_FILE).is_file()
+    size = str(len(load_bfcl(folder, list(Category)).trajectories)) if here else "-"
+    where = str(folder) if here else "not fetched; turnwise dataset fetch bfcl"
+    return [
+        [embedded.name, embedded.version, str(len(embedded.trajectories)), "comes with turnwise"],
+        ["bfcl", bfcl.VERSION, size, where],
+    ]
+
+
+def contents(data: Dataset) -> list[list[str]]:
+    """Return a heading and, per category, how many trajectories, turns and calls there are."""
+    rows = [["category", "trajectories", "turns", "ground-truth calls"]]
+    for category in Category:
+        found = [t for t in data.trajectories.values() if t.category is category]
+        turns = [turn for t in found for turn in t.turns]
+        calls = sum(len(turn.ground_truth) for turn in turns)
+        if found:
+            rows.append([category, str(len(found)), str(len(turns)), str(calls)])
+    return rows
+
+
+def irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
+    """Return what a strict load would say of the initial configs, with the trajectory's id."""
+    return [
+        (id, problem)
+        for id, t in data.trajectories.items()
+        for problem in check_config(t.environments, t.config)
+    ]
+
+
+def _unknown(name: str, what: str, known: Iterable[str]) -> str:
+    names = list(known)
+    close = get_close_matches(name, names, n=1)
+    if close:
+        return f"{name!r} is not {what}; did you mean {close[0]}?"
+    return f"{name!r} is not {what}" + (f": {', '.join(names)}" if len(names) < 10 else "")

@@ -1,0 +1,395 @@
+"""The command ``turnwise``: arguments and printing only, one thin function per command."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NoReturn
+
+from checkers.profile import BFCL, PROFILES, STRICT, Profile
+from checkers.verdict import Verdict
+from envs import __version__
+from envs.errors import BackendFault, ConfigProblem
+from envs.session import check_config
+from runner import choose, result_file
+from runner.episode import STEP_LIMIT
+from runner.evaluate import Judged, evaluate, run_recorded, run_script
+from runner.execute import execute, read_script
+from runner.prepare import Prepared, prepare
+from runner.progress import progress
+from runner.replay import replay
+from runner.scripts import null, oracle, recorded
+from runner.table import score_table, table
+from trajectories import bfcl
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_object
+from trajectories.schema import Category, Trajectory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from envs.long_context import Pack
+
+DONE, USER_ERROR, RUN_ERROR, INTERRUPTED = 0, 2, 3, 130
+"""Exit statuses: done; bad input; the run had errors that are not the model's; Ctrl-C."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.command(options)
+    except DataError as error:
+        return _complain(error, USER_ERROR)
+    except BackendFault as error:
+        return _complain(error, RUN_ERROR)
+    except BrokenPipeError:
+        # The reader of our output has gone; there is nobody left to tell.
+        sys.stderr.close()
+        return DONE
+    except KeyboardInterrupt:
+        return _complain("interrupted", INTERRUPTED)
+    return status
+
+
+def _complain(error: object, status: int) -> int:
+    print(f"turnwise: {error}", file=sys.stderr)
+    return status
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(USER_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="turnwise", description="Simulate and judge tool-calling agents.")
+    parser.add_argument("--version", action="version", version=f"turnwise {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_eval(commands)
+    _add_score(commands)
+    _add_replay(commands)
+    _add_exec(commands)
+    _add_dataset(commands)
+    return parser
+
+
+def _command(
+    commands: Any, name: str, run: Callable[[Any], int], text: str
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    parser.set_defaults(command=run)
+    return parser
+
+
+def _add_data_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dataset",
+        metavar="NAME",
+        help="bfcl, bfcl:FOLDER, or a trajectory file; by default the data set that comes along",
+    )
+    parser.add_argument(
+        "--category",
+        metavar="NAMES",
+        help=f"only these categories, separated by commas: {', '.join(Category)}",
+    )
+
+
+def _add_profile_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--profile",
+        choices=list(PROFILES),
+        help="how runs are executed and judged (default: bfcl for its data, strict for other data)",
+    )
+    parser.add_argument(
+        "--step-limit",
+        type=_positive,
+        default=STEP_LIMIT,
+        metavar="N",
+        help="steps with calls that a turn may take (default: %(default)s)",
+    )
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+    return int(text)
+
+
+def _add_output_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="write one JSON verdict line per entry"
+    )
+
+
+# --- eval -------------------------------------------------------------------------------------
+
+
+def _add_eval(commands: Any) -> None:
+    parser = _command(commands, "eval", _eval, "Run a model on a data set and print its score.")
+    parser.add_argument(
+        "--model",
+        required=True,
+        metavar="NAME",
+        help="oracle (plays the ground truth), null (never calls), or replay:PATH (recorded run)",
+    )
+    _add_data_options(parser)
+    _add_profile_option(parser)
+    _add_output_option(parser)
+
+
+def _eval(options: argparse.Namespace) -> int:
+    model = choose.model(options.model)
+    categories = choose.categories(options.category)
+    runs = choose.recorded_runs(model.path) if model.path else {}
+    dataset = choose.dataset(options.dataset, categories)
+    profile = _profile(options, dataset)
+    trajectories = choose.trajectories(dataset, runs if model.path else None)
+
+    def run(prepared: Prepared) -> Verdict:
+        trajectory = prepared.trajectory
+        if model.path:
+            entry, mode = runs[trajectory.id]
+            return run_recorded(prepared, entry.turns, mode, profile, options.step_limit)
+        script = oracle(trajectory) if model.name == "oracle" else null(trajectory)
+        return run_script(prepared, script, profile, options.step_limit)
+
+    if dataset.tolerant:
+        _note_irregularities(dataset)
+    outcomes = _judge_all(dataset, trajectories, profile, run, options)
+    return _report(dataset, profile, outcomes)
+
+
+def _note_irregularities(dataset: Dataset) -> None:
+    problems = choose.irregularities(dataset)
+    if problems:
+        configs = len({id for id, _ in problems})
+        print(
+            f"turnwise: warning: {len(problems)} irregularities in {configs} initial configs, taken"
+            f" as they are (turnwise dataset show {dataset.name} --warnings lists them)",
+            file=sys.stderr,
+        )
+
+
+# --- score ------------------------------------------------------------------------------------
+
+
+def _add_score(commands: Any) -> None:
+    parser = _command(commands, "score", _score, "Execute and judge recorded result files.")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="result file, or folder of them"
+    )
+    parser.add_argument(
+        "--dataset",
+        metavar="NAME",
+        default="bfcl",
+        help="what the recorded runs are of: bfcl or bfcl:FOLDER (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--mode",
+        choices=["fc", "prompt"],
+        help="how the model called functions (default: seen from the files)",
+    )
+    _add_profile_option(parser)
+    _add_output_option(parser)
+
+
+def _score(options: argparse.Namespace) -> int:
+    runs = choose.recorded_runs(*options.paths, mode=options.mode)
+    categories = {result_file.category_of(entry) for entry, _ in runs.values()}
+    dataset = choose.dataset(options.dataset, [c for c in Category if c in categories])
+    profile = _profile(options, dataset)
+    trajectories = choose.trajectories(dataset, runs)
+
+    def run(prepared: Prepared) -> Verdict:
+        entry, mode = runs[prepared.trajectory.id]
+        return run_recorded(prepared, entry.turns, mode, profile, options.step_limit)
+
+    outcomes = _judge_all(dataset, trajectories, profile, run, options)
+    return _report(dataset, profile, outcomes)
+
+
+def _profile(options: argparse.Namespace, dataset: Dataset) -> Profile:
+    if options.profile:
+        return PROFILES[options.profile]
+    return BFCL if dataset.folder else STRICT
+
+
+def _judge_all(
+    dataset: Dataset,
+    trajectories: Sequence[Trajectory],
+    profile: Profile,
+    run: Callable[[Prepared], Verdict],
+    options: argparse.Namespace,
+) -> list[Judged]:
+    """Judge trajectories, show progress, and write verdict lines where they are wanted."""
+    judged = evaluate(dataset, trajectories, profile, run)
+    shown = progress(judged, len(trajectories), "judged", sys.stderr)
+    if options.output is None:
+        return list(shown)
+    header = {"profile": profile.name, "dataset": dataset.name, "data_sha256": dataset.sha256}
+    with _written(options.output) as file:
+        return list(_written_lines(shown, header, file))
+
+
+def _written_lines(
+    outcomes: Iterable[Judged], header: dict[str, str], file: IO[str]
+) -> Iterator[Judged]:
+    for outcome in outcomes:
+        file.write(json.dumps({**outcome.to_json(), **header}) + "\n")
+        yield outcome
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[IO[str]]:
+    """Open a file for writing that appears under its name only when all of it is there."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        with unfinished.open("w", encoding="utf-8") as file:
+            yield file
+        unfinished.replace(path)
+    except OSError as error:
+        raise DataError(str(path), f"cannot be written: {error.strerror}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _report(dataset: Dataset, profile: Profile, outcomes: Sequence[Judged]) -> int:
+    print(score_table(outcomes))
+    print(
+        f"data {dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}; "
+        f"profile {profile.name}; turnwise {__version__}"
+    )
+    errors = [outcome for outcome in outcomes if outcome.verdict is None]
+    for outcome in errors:
+        print(f"turnwise: {outcome.id}: {outcome.error}", file=sys.stderr)
+    return RUN_ERROR if errors else DONE
+
+
+# --- replay -----------------------------------------------------------------------------------
+
+
+def _add_replay(commands: Any) -> None:
+    parser = _command(commands, "replay", _replay, "Show one trajectory, call by call.")
+    parser.add_argument("id", metavar="ID", help="id of the trajectory")
+    parser.add_argument(
+        "--run", type=Path, metavar="PATH", help="recorded run to show instead of the ground truth"
+    )
+    _add_data_options(parser)
+    _add_profile_option(parser)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    name = options.dataset or ("bfcl" if options.id.startswith("multi_turn_") else None)
+    dataset = choose.dataset(name, choose.categories(options.category))
+    profile = _profile(options, dataset)
+    trajectory = choose.trajectory(dataset, options.id)
+    prepared = prepare(dataset, trajectory, profile)
+    script = oracle(trajectory)
+    if options.run:
+        entry, mode = choose.recorded_entry(options.run, options.id)
+        script = recorded(entry.turns or (), profile.decoders[mode], profile)
+    for line in replay(prepared, script, profile, options.step_limit):
+        print(line)
+    return DONE
+
+
+# --- exec -------------------------------------------------------------------------------------
+
+
+def _add_exec(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "exec",
+        _exec,
+        "Read call scripts as JSON lines on standard input, write their results and states.",
+    )
+    parser.add_argument(
+        "--dataset",
+        metavar="NAME",
+        default="bfcl",
+        help="where long-context material comes from: bfcl or bfcl:FOLDER (default: %(default)s)",
+    )
+
+
+def _exec(options: argparse.Namespace) -> int:
+    @cache
+    def pack() -> Pack:
+        return bfcl.load_pack(choose.bfcl_folder(options.dataset))
+
+    status = DONE
+    for number, line in enumerate(sys.stdin, start=1):
+        where = f"<stdin>:{number}"
+        if not line.strip():
+            continue
+        script = read_script(parse_object(line, where), where)
+        _warn(where, check_config(script.environments, script.config))
+        try:
+            print(json.dumps(execute(script, where, pack)), flush=True)
+        except BackendFault as fault:
+            status = _complain(f"{where}: {fault}", RUN_ERROR)
+    return status
+
+
+def _warn(where: str, problems: Iterable[ConfigProblem]) -> None:
+    for problem in problems:
+        print(f"turnwise: warning: {where}: {problem}; taken as it is", file=sys.stderr)
+
+
+# --- dataset ----------------------------------------------------------------------------------
+
+
+def _add_dataset(commands: Any) -> None:
+    parser = _command(commands, "dataset", _dataset_list, "List, show and fetch data sets.")
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    _command(actions, "list", _dataset_list, "List the data sets there are.")
+    show = _command(actions, "show", _dataset_show, "Show what is in a data set.")
+    show.add_argument("dataset", nargs="?", metavar="NAME", help="as for --dataset of eval")
+    show.add_argument("--category", metavar="NAMES", help="only these categories")
+    show.add_argument("--id", metavar="ID", help="print one trajectory as JSON")
+    show.add_argument(
+        "--warnings", action="store_true", help="list what is irregular in the initial configs"
+    )
+    fetch = _command(actions, "fetch", _dataset_fetch, "Download a data set into the cache.")
+    fetch.add_argument("dataset", choices=["bfcl"], metavar="NAME", help="bfcl")
+
+
+def _dataset_list(_: argparse.Namespace) -> int:
+    rows = [["data set", "version", "trajectories", "where"]]
+    rows += choose.known_datasets()
+    print(table(rows))
+    return DONE
+
+
+def _dataset_show(options: argparse.Namespace) -> int:
+    dataset = choose.dataset(options.dataset, choose.categories(options.category))
+    if options.id:
+        from trajectories.validation import to_json
+
+        print(json.dumps(to_json(choose.trajectory(dataset, options.id)), indent=2))
+        return DONE
+    print(table(choose.contents(dataset)))
+    problems = choose.irregularities(dataset)
+    if options.warnings:
+        for id, problem in problems:
+            print(f"warning: {id}: {problem}")
+    print(
+        f"{dataset.name} {dataset.version}, sha256 {dataset.sha256}; "
+        f"{len(problems)} irregularities in {len({id for id, _ in problems})} initial configs"
+    )
+    return DONE
+
+
+def _dataset_fetch(options: argparse.Namespace) -> int:
+    print(choose.bfcl_folder(options.dataset))
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+"""The turn loop as a state machine without I/O.
+
+A driver looks at ``episode.turn`` and the messages and functions of that turn, asks whatever it
+drives for a step, and feeds it back: ``act`` for a step with calls, ``end_turn`` for one without.
+Live models, replays, debuggers and searches all drive this one machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from checkers.profile import Profile
+from checkers.verdict import TurnOutcome
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.results import Result
+from envs.session import Session
+from envs.state import Snapshot
+from trajectories.schema import Message, Trajectory
+
+STEP_LIMIT = 20
+"""Steps with calls that a turn may take, as the field has it."""
+
+
+class StepRecord(NamedTuple):
+    """One executed step: its calls, what they gave, and the state after it."""
+
+    turn: int
+    calls: tuple[Call | MalformedCall, ...]
+    results: tuple[Result, ...]
+    snapshot: Snapshot
+
+
+class Episode:
+    """One trajectory in progress.
+
+    Args:
+        trajectory: What is asked.
+        session: The world it is asked in, freshly loaded; the episode owns it.
+        profile: How steps are executed.
+        step_limit: Steps with calls that a turn may take, or None for no limit.
+
+    Attributes:
+        turn: Index of the current turn.
+        steps: What was executed so far.
+        outcomes: One per turn that has ended.
+        finished: Whether there is nothing left to do.
+        terminated: Whether the step limit ended the episode.
+    """
+
+    def __init__(
+        self,
+        trajectory: Trajectory,
+        session: Session,
+        profile: Profile,
+        step_limit: int | None = STEP_LIMIT,
+    ) -> None:
+        self.trajectory = trajectory
+        self.session = session
+        self.profile = profile
+        self.step_limit = step_limit
+        self.turn = 0
+        self.steps: list[StepRecord] = []
+        self.outcomes: list[TurnOutcome] = []
+        self.finished = False
+        self.terminated = False
+        self._steps_this_turn = 0
+        session.checks_arguments = profile.checks_arguments
+        self._offer()
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What the user says in this turn."""
+        return self.trajectory.turns[self.turn].messages
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """Held-out functions that are handed over in this turn."""
+        return self.trajectory.turns[self.turn].offers
+
+    @property
+    def offered(self) -> frozenset[str]:
+        """All functions that the model is shown in this turn."""
+        return self.trajectory.offered(tuple(self.session.tools), self.turn)
+
+    def act(self, calls: Sequence[Call | MalformedCall]) -> list[Result]:
+        """Execute one step; the results are what the model observes.
+
+        A step beyond the limit ends the episode: unexecuted, or after it where the profile
+        notices only then.
+
+        Args:
+            calls: At least one call.
+        """
+        assert calls
+        assert not self.finished
+        self._steps_this_turn += 1
+        past_limit = self.step_limit is not None and self._steps_this_turn > self.step_limit
+        if past_limit and not self.profile.executes_step_past_limit:
+            self._terminate()
+            return []
+        results = self.session.play(calls)
+        self.steps.append(
+            StepRecord(self.turn, tuple(calls), tuple(results), self.session.snapshot())
+        )
+        if past_limit:
+            self._terminate()
+        return results
+
+    def end_turn(self) -> None:
+        """Record that the model stopped calling, and go on to the next turn."""
+        assert not self.finished
+        self._close_turn()
+        self.turn += 1
+        self._steps_this_turn = 0
+        if self.turn == len(self.trajectory.turns):
+            self.finished = True
+        else:
+            self._offer()
+
+    def _terminate(self) -> None:
+        self._close_turn()
+        self.terminated = True
+        self.finished = True
+
+    def _close_turn(self) -> None:
+        steps = [step for step in self.steps if step.turn == self.turn]
+        results = tuple([result for step in steps for result in step.results])
+        self.outcomes.append(TurnOutcome(results, self.session.snapshot(), bool(steps)))
+
+    def _offer(self) -> None:
+        if self.profile.only_offered:
+            self.session.offered = self.offered

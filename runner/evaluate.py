@@ -1,0 +1,90 @@
+"""Running trajectories and judging them, one after the other; no files and no flags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from checkers.profile import Mode, Profile
+from checkers.turn import force_terminated, inference_error, judge
+from checkers.verdict import Verdict
+from envs.decoding import Step
+from envs.errors import BackendFault
+from runner.episode import STEP_LIMIT, Episode
+from runner.prepare import Prepared, prepare
+from runner.scripts import Script, play, recorded
+from trajectories.dataset import Dataset
+from trajectories.schema import Category, Trajectory
+
+
+class Judged(NamedTuple):
+    """What became of one trajectory: a verdict, or an error that is not the model's."""
+
+    id: str
+    category: Category
+    verdict: Verdict | None
+    error: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the outcome as one flat JSON object."""
+        if self.verdict is None:
+            return {"id": self.id, "valid": None, "error": self.error}
+        return {"id": self.id, **self.verdict.to_json()}
+
+
+def evaluate(
+    dataset: Dataset,
+    trajectories: Iterable[Trajectory],
+    profile: Profile,
+    run: Callable[[Prepared], Verdict],
+) -> Iterator[Judged]:
+    """Run trajectories in order and yield what became of each.
+
+    Args:
+        dataset: Where they are from.
+        trajectories: Which to run.
+        profile: How the ground truth is played.
+        run: Runs and judges one prepared trajectory.
+    """
+    for trajectory in trajectories:
+        try:
+            verdict = run(prepare(dataset, trajectory, profile))
+        except BackendFault as fault:
+            yield Judged(trajectory.id, trajectory.category, None, str(fault))
+        else:
+            yield Judged(trajectory.id, trajectory.category, verdict)
+
+
+def run_script(
+    prepared: Prepared, script: Script, profile: Profile, step_limit: int | None = STEP_LIMIT
+) -> Verdict:
+    """Drive one trajectory by a script and judge it."""
+    episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit)
+    play(script, episode)
+    return judge(prepared.truth, episode.outcomes, profile, terminated=episode.terminated)
+
+
+def run_recorded(
+    prepared: Prepared,
+    turns: Sequence[Sequence[Step]] | None,
+    mode: Mode,
+    profile: Profile,
+    step_limit: int | None = STEP_LIMIT,
+) -> Verdict:
+    """Execute a recorded run of one trajectory again and judge it.
+
+    Args:
+        prepared: The trajectory.
+        turns: The recorded turns of steps; None where the run recorded an error.
+        mode: How the model called functions.
+        profile: How steps are decoded, executed and judged.
+        step_limit: Steps that a turn may take, where the profile limits recorded runs at all.
+    """
+    expected = len(prepared.trajectory.turns)
+    if turns is None:
+        return inference_error(expected)
+    if len(turns) != expected:
+        return force_terminated(expected)
+    script = recorded(turns, profile.decoders[mode], profile)
+    limit = step_limit if profile.limits_recorded_runs else None
+    return run_script(prepared, script, profile, limit)

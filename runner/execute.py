@@ -1,0 +1,81 @@
+"""Call scripts that come with their own initial config, run for comparison by other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from envs.errors import ConfigError
+from envs.long_context import Pack
+from envs.session import Session
+from runner.prepare import read_call
+from trajectories.errors import DataError
+
+
+class CallScript(NamedTuple):
+    """An initial config and turns of call texts."""
+
+    id: Any
+    config: Mapping[str, Mapping[str, Any]]
+    environments: Sequence[str]
+    long_context: bool
+    turns: Sequence[Sequence[str]]
+
+
+def read_script(line: Mapping[str, Any], where: str) -> CallScript:
+    """Return the script that a JSON object describes.
+
+    Args:
+        line: ``{"id", "initial_config", "involved_classes", "long_context", "turns"}``.
+        where: What to call the place in a complaint.
+
+    Raises:
+        DataError: A member is missing or of the wrong type.
+    """
+    config = _member(line, where, "initial_config", dict, {})
+    for name, value in config.items():
+        if not isinstance(value, dict):
+            raise DataError(where, f"$.initial_config.{name}: must be an object")
+    environments = _member(line, where, "involved_classes", list)
+    turns = _member(line, where, "turns", list)
+    for index, turn in enumerate(turns):
+        if not (isinstance(turn, list) and all(isinstance(call, str) for call in turn)):
+            raise DataError(where, f"$.turns[{index}]: must be a list of call texts")
+    long_context = _member(line, where, "long_context", bool, False)
+    return CallScript(line.get("id"), config, environments, long_context, turns)
+
+
+def _member(line: Mapping[str, Any], where: str, name: str, kind: type, default: Any = None) -> Any:
+    value = line.get(name, default)
+    if not isinstance(value, kind):
+        raise DataError(where, f"$.{name}: must be a {kind.__name__}, is {value!r:.60}")
+    return value
+
+
+def execute(script: CallScript, where: str, pack: Callable[[], Pack]) -> dict[str, Any]:
+    """Make the calls of a script and return results and states.
+
+    Args:
+        script: What to run; its config is taken as it is, irregular or not.
+        where: What to call the place in a complaint.
+        pack: Gives the long-context material when the script wants it.
+
+    Returns:
+        ``{"id", "initial_state", "turns": [{"results", "state"}]}``.
+
+    Raises:
+        DataError: The config cannot be loaded.
+        BackendFault: A backend broke on well-formed arguments.
+    """
+    material = pack() if script.long_context else None
+    try:
+        session = Session.load(script.environments, script.config, material, tolerant=True)
+    except ConfigError as error:
+        raise DataError(where, f"$.initial_config: {error}") from None
+    initial = session.snapshot().to_json()
+    turns = []
+    for turn in script.turns:
+        results = session.play([read_call(text) for text in turn])
+        state = session.snapshot().to_json()
+        turns.append({"results": [result.text for result in results], "state": state})
+    return {"id": script.id, "initial_state": initial, "turns": turns}

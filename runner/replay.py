@@ -1,0 +1,59 @@
+"""One trajectory made visible: every call, result and state change, and where it left the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checkers.profile import Profile
+from checkers.turn import judge
+from runner.episode import Episode, StepRecord
+from runner.prepare import Prepared
+from runner.scripts import Script, play
+
+_WIDTH = 200
+
+
+def replay(prepared: Prepared, script: Script, profile: Profile, step_limit: int) -> Iterator[str]:
+    """Yield the lines that show a trajectory being run by a script.
+
+    Args:
+        prepared: The trajectory.
+        script: The calls to make.
+        profile: How they are executed and judged.
+        step_limit: Steps that a turn may take, where the profile limits recorded runs.
+    """
+    trajectory = prepared.trajectory
+    limit = step_limit if profile.limits_recorded_runs else None
+    episode = Episode(trajectory, prepared.template.fork(), profile, limit)
+    play(script, episode)
+    verdict = judge(prepared.truth, episode.outcomes, profile, terminated=episode.terminated)
+    yield f"{trajectory.id} ({trajectory.category}; {', '.join(trajectory.environments)})"
+    before = prepared.template.snapshot()
+    for index, turn in enumerate(trajectory.turns[: len(episode.outcomes)]):
+        yield ""
+        yield f"turn {index}"
+        for message in turn.messages:
+            yield f"  {message.role}: {message.content}"
+        if turn.offers:
+            yield f"  functions handed over: {', '.join(turn.offers)}"
+        for number, step in enumerate(s for s in episode.steps if s.turn == index):
+            yield from _step_lines(number, step)
+            yield from (f"      state {d}" for d in before.differences(step.snapshot))
+            before = step.snapshot
+        if index == verdict.failed_turn and verdict.failure:
+            yield f"  ground truth: {'; '.join(turn.ground_truth) or 'no call'}"
+            yield f"  FAILED {verdict.failure.reason}"
+            yield from (f"    {difference}" for difference in verdict.failure.differences)
+            yield from (f"    not seen: {text[:_WIDTH]}" for text in verdict.failure.missing)
+    yield ""
+    yield _summary(verdict.valid, verdict.turns_passed, verdict.turns)
+
+
+def _step_lines(number: int, step: StepRecord) -> Iterator[str]:
+    for call, result in zip(step.calls, step.results, strict=True):
+        yield f"  step {number}  {str(call)[:_WIDTH]}"
+        yield f"      {'->' if result.ok else '-> refused:'} {result.text[:_WIDTH]}"
+
+
+def _summary(valid: bool, passed: int, turns: int) -> str:
+    return f"{'passed' if valid else 'FAILED'}: {passed} of {turns} turns"

@@ -1,0 +1,125 @@
+"""The reference's result files: ``{"id", "result"}`` lines, function-calling or prompting form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from checkers.profile import Mode
+from envs.decoding import Step
+from trajectories.errors import DataError
+from trajectories.jsonl import read_objects
+from trajectories.schema import Category
+
+_ID = re.compile(r"multi_turn_(\w+)_\d+")
+
+
+class RecordedEntry(NamedTuple):
+    """One line of a result file."""
+
+    where: str
+    """File and line."""
+    id: str
+    turns: Sequence[Sequence[Step]] | None
+    """Turns of steps; None where the run recorded an error instead."""
+
+
+class ResultFile(NamedTuple):
+    """One result file."""
+
+    path: Path
+    mode: Mode
+    entries: list[RecordedEntry]
+
+
+def find(paths: Iterable[Path]) -> list[Path]:
+    """Return the result files that paths stand for: themselves, or those in a folder.
+
+    Raises:
+        DataError: A path does not exist, or a folder holds no multi-turn result file.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(path.rglob("*multi_turn_*_result.json"))
+            if not inside:
+                raise DataError(str(path), "holds no *multi_turn_*_result.json file")
+            found += inside
+        elif path.exists():
+            found.append(path)
+        else:
+            raise DataError(str(path), "does not exist")
+    return found
+
+
+def read(path: Path, mode: Mode | None = None) -> ResultFile:
+    """Read a result file.
+
+    Args:
+        path: The file.
+        mode: How its model called functions; by default this is seen from the steps: a file with
+            tool calls in it is in function-calling form.
+
+    Raises:
+        DataError: A line is not an entry of such a file, or an id occurs twice.
+    """
+    entries: dict[str, RecordedEntry] = {}
+    for where, line in read_objects(path):
+        entry = _entry(where, line)
+        if entry.id in entries:
+            raise DataError(where, f"the id {entry.id!r} was on {entries[entry.id].where} already")
+        entries[entry.id] = entry
+    found = list(entries.values())
+    return ResultFile(path, mode or _seen_mode(found), found)
+
+
+def _entry(where: str, line: dict[str, object]) -> RecordedEntry:
+    name = line.get("id")
+    if not isinstance(name, str):
+        raise DataError(where, '$.id: must be text; a result line is {"id": ..., "result": ...}')
+    if "result" not in line:
+        raise DataError(where, "$.result: is missing")
+    result = line["result"]
+    if not isinstance(result, list):
+        return RecordedEntry(where, name, None)
+    for index, turn in enumerate(result):
+        if not isinstance(turn, list):
+            raise DataError(where, f"$.result[{index}]: must be a list of steps")
+        for position, step in enumerate(turn):
+            if not _is_step(step):
+                raise DataError(
+                    where,
+                    f"$.result[{index}][{position}]: must be text, null or a list of "
+                    '{"function": arguments} objects',
+                )
+    return RecordedEntry(where, name, result)
+
+
+def _is_step(step: object) -> bool:
+    if isinstance(step, list):
+        return all(isinstance(member, dict) for member in step)
+    return step is None or isinstance(step, str)
+
+
+def _seen_mode(entries: Iterable[RecordedEntry]) -> Mode:
+    for entry in entries:
+        for turn in entry.turns or ():
+            if any(isinstance(step, list) and step for step in turn):
+                return "fc"
+    return "prompt"
+
+
+def category_of(entry: RecordedEntry) -> Category:
+    """Return the category that an entry's id names.
+
+    Raises:
+        DataError: The id names none.
+    """
+    match = _ID.fullmatch(entry.id)
+    if match is None or match[1] not in list(Category):
+        raise DataError(
+            entry.where, f"the id {entry.id!r} is not one of multi_turn_<category>_<number>"
+        )
+    return Category(match[1])

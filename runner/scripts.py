@@ -1,0 +1,60 @@
+"""Sources of calls that need no model: the ground truth, nothing, or a recorded run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from checkers.profile import Profile
+from envs.calls import Call
+from envs.decoding import Decoder, Step
+from envs.errors import MalformedCall
+from runner.episode import Episode
+from runner.prepare import read_call
+from trajectories.schema import Trajectory
+
+Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
+"""Turns of steps of calls."""
+
+
+def oracle(trajectory: Trajectory) -> Script:
+    """Return the ground truth, each turn in one step."""
+    return [
+        [[read_call(text) for text in turn.ground_truth]] if turn.ground_truth else []
+        for turn in trajectory.turns
+    ]
+
+
+def null(trajectory: Trajectory) -> Script:
+    """Return the script of a model that never calls anything."""
+    return [[] for _ in trajectory.turns]
+
+
+def recorded(turns: Sequence[Sequence[Step]], decoder: Decoder, profile: Profile) -> Script:
+    """Return what a recorded run amounts to.
+
+    Args:
+        turns: Turns of steps as they were recorded.
+        decoder: How a step becomes calls.
+        profile: What becomes of a step that cannot be read.
+    """
+    return [
+        [calls for step in steps if (calls := _decoded(step, decoder, profile))] for steps in turns
+    ]
+
+
+def _decoded(step: Step, decoder: Decoder, profile: Profile) -> Sequence[Call | MalformedCall]:
+    try:
+        return decoder(step)
+    except MalformedCall as error:
+        return [error] if profile.answers_unreadable_steps else []
+
+
+def play(script: Script, episode: Episode) -> None:
+    """Drive an episode by a script, to the script's end or the episode's."""
+    for steps in script:
+        for calls in steps:
+            if not episode.finished:
+                episode.act(calls)
+        if episode.finished:
+            return
+        episode.end_turn()

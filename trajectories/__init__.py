@@ -1,0 +1,1 @@
+"""The data: trajectories, where they come from, and their long-context packs."""

@@ -1,0 +1,182 @@
+"""The reference's own data files, read as they are from a folder.
+
+The folder is the ``data`` folder of the published package, or our cache of it, which adds a
+``manifest.json`` and the long-context material as ``long_context.json``. Irregular initial
+configs stay as they are; sessions of this data are loaded tolerantly.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from envs.long_context import Pack
+from trajectories.errors import DataError
+from trajectories.jsonl import read_objects
+from trajectories.schema import Category, LongContext, Message, Trajectory, Turn
+
+PACKAGE = "bfcl-eval"
+VERSION = "2026.3.23"
+LONG_CONTEXT_FILE = "long_context.json"
+MANIFEST_FILE = "manifest.json"
+MATERIAL_MODULE = "eval_checker/multi_turn_eval/func_source_code/long_context.py"
+"""Where the package keeps the long-context material, relative to the package folder."""
+
+CONSTANTS = (
+    "FILE_CONTENT_EXTENSION",
+    "FILES_TAIL_USED",
+    "POPULATE_FILE_EXTENSION",
+    "CAR_STATUS_METADATA_EXTENSION",
+    "PARKING_BRAKE_INSTRUCTION",
+    "LONG_WEATHER_EXTENSION",
+    "INTERMEDIARY_CITIES",
+    "WATCH_LIST_EXTENSION",
+    "TRANSACTION_HISTORY_EXTENSION",
+    "MA_5_EXTENSION",
+    "MA_20_EXTENSION",
+    "TECHNOLOGY_EXTENSION",
+    "AUTOMOBILE_EXTENSION",
+    "ORDER_DETAIL_EXTENSION",
+    "CREDIT_CARD_EXTENSION",
+    "BOOKING_RECORD_EXTENSION",
+)
+
+_LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
+
+
+def files(category: Category) -> tuple[str, str]:
+    """Return the paths of a category's question and answer files, relative to the data folder."""
+    name = f"BFCL_v4_multi_turn_{category}.json"
+    if category is Category.COMPOSITE:
+        folder = "unused_datasets"
+        return f"{folder}/question/{name}", f"{folder}/possible_answer/{name}"
+    return name, f"possible_answer/{name}"
+
+
+def function_docs_file(environment: str) -> str:
+    """Return the path of a backend's function documents, relative to the data folder."""
+    return f"multi_turn_func_doc/{_DOCS[environment]}.json"
+
+
+_DOCS = {
+    "GorillaFileSystem": "gorilla_file_system",
+    "MathAPI": "math_api",
+    "MessageAPI": "message_api",
+    "TwitterAPI": "posting_api",
+    "TicketAPI": "ticket_api",
+    "TradingBot": "trading_bot",
+    "TravelAPI": "travel_booking",
+    "VehicleControlAPI": "vehicle_control",
+}
+
+
+def load(folder: Path, category: Category) -> Iterator[Trajectory]:
+    """Yield the trajectories of one category.
+
+    Raises:
+        DataError: A file is missing, or an entry is not of the expected form.
+    """
+    question_file, answer_file = (folder / name for name in files(category))
+    answers = {entry.get("id"): entry for _, entry in read_objects(answer_file)}
+    for where, entry in read_objects(question_file):
+        try:
+            yield _trajectory(entry, answers[entry["id"]], category)
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            message = f"is not an entry of this data set ({type(error).__name__}: {error})"
+            raise DataError(where, message) from None
+
+
+def _trajectory(
+    entry: Mapping[str, Any], answer: Mapping[str, Any], category: Category
+) -> Trajectory:
+    truth: Sequence[Sequence[str]] = answer["ground_truth"]
+    offers = entry.get("missed_function", {})
+    turns = tuple(
+        [
+            Turn(
+                tuple([Message(m["role"], m["content"]) for m in messages]),
+                tuple(calls),
+                tuple(offers.get(str(index), ())),
+            )
+            for index, (messages, calls) in enumerate(zip(entry["question"], truth, strict=True))
+        ]
+    )
+    return Trajectory(
+        id=entry["id"],
+        category=category,
+        environments=tuple(entry["involved_classes"]),
+        config=entry["initial_config"],
+        turns=turns,
+        long_context=LongContext("bfcl") if category in _LONG else None,
+        provenance={"source": PACKAGE},
+    )
+
+
+def load_pack(folder: Path) -> Pack:
+    """Return the long-context material that belongs to a data folder.
+
+    Raises:
+        DataError: There is none, or it is not of the expected form.
+    """
+    cached = folder / LONG_CONTEXT_FILE
+    module = folder.parent / MATERIAL_MODULE
+    try:
+        if cached.exists():
+            material = json.loads(cached.read_text(encoding="utf-8"))
+        else:
+            material = read_material(module.read_text(encoding="utf-8"))
+        return _pack(material)
+    except (OSError, KeyError, ValueError) as error:
+        raise DataError(
+            str(cached), f"the long-context material cannot be read ({error}); fetch the data anew"
+        ) from None
+
+
+def read_material(source: str) -> dict[str, Any]:
+    """Return the long-context constants of the package's module, read as literals.
+
+    Args:
+        source: Text of the module; it is parsed, never run.
+
+    Raises:
+        ValueError: A constant is missing or not a literal.
+    """
+    found: dict[str, Any] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if name in CONSTANTS:
+                found[name] = ast.literal_eval(node.value)
+    missing = [name for name in CONSTANTS if name not in found]
+    if missing:
+        raise ValueError(f"no literal for {', '.join(missing)}")
+    # JSON has no Ellipsis; _pack puts it back.
+    found["WATCH_LIST_EXTENSION"] = [x for x in found["WATCH_LIST_EXTENSION"] if x is not ...]
+    return found
+
+
+def _pack(material: Mapping[str, Any]) -> Pack:
+    return Pack(
+        file_suffix=material["FILE_CONTENT_EXTENSION"],
+        untouched_files=material["FILES_TAIL_USED"],
+        extra_files=material["POPULATE_FILE_EXTENSION"],
+        car_status=material["CAR_STATUS_METADATA_EXTENSION"],
+        parking_brake=material["PARKING_BRAKE_INSTRUCTION"],
+        weather=material["LONG_WEATHER_EXTENSION"],
+        cities=material["INTERMEDIARY_CITIES"],
+        # The reference's list ends with Python's Ellipsis, and the model gets to see it.
+        watch_list=[*material["WATCH_LIST_EXTENSION"], ...],
+        transactions=material["TRANSACTION_HISTORY_EXTENSION"],
+        moving_average_5=material["MA_5_EXTENSION"],
+        moving_average_20=material["MA_20_EXTENSION"],
+        sector_stocks={
+            "Technology": material["TECHNOLOGY_EXTENSION"],
+            "Automobile": material["AUTOMOBILE_EXTENSION"],
+        },
+        order_metadata=material["ORDER_DETAIL_EXTENSION"],
+        credit_cards=material["CREDIT_CARD_EXTENSION"],
+        bookings=material["BOOKING_RECORD_EXTENSION"],
+    )

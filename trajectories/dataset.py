@@ -1,0 +1,137 @@
+"""Data sets: our embedded one, files in its format, and the reference's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Any
+
+from envs.long_context import Pack
+from trajectories import bfcl
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_object, read_objects
+from trajectories.packs import generate
+from trajectories.schema import Category, LongContext, Trajectory
+
+
+@dataclass
+class Dataset:
+    """A loaded data set.
+
+    Attributes:
+        name: What the user asked for.
+        version: Version of the data, as far as it says one.
+        sha256: Hash of the content of the files read, in hex.
+        trajectories: By id, in the order of the files.
+        tolerant: Whether irregular initial configs are loaded as they are.
+        folder: Where the reference's data is, for its long-context material; None for ours.
+    """
+
+    name: str
+    version: str
+    sha256: str
+    trajectories: dict[str, Trajectory]
+    tolerant: bool = False
+    folder: Path | None = None
+    _packs: dict[LongContext, Pack] = field(default_factory=dict, repr=False)
+
+    def pack(self, trajectory: Trajectory) -> Pack | None:
+        """Return the bulky material that a trajectory's session is loaded with, or None.
+
+        Raises:
+            DataError: The reference's material is wanted and not there.
+        """
+        wanted = trajectory.long_context
+        if wanted is None:
+            return None
+        if wanted not in self._packs:
+            self._packs[wanted] = self._make_pack(wanted)
+        return self._packs[wanted]
+
+    def _make_pack(self, wanted: LongContext) -> Pack:
+        if wanted.source == "generated":
+            return generate(wanted.seed, wanted.items)
+        if self.folder is None:
+            raise DataError(self.name, "needs the long-context material of bfcl, which is not here")
+        return bfcl.load_pack(self.folder)
+
+
+def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") -> Dataset:
+    """Load categories of the reference's data.
+
+    Args:
+        folder: Its data folder, or our cache of it.
+        categories: Which to load, in this order.
+        name: What to call the data set.
+
+    Raises:
+        DataError: The folder is not one, or an entry is not of the expected form.
+    """
+    if not (folder / bfcl.files(Category.BASE)[0]).is_file():
+        raise DataError(
+            str(folder),
+            f"is no data folder of {bfcl.PACKAGE}: {bfcl.files(Category.BASE)[0]} is missing",
+        )
+    trajectories = {t.id: t for category in categories for t in bfcl.load(folder, category)}
+    read = [folder / file for category in categories for file in bfcl.files(category)]
+    manifest = folder / bfcl.MANIFEST_FILE
+    version = "unknown"
+    if manifest.is_file():
+        version = parse_object(manifest.read_text(encoding="utf-8"), str(manifest))["version"]
+    return Dataset(name, version, _digest(read), trajectories, tolerant=True, folder=folder)
+
+
+def load_embedded(categories: Sequence[Category]) -> Dataset:
+    """Load categories of the data set that comes with the package."""
+    folder = Path(str(package_files("trajectories") / "data"))
+    found = [folder / f"{category}.jsonl" for category in categories]
+    return _load_files([path for path in found if path.is_file()], "turnwise", "1")
+
+
+def load_path(path: Path, categories: Sequence[Category]) -> Dataset:
+    """Load a trajectory file, or all ``*.jsonl`` files of a folder, in our own format.
+
+    Raises:
+        DataError: There is nothing to read, or a line is not a trajectory.
+    """
+    paths = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    if not paths:
+        raise DataError(str(path), "holds no *.jsonl file")
+    dataset = _load_files(paths, str(path), "unknown")
+    dataset.trajectories = {
+        id: t for id, t in dataset.trajectories.items() if t.category in categories
+    }
+    return dataset
+
+
+def _load_files(paths: Sequence[Path], name: str, version: str) -> Dataset:
+    trajectories: dict[str, Trajectory] = {}
+    for path in paths:
+        for where, entry in read_objects(path):
+            trajectory = read_trajectory(entry, where)
+            if trajectory.id in trajectories:
+                raise DataError(where, f"the id {trajectory.id!r} is used twice")
+            trajectories[trajectory.id] = trajectory
+    return Dataset(name, version, _digest(paths), trajectories)
+
+
+def read_trajectory(entry: dict[str, Any], where: str) -> Trajectory:
+    """Return the trajectory that a JSON object describes.
+
+    Raises:
+        DataError: It is not of the expected form.
+    """
+    # pydantic takes longer to import than the reference's data takes to load, which needs none.
+    from trajectories.validation import validate
+
+    return validate(entry, where)
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    total = sha256()
+    for path in paths:
+        total.update(sha256(path.read_bytes()).digest())
+    return total.hexdigest()

@@ -1,0 +1,110 @@
+"""One trajectory as a record: what a model is given, asked and expected to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+# Read by pydantic when a file in our format is checked.
+_STRICT: Mapping[str, str] = {"extra": "forbid"}
+
+
+class Category(StrEnum):
+    """What makes a trajectory harder than its base."""
+
+    BASE = "base"
+    MISSING_PARAMETER = "miss_param"
+    MISSING_FUNCTION = "miss_func"
+    LONG_CONTEXT = "long_context"
+    COMPOSITE = "composite"
+
+
+@dataclass(frozen=True)
+class Message:
+    """One chat message that is put to the model."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class LongContext:
+    """Where the bulky material of a long-context trajectory comes from.
+
+    Attributes:
+        source: Made by us from a seed, or read out of the reference's data.
+        seed: The same seed and size give the same material.
+        items: How many items each kind of generated material has.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+
+    source: Literal["generated", "bfcl"]
+    seed: int = 0
+    items: int = 0
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn: the user speaks, the model acts until it stops calling.
+
+    Attributes:
+        messages: What the user says; empty in a turn that only hands functions over.
+        ground_truth: The calls that do what is asked, as call texts such as ``cd(folder='x')``;
+            empty where nothing should be done.
+        offers: Held-out functions that are handed over at the start of this turn.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+
+    messages: tuple[Message, ...]
+    ground_truth: tuple[str, ...]
+    offers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A scenario: an initial config and turns with their ground truth.
+
+    Attributes:
+        id: Unique in its data set.
+        category: What makes it hard.
+        environments: Names of the backends, in the order in which their states are compared.
+        config: Backend name to its initial config.
+        turns: At least one.
+        excluded: Functions of these backends that are never offered.
+        long_context: The bulky material that is mixed in, or None.
+        provenance: Where the trajectory comes from, as short texts by keyword.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+
+    id: str
+    category: Category
+    environments: tuple[str, ...]
+    config: Mapping[str, Mapping[str, Any]]
+    turns: tuple[Turn, ...]
+    excluded: tuple[str, ...] = ()
+    long_context: LongContext | None = None
+    provenance: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def held_out(self) -> tuple[str, ...]:
+        """Functions that are not offered from the start but in some later turn."""
+        return tuple([name for turn in self.turns for name in turn.offers])
+
+    def offered(self, functions: Sequence[str], turn: int) -> frozenset[str]:
+        """Return which functions may be called in a turn.
+
+        Args:
+            functions: All functions of the trajectory's backends.
+            turn: Index of the turn.
+        """
+        handed_over = {name for earlier in self.turns[: turn + 1] for name in earlier.offers}
+        missing = {*self.excluded, *self.held_out} - handed_over
+        return frozenset(functions) - missing
