@@ -316,6 +316,7 @@ class GorillaFileSystem(Backend):
             last_lines: The lines.
         """
         all_lines = self._lines(file_name)
+        # A count above that of the lines need not be a whole number, as in the reference.
         return {"last_lines": "\n".join(all_lines[-min(lines, len(all_lines)) :])}
 
     @reads

@@ -189,7 +189,7 @@ def _load(name: str, config: Any, pack: Pack | None) -> Backend:
     backend = backend_class(name)
     try:
         return backend.load(config, pack)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         problems = backend.check_config(config)
         raise ConfigError(problems or [ConfigProblem(f"$.{name}", str(error))]) from error
 
