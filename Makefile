@@ -1,0 +1,128 @@
+# `make help` lists the targets. Each sets up what it needs, once, and no more. GNU make 3.81 or newer.
+
+PYTHON ?= python3
+VENV ?= .venv
+BFCL_VENV := .venv-bfcl
+TOOLS_VENV := .venv-tools
+LOCKS := configs/locks
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# The targets share environments, so no two steps run at once, whatever -j says.
+.NOTPARALLEL:
+# `runner` and `tests` are common names: import nothing from outside the environment.
+unexport PYTHONPATH
+
+.PHONY: help setup eval replay test check conformance bench lock clean
+
+help: ## List the targets
+	@echo "make TARGET [VARIABLE=value ...]"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@echo "PYTHON chooses the interpreter of a new environment (python3), VENV its folder (.venv);"
+	@echo "ARGS is passed on to the command behind eval, replay, test, conformance and bench."
+
+setup: $(VENV)/.core ## Leave a ready command, .venv/bin/turnwise
+	@echo "$(VENV)/bin/turnwise is ready."
+
+# Everything but these needs a provider's library; a first word is enough to tell.
+OFFLINE := oracle null replay:%
+models = $(if $(filter-out $(OFFLINE),$(firstword $(MODEL))),$(VENV)/.models)
+
+# Values reach the shell as environment variables, never as text of a command.
+eval: .need-MODEL $(VENV)/.core $(models) ## Run a model: MODEL=oracle [DATASET= CATEGORY= PROFILE= OUTPUT=]
+	@$(VENV)/bin/turnwise eval --model "$$MODEL" $${DATASET:+--dataset "$$DATASET"} \
+		$${CATEGORY:+--category "$$CATEGORY"} $${PROFILE:+--profile "$$PROFILE"} \
+		$${OUTPUT:+--output "$$OUTPUT"} $(ARGS)
+
+replay: .need-ID $(VENV)/.core ## Show one trajectory of a run, turn by turn: ID= [RUN=]
+	@$(VENV)/bin/turnwise replay "$$ID" $${RUN:+--run "$$RUN"} $(ARGS)
+
+test: $(VENV)/.dev ## Run the test suite
+	@$(VENV)/bin/python -m pytest $(ARGS)
+
+check: $(VENV)/.dev ## Check format, lint, types and docstrings
+	@failed=; for tool in "ruff format --check ." "ruff check ." "mypy --strict" \
+		"pydocstyle envs checkers trajectories runner"; do \
+		echo "$$tool"; $(VENV)/bin/$$tool || failed=1; done; test -z "$$failed"
+
+conformance: $(VENV)/.dev $(BFCL_VENV)/.bfcl ## Compare with BFCL itself: [RECORDED=folder of model outputs]
+	@$(VENV)/bin/python -m tests.conformance --bfcl-python $(BFCL_VENV)/bin/python \
+		$${RECORDED:+--recorded "$$RECORDED"} $(ARGS)
+
+bench: $(VENV)/.core $(BFCL_VENV)/.bfcl ## Measure the speed beside BFCL's
+	@$(VENV)/bin/python -m tests.benchmarks --bfcl-python $(BFCL_VENV)/bin/python $(ARGS)
+
+# hatchling is the build backend that pyproject.toml names; a later lock agrees with the earlier ones.
+lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
+	@echo 'hatchling>=1.27' | $(call compile,core) - pyproject.toml
+	@$(call compile,dev) pyproject.toml --extra dev --constraint $(LOCKS)/core.txt
+	@$(call compile,models) pyproject.toml --extra models --constraint $(LOCKS)/dev.txt
+	@printf '%s\n' bfcl-eval==2026.3.23 mpmath==1.3.0 | $(call compile,bfcl) - --no-deps
+
+clean: ## Remove environments and caches; runs/ stays
+	@rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find envs checkers trajectories runner tests -name __pycache__ -prune -exec rm -rf {} +
+
+
+# --- Set-up. A stamp file in an environment says what it holds; its lock file is newer when it no longer does.
+
+$(VENV)/.core: $(LOCKS)/core.txt pyproject.toml $(VENV)/.made
+	@echo "Setting up $(@D) ..." >&2
+	@$(call install,--require-hashes -r $(LOCKS)/core.txt)
+	@$(call install,--no-build-isolation -e .)
+	@touch $@
+
+$(VENV)/.dev: $(LOCKS)/dev.txt $(VENV)/.core
+	@echo "Adding the development tools to $(@D) ..." >&2
+	@$(call install,--require-hashes -r $<)
+	@touch $@
+
+$(VENV)/.models: $(LOCKS)/models.txt $(VENV)/.core
+	@echo "Adding the model providers' libraries to $(@D) ..." >&2
+	@$(call install,--require-hashes -r $<)
+	@touch $@
+
+$(BFCL_VENV)/.bfcl: $(LOCKS)/bfcl.txt $(BFCL_VENV)/.made
+	@echo "Setting up $(@D) ..." >&2
+	@$(call install,--require-hashes -r $<)
+	@touch $@
+
+$(TOOLS_VENV)/.uv: $(TOOLS_VENV)/.made
+	@$(call install,uv==0.13.8)
+	@touch $@
+
+# Everything is pinned, so pip resolves nothing. While it runs, the environment counts as not made:
+# one that was cut short is made anew.
+install = mv $(@D)/.made $(@D)/.unfinished && { \
+	$(@D)/bin/python -m pip install -qq --disable-pip-version-check --no-input --no-deps $(1); \
+	status=$$?; mv $(@D)/.unfinished $(@D)/.made; exit $$status; }
+
+# An environment that was never finished, was moved, or whose interpreter has gone is made anew.
+stale = $(shell test "$$(cat $(1)/.made 2>/dev/null)" = "$(CURDIR)/$(1)" \
+	&& $(1)/bin/python -c "" 2>/dev/null || echo .stale)
+
+$(VENV)/.made: $(call stale,$(VENV))
+$(BFCL_VENV)/.made: $(call stale,$(BFCL_VENV))
+$(TOOLS_VENV)/.made: $(call stale,$(TOOLS_VENV))
+
+$(VENV)/.made $(BFCL_VENV)/.made $(TOOLS_VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Turnwise needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another: PYTHON=python3.12" % sys.version_info[:2])' \
+		|| { test $$? = 1 || echo "$(PYTHON) does not run. Name a Python 3.11 or newer: PYTHON=python3.12" >&2; exit 1; }
+	@test ! -e $(@D)/pyvenv.cfg || { echo "Making $(@D) anew ..." >&2; rm -rf $(@D); }
+	@test ! -e $(@D) || rmdir $(@D) 2>/dev/null \
+		|| { echo "$(@D) exists and is no virtual environment. Remove it, or name another: VENV=folder" >&2; exit 1; }
+	@said=$$($(PYTHON) -m venv $(@D) 2>&1) \
+		|| { echo "$$said" >&2; echo "$(PYTHON) cannot make a virtual environment; its venv module is missing or incomplete (Debian, Ubuntu: apt install python3-venv)." >&2; exit 1; }
+	@echo "$(CURDIR)/$(@D)" > $@
+
+# Versions are at least two weeks old: mirrors have them, and a bad release has been withdrawn.
+compile = UV_CUSTOM_COMPILE_COMMAND="make lock" $(TOOLS_VENV)/bin/uv pip compile --quiet --upgrade \
+	--universal --python-version 3.11 --exclude-newer "2 weeks" --generate-hashes \
+	--no-emit-index-url --no-annotate --output-file $(LOCKS)/$(1).txt
+
+.PHONY: .stale .need-MODEL .need-ID
+.stale:
+.need-MODEL:
+	$(if $(MODEL),,$(error Say which model to run, such as MODEL=oracle))
+.need-ID:
+	$(if $(ID),,$(error Say which trajectory to show: ID= and its id))

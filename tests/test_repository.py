@@ -1,0 +1,231 @@
+"""The rules that hold for the source as a whole, read off its syntax trees and its files."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from runner.fetch import WHEEL_SHA256
+from trajectories.bfcl import PACKAGE, VERSION
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("envs", "checkers", "trajectories", "runner")
+"""Each may import itself and those to its left."""
+
+PRINTERS = {"runner/cli.py"}
+"""Modules that may print."""
+
+NEEDS_CARE = {
+    "eval": "runs text as code",
+    "exec": "runs text as code",
+    "__import__": "imports what a text names",
+    "import_module": "imports what a text names",
+    "getattr": "looks up what a text names",
+    "os.system": "runs a program",
+    "os.popen": "runs a program",
+    "subprocess": "runs a program",
+    "pickle": "runs what a file says",
+}
+ALLOWED = {
+    ("envs/backend.py", "getattr"): "copies defaults of the fields that the class itself declares",
+    ("envs/vehicle_control.py", "getattr"): "reads fields that the module itself names",
+    ("runner/fetch.py", "subprocess"): "starts the package installer to download the data",
+}
+"""Where one of these is used all the same, and why it is safe."""
+
+NETWORK = {"socket", "ssl", "http.client", "urllib.request", "httpx", "openai", "litellm"}
+LOCKS = sorted((ROOT / "configs" / "locks").glob("*.txt"))
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Return the syntax tree of every module by its path."""
+    paths = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in paths
+    }
+
+
+def nodes() -> Iterator[tuple[str, str, ast.AST]]:
+    """Yield path, place and node of every node of every module."""
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            yield path, f"{path}:{getattr(node, 'lineno', 0)}", node
+
+
+def imported(node: ast.AST) -> list[str]:
+    """Return the modules that a node imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return ["." * node.level + (node.module or "")]
+    return []
+
+
+def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a fresh interpreter that sees the checkout."""
+    command = [sys.executable, "-W", "error", "-c", code, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the names of the modules that running some code loads."""
+    done = python(f"{code}\nimport sys; print(*sys.modules, sep='\\n')")
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def modules(package: str) -> list[str]:
+    """Return the dotted names of a package's modules."""
+    paths = [path for path in trees() if path.startswith(f"{package}/")]
+    return [path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in paths]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_there_is_something_to_check(package: str) -> None:
+    assert modules(package)
+
+
+def test_imports_go_one_way() -> None:
+    known = (*PACKAGES, "tests", "configs")
+    wrong = []
+    for path, place, node in nodes():
+        allowed = PACKAGES[: PACKAGES.index(path.split("/")[0]) + 1]
+        for module in imported(node):
+            top = module.split(".")[0]
+            if not top:
+                wrong.append(f"{place}: relative import")
+            elif top in known and top not in allowed:
+                wrong.append(f"{place}: imports {module}")
+    assert wrong == []
+
+
+def test_only_the_command_line_prints() -> None:
+    wrong = [
+        place
+        for path, place, node in nodes()
+        if isinstance(node, ast.Name) and node.id == "print" and path not in PRINTERS
+    ]
+    assert wrong == []
+
+
+def uses(node: ast.AST) -> Iterator[str]:
+    """Yield which of the things that need care a node uses."""
+    if isinstance(node, ast.Attribute):
+        full = f"{node.value.id}.{node.attr}" if isinstance(node.value, ast.Name) else node.attr
+        yield from {full, node.attr} & {"os.system", "os.popen", "import_module"}
+    yield from {module.split(".")[0] for module in imported(node)} & {"subprocess", "pickle"}
+    if isinstance(node, ast.ImportFrom):
+        names = {alias.name for alias in node.names}
+        yield from names & {"import_module"}
+        yield from {f"{node.module}.{name}" for name in names} & {"os.system", "os.popen"}
+    if isinstance(node, ast.Name) and node.id in {"eval", "exec", "__import__"}:
+        yield node.id
+    # With a constant name, getattr is an attribute access that may fail.
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "getattr":
+        yield from () if isinstance(node.args[1], ast.Constant) else ("getattr",)
+
+
+def test_what_needs_care_is_used_only_where_listed() -> None:
+    found = {}
+    for path, place, node in nodes():
+        for name in uses(node):
+            found[path, name] = f"{place}: {name} {NEEDS_CARE[name]}"
+    assert [text for use, text in found.items() if use not in ALLOWED] == []
+    assert [use for use in ALLOWED if use not in found] == [], (
+        "no longer used: take it off the list"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("eval('1')", ["eval"]),
+        ("f = exec", ["exec"]),
+        ("getattr(x, name)", ["getattr"]),
+        ("getattr(x, 'name', None)", []),
+        ("import os\nos.system('ls')", ["os.system"]),
+        ("from os import system", ["os.system"]),
+        ("import subprocess as s", ["subprocess"]),
+        ("import importlib\nimportlib.import_module(name)", ["import_module"]),
+        ("import ast\nast.literal_eval('1')", []),
+    ],
+)
+def test_what_needs_care_is_recognised(code: str, found: list[str]) -> None:
+    assert [name for node in ast.walk(ast.parse(code)) for name in uses(node)] == found
+
+
+@pytest.mark.parametrize("package", ["envs", "checkers"])
+def test_simulator_and_judge_load_no_network_library(package: str) -> None:
+    assert loaded_by(f"import {', '.join(modules(package))}") & NETWORK == set()
+
+
+def test_the_command_starts_without_pydantic() -> None:
+    assert loaded_by("import runner.cli") & {"pydantic", *NETWORK} == set()
+
+
+def test_the_command_shows_its_help() -> None:
+    script = project()["scripts"]["turnwise"]
+    assert script == "runner.cli:main"
+    done = python("import sys, runner.cli; sys.exit(runner.cli.main())", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: turnwise")
+
+
+def project() -> dict:
+    """Return the project table of pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def locked(name: str) -> dict[str, str]:
+    """Return version by distribution of one lock file."""
+    text = (ROOT / "configs" / "locks" / f"{name}.txt").read_text(encoding="utf-8")
+    return dict(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
+def test_a_lock_pins_and_hashes_and_names_no_place(lock: Path) -> None:
+    text = lock.read_text(encoding="utf-8")
+    entries = re.split(r"\n(?=\w)", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).strip())
+    entry = r"[\w.-]+==[\w.]+( ; [^\\]+)?( \\\n    --hash=sha256:[0-9a-f]{64})+"
+    assert [found for found in entries if not re.fullmatch(entry, found)] == []
+    assert "/" not in text
+
+
+def test_locks_agree_and_hold_what_the_project_asks_for() -> None:
+    core, dev, models = locked("core"), locked("dev"), locked("models")
+    for name in core.keys() & dev.keys() | core.keys() & models.keys() | dev.keys() & models.keys():
+        assert len({lock[name] for lock in (core, dev, models) if name in lock}) == 1, name
+    extras = project()["optional-dependencies"]
+    wanted = [("core", project()["dependencies"]), *extras.items()]
+    for lock, requirements in wanted:
+        names = {re.split(r"[><=]", text)[0].replace("_", "-") for text in requirements}
+        assert names <= locked(lock).keys()
+
+
+def test_one_version_of_the_reference() -> None:
+    text = (ROOT / "configs" / "locks" / "bfcl.txt").read_text(encoding="utf-8")
+    assert locked("bfcl")[PACKAGE] == VERSION
+    assert WHEEL_SHA256 in text
+    assert f"{PACKAGE}=={VERSION}" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_the_readme_names_targets_and_commands_that_exist() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    assert set(re.findall(r"^make ([a-z]+)", readme, re.MULTILINE)) <= targets
+    commands = set(re.findall(r"^turnwise ([a-z]+)", readme, re.MULTILINE))
+    assert commands
+    for command in commands:
+        done = python("import runner.cli; runner.cli.main()", command, "--help")
+        assert done.returncode == 0, done.stderr
