@@ -27,9 +27,9 @@ def judge(
     """
     if len(model) != len(truth) or (terminated and profile.notices_late_termination):
         return force_terminated(len(truth))
-    seen: Counter[str] = Counter()
+    seen: list[Result] = []
     for turn, (expected, actual) in enumerate(zip(truth, model, strict=True)):
-        seen.update([result.text for result in actual.results])
+        seen += actual.results
         failure = check_turn(expected, actual, seen, profile)
         if failure is not None:
             return _failed(failure, turn, len(truth), turn)
@@ -47,14 +47,14 @@ def inference_error(turns: int) -> Verdict:
 
 
 def check_turn(
-    truth: TurnOutcome, model: TurnOutcome, seen: Counter[str], profile: Profile
+    truth: TurnOutcome, model: TurnOutcome, seen: Sequence[Result], profile: Profile
 ) -> Failure | None:
     """Check one turn; the first check that fails decides.
 
     Args:
         truth: Outcome of the ground truth.
         model: Outcome of the model's calls.
-        seen: How often the model has had each result text so far, this turn included.
+        seen: What the model's calls have given so far, this turn included.
         profile: What counts as right.
     """
     if not truth.acted:
@@ -68,9 +68,10 @@ def check_turn(
     return Failure(Reason.RESPONSE_MISMATCH, missing=missing) if missing else None
 
 
-def missing_results(truth: Sequence[Result], seen: Counter[str]) -> tuple[str, ...]:
+def missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[str, ...]:
     """Return the result texts that the truth needed and the model has not had often enough."""
-    return tuple((Counter([result.text for result in truth]) - seen).elements())
+    had = Counter([result.text for result in seen])
+    return tuple((Counter([result.text for result in truth]) - had).elements())
 
 
 def _check_idle(model: TurnOutcome, profile: Profile) -> Failure | None:

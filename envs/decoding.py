@@ -72,7 +72,7 @@ def decode_tool_calls_as_bfcl(step: Step) -> list[Call | MalformedCall]:
         raise MalformedCall("The step has no tool calls.")
     calls: list[Call | MalformedCall] = []
     for member in step:
-        if not isinstance(member, Mapping):
+        if not isinstance(member, dict):
             raise MalformedCall("A tool call is not an object.")
         for name, arguments in member.items():
             calls.append(_tool_call_as_bfcl(name, arguments))

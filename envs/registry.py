@@ -7,15 +7,26 @@ from collections.abc import Mapping
 from envs.backend import Backend
 from envs.errors import ConfigError, ConfigProblem
 from envs.file_system import GorillaFileSystem
+from envs.math_api import MathAPI
 from envs.message import MessageAPI
 from envs.ticket import TicketAPI
 from envs.trading_bot import TradingBot
 from envs.travel_booking import TravelAPI
 from envs.twitter import TwitterAPI
+from envs.vehicle_control import VehicleControlAPI
 
 BACKENDS: Mapping[str, type[Backend]] = {
     backend.__name__: backend
-    for backend in (GorillaFileSystem, MessageAPI, TwitterAPI, TicketAPI, TradingBot, TravelAPI)
+    for backend in (
+        GorillaFileSystem,
+        MathAPI,
+        MessageAPI,
+        TwitterAPI,
+        TicketAPI,
+        TradingBot,
+        TravelAPI,
+        VehicleControlAPI,
+    )
 }
 """Backend name, as initial configs have it, to its class."""
 

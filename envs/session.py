@@ -155,7 +155,7 @@ class Session:
 
     def _run(self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Result:
         backend = self.backends[tool.environment]
-        before = vars(backend).copy()
+        before = vars(backend).copy() if tool.writes else {}
         try:
             value = tool.function(backend, *args, **kwargs)
         except ToolError as error:
@@ -166,7 +166,7 @@ class Session:
         except Exception as error:
             backend.__dict__.update(before)
             return Result.refused(_blame(tool, args, kwargs, error))
-        return Result(value, None, tool.writes and _changed(before, vars(backend)))
+        return Result(value, None, _changed(before, vars(backend)))
 
 
 def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:

@@ -338,7 +338,7 @@ class TradingBot(Backend):
         return self.account_info
 
     @writes
-    def trading_login(self, username: str, password: str) -> dict[str, str]:  # noqa: ARG002 - any will do
+    def trading_login(self, username: str, password: str) -> dict[str, str]:
         """Log in to the broker; any name and password will do.
 
         Args:

@@ -113,9 +113,9 @@ class TravelAPI(Backend):
     @writes
     def authenticate_travel(
         self,
-        client_id: str,  # noqa: ARG002 - any will do
-        client_secret: str,  # noqa: ARG002 - any will do
-        refresh_token: str,  # noqa: ARG002 - any will do
+        client_id: str,
+        client_secret: str,
+        refresh_token: str,
         grant_type: str,
         user_first_name: str,
         user_last_name: str,
@@ -158,8 +158,8 @@ class TravelAPI(Backend):
     @reads
     def get_budget_fiscal_year(
         self,
-        lastModifiedAfter: str | None = None,  # noqa: ARG002 - has no effect
-        includeRemoved: str | None = None,  # noqa: ARG002 - has no effect
+        lastModifiedAfter: str | None = None,
+        includeRemoved: str | None = None,
     ) -> dict[str, str]:
         """Tell the fiscal year of the travel budget.
 
@@ -295,7 +295,7 @@ class TravelAPI(Backend):
         self,
         access_token: str,
         booking_id: str | None = None,
-        insurance_id: str | None = None,  # noqa: ARG002 - has no effect
+        insurance_id: str | None = None,
     ) -> dict[str, Any]:
         """Show the invoice of a booking.
 
@@ -435,7 +435,7 @@ class TravelAPI(Backend):
     def purchase_insurance(
         self,
         access_token: str,
-        insurance_type: str,  # noqa: ARG002 - any will do
+        insurance_type: str,
         booking_id: str,
         insurance_cost: float,
         card_id: str,
@@ -465,7 +465,7 @@ class TravelAPI(Backend):
     def contact_customer_support(
         self,
         booking_id: str,
-        message: str,  # noqa: ARG002 - nobody reads it
+        message: str,
     ) -> dict[str, str]:
         """Send customer support a message about a booking.
 

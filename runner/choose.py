@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +17,9 @@ from trajectories import bfcl
 from trajectories.dataset import Dataset, load_bfcl, load_embedded, load_path
 from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
+
+Notify = Callable[[str], object]
+"""Takes a line for the user."""
 
 Runs = dict[str, tuple[RecordedEntry, Mode]]
 """Recorded entries by id, each with how its model called functions."""
@@ -44,14 +46,17 @@ def model(name: str) -> Model:
     return Model(name, None)
 
 
-def categories(names: str | None) -> list[Category]:
-    """Return the categories that a comma-separated list names; all when there is none.
+def categories(names: str | None, dataset_name: str | None) -> list[Category]:
+    """Return the categories that a comma-separated list names.
+
+    Without a list these are all, but for the reference's retired one: it counts in no score.
 
     Raises:
         DataError: A name is not a category.
     """
     if names is None:
-        return list(Category)
+        ours = not (dataset_name or "").startswith("bfcl")
+        return [c for c in Category if ours or c is not Category.COMPOSITE]
     wanted = [name.strip() for name in names.split(",")]
     for name in wanted:
         if name not in list(Category):
@@ -59,8 +64,13 @@ def categories(names: str | None) -> list[Category]:
     return [category for category in Category if category in wanted]
 
 
-def dataset(name: str | None, wanted: Sequence[Category]) -> Dataset:
+def dataset(name: str | None, wanted: Sequence[Category], notify: Notify) -> Dataset:
     """Load the data set of a name; the reference's is downloaded when it is not in the cache.
+
+    Args:
+        name: What the user typed, or None for the embedded data set.
+        wanted: Which categories to load.
+        notify: Told when a download begins.
 
     Raises:
         DataError: There is no such data set, it cannot be read, or has nothing of what is wanted.
@@ -68,7 +78,7 @@ def dataset(name: str | None, wanted: Sequence[Category]) -> Dataset:
     if name is None:
         loaded = load_embedded(wanted)
     elif name == "bfcl" or name.startswith("bfcl:"):
-        loaded = load_bfcl(bfcl_folder(name), wanted, name)
+        loaded = load_bfcl(bfcl_folder(name, notify), wanted, name)
     elif Path(name).exists():
         loaded = load_path(Path(name), wanted)
     else:
@@ -78,11 +88,12 @@ def dataset(name: str | None, wanted: Sequence[Category]) -> Dataset:
     return loaded
 
 
-def bfcl_folder(name: str) -> Path:
+def bfcl_folder(name: str, notify: Notify) -> Path:
     """Return the folder of the reference's data, fetching it if need be.
 
     Args:
         name: ``bfcl`` or ``bfcl:FOLDER``.
+        notify: Told when a download begins.
 
     Raises:
         DataError: The name is neither, or the data cannot be fetched.
@@ -92,7 +103,7 @@ def bfcl_folder(name: str) -> Path:
     if name != "bfcl":
         raise DataError("--dataset", f"{name!r} is neither bfcl nor bfcl:FOLDER")
     if not (cache_folder() / bfcl.MANIFEST_FILE).is_file():
-        print(f"fetching {bfcl.PACKAGE} {bfcl.VERSION} into {cache_folder()}", file=sys.stderr)
+        notify(f"fetching {bfcl.PACKAGE} {bfcl.VERSION} into {cache_folder()}")
     return fetch()
 
 

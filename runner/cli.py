@@ -63,6 +63,10 @@ def _complain(error: object, status: int) -> int:
     return status
 
 
+def _note(line: str) -> None:
+    print(f"turnwise: {line}", file=sys.stderr)
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(USER_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
@@ -146,9 +150,9 @@ def _add_eval(commands: Any) -> None:
 
 def _eval(options: argparse.Namespace) -> int:
     model = choose.model(options.model)
-    categories = choose.categories(options.category)
+    categories = choose.categories(options.category, options.dataset)
     runs = choose.recorded_runs(model.path) if model.path else {}
-    dataset = choose.dataset(options.dataset, categories)
+    dataset = choose.dataset(options.dataset, categories, _note)
     profile = _profile(options, dataset)
     trajectories = choose.trajectories(dataset, runs if model.path else None)
 
@@ -203,7 +207,7 @@ def _add_score(commands: Any) -> None:
 def _score(options: argparse.Namespace) -> int:
     runs = choose.recorded_runs(*options.paths, mode=options.mode)
     categories = {result_file.category_of(entry) for entry, _ in runs.values()}
-    dataset = choose.dataset(options.dataset, [c for c in Category if c in categories])
+    dataset = choose.dataset(options.dataset, [c for c in Category if c in categories], _note)
     profile = _profile(options, dataset)
     trajectories = choose.trajectories(dataset, runs)
 
@@ -287,7 +291,8 @@ def _add_replay(commands: Any) -> None:
 
 def _replay(options: argparse.Namespace) -> int:
     name = options.dataset or ("bfcl" if options.id.startswith("multi_turn_") else None)
-    dataset = choose.dataset(name, choose.categories(options.category))
+    wanted = choose.categories(options.category, None)
+    dataset = choose.dataset(name, wanted, _note)
     profile = _profile(options, dataset)
     trajectory = choose.trajectory(dataset, options.id)
     prepared = prepare(dataset, trajectory, profile)
@@ -321,7 +326,7 @@ def _add_exec(commands: Any) -> None:
 def _exec(options: argparse.Namespace) -> int:
     @cache
     def pack() -> Pack:
-        return bfcl.load_pack(choose.bfcl_folder(options.dataset))
+        return bfcl.load_pack(choose.bfcl_folder(options.dataset, _note))
 
     status = DONE
     for number, line in enumerate(sys.stdin, start=1):
@@ -368,7 +373,9 @@ def _dataset_list(_: argparse.Namespace) -> int:
 
 
 def _dataset_show(options: argparse.Namespace) -> int:
-    dataset = choose.dataset(options.dataset, choose.categories(options.category))
+    dataset = choose.dataset(
+        options.dataset, choose.categories(options.category, options.dataset), _note
+    )
     if options.id:
         from trajectories.validation import to_json
 
@@ -387,7 +394,7 @@ def _dataset_show(options: argparse.Namespace) -> int:
 
 
 def _dataset_fetch(options: argparse.Namespace) -> int:
-    print(choose.bfcl_folder(options.dataset))
+    print(choose.bfcl_folder(options.dataset, _note))
     return DONE
 
 

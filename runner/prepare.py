@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from checkers.profile import Profile
@@ -68,6 +69,8 @@ def truth_outcomes(trajectory: Trajectory, template: Session) -> tuple[TurnOutco
     return tuple(outcomes)
 
 
+# Categories are made from the same scenarios, so most ground-truth calls come several times.
+@lru_cache(maxsize=10_000)
 def read_call(text: str) -> Call | MalformedCall:
     """Return the call that a text stands for, or the reason why there is none."""
     try:

@@ -1,0 +1,511 @@
+"""A calculator: arithmetic, statistics, unit conversion, roots and logarithms.
+
+It holds no state. Integers stay exact and floats are IEEE doubles, added from left to right. Roots
+and logarithms come with a chosen precision and are written as Python writes such numbers,
+``Decimal('1.4142')`` and ``mpf('2.0')``; no setting of the process takes part in that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
+from functools import wraps
+from typing import Any, ParamSpec, TypeAlias
+
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, reads
+from envs.errors import InvalidArgument
+
+_MAX_DIGITS = 4300
+_TOO_LARGE = 10**_MAX_DIGITS
+_MAX_PRECISION = 1000
+
+_METRES = {"km": 1000, "m": 1, "cm": 0.01, "mm": 0.001, "um": 1e-06, "nm": 1e-09}
+_FACTORS = {
+    ("cm", "in"): 0.393701,
+    ("in", "cm"): 2.54,
+    ("m", "ft"): 3.28084,
+    ("ft", "m"): 0.3048,
+    ("m", "yd"): 1.09361,
+    ("yd", "m"): 0.9144,
+    ("km", "miles"): 0.621371,
+    ("miles", "km"): 1.60934,
+    ("kg", "lb"): 2.20462,
+    ("lb", "kg"): 0.453592,
+}
+_TO_FAHRENHEIT = ("celsius", "fahrenheit")
+_TO_CELSIUS = ("fahrenheit", "celsius")
+
+# Logarithms: bits in a decimal digit, bits and digits beyond those that must be right.
+_BITS_PER_DIGIT = 3.3219280948873626
+_GUARD_BITS = 64
+_GUARD_DIGITS = 30
+
+Real: TypeAlias = Fraction | float
+"""A rational number, or the float that stands for an infinity or for no number."""
+
+P = ParamSpec("P")
+
+
+class MathConfig(TypedDict, total=False):
+    """Initial config of the calculator: nothing."""
+
+
+@dataclass(frozen=True)
+class Multiprecision:
+    """The result of a logarithm, which is a text in all but name.
+
+    Attributes:
+        notation: The number as Python code of the mpmath library, such as ``mpf('2.0')``.
+    """
+
+    notation: str
+
+    def __repr__(self) -> str:
+        """Return the notation, as results are written."""
+        return self.notation
+
+
+def _bounded(function: Callable[P, dict[str, Any]]) -> Callable[P, dict[str, Any]]:
+    """Refuse what is too large for a float where one is needed, and integers too long to write."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> dict[str, Any]:
+        try:
+            answer = function(*args, **kwargs)
+        except OverflowError:
+            raise InvalidArgument(
+                "A number gets too large for a float: keep results below 1.8e308."
+            ) from None
+        if isinstance(answer["result"], int) and abs(answer["result"]) >= _TOO_LARGE:
+            raise InvalidArgument(_too_long())
+        return answer
+
+    return run
+
+
+class MathAPI(Backend):
+    """A calculator."""
+
+    Config = MathConfig
+
+    @reads
+    def logarithm(self, value: float, base: float, precision: int) -> dict[str, Multiprecision]:
+        """Take the logarithm of a number to a base.
+
+        Args:
+            value: The number.
+            base: The base, any number but 1.
+            precision: How many digits to calculate with, at most 1000.
+
+        Returns:
+            result: The logarithm as mpf('...'), for a negative value or base as mpc(...).
+        """
+        digits = int(precision)
+        if digits > _MAX_PRECISION:
+            raise InvalidArgument(f"Precision {digits} is too high: give {_MAX_PRECISION} or less.")
+        bits = max(1, round((max(digits, -1) + 1) * _BITS_PER_DIGIT))
+        dividend = _natural_logarithm(_exact(value, bits), bits)
+        divisor = _natural_logarithm(_exact(base, bits), bits)
+        if divisor == (0, 0):
+            raise InvalidArgument("There is no logarithm to the base 1: give another base.")
+        real, imaginary = (_notation(part, bits) for part in _quotient(dividend, divisor, bits))
+        if dividend[1] or divisor[1]:
+            return {"result": Multiprecision(f"mpc(real='{real}', imag='{imaginary}')")}
+        return {"result": Multiprecision(f"mpf('{real}')")}
+
+    @reads
+    @_bounded
+    def mean(self, numbers: list[float]) -> dict[str, Any]:
+        """Take the arithmetic mean of numbers.
+
+        Args:
+            numbers: The numbers, at least one.
+
+        Returns:
+            result: The mean.
+        """
+        _check_any(numbers)
+        return {"result": _sum(numbers) / len(numbers)}
+
+    @reads
+    @_bounded
+    def standard_deviation(self, numbers: list[float]) -> dict[str, Any]:
+        """Take the standard deviation of numbers that are the whole population, not a sample.
+
+        Args:
+            numbers: The numbers, at least one.
+
+        Returns:
+            result: The standard deviation.
+        """
+        _check_any(numbers)
+        mean = _sum(numbers) / len(numbers)
+        variance = _sum((number - mean) ** 2 for number in numbers) / len(numbers)
+        return {"result": math.sqrt(variance)}
+
+    @reads
+    @_bounded
+    def si_unit_conversion(self, value: float, unit_in: str, unit_out: str) -> dict[str, Any]:
+        """Convert a length between metric units.
+
+        Args:
+            value: The length.
+            unit_in: Its unit: km, m, cm, mm, um or nm.
+            unit_out: The unit to convert to, one of the same.
+
+        Returns:
+            result: The length in the new unit.
+        """
+        _check_number(value)
+        for unit in (unit_in, unit_out):
+            if unit not in _METRES:
+                raise InvalidArgument(f"There is no unit {unit!r}: give {', '.join(_METRES)}.")
+        return {"result": (value * _METRES[unit_in]) * (1 / _METRES[unit_out])}
+
+    @reads
+    @_bounded
+    def imperial_si_conversion(self, value: float, unit_in: str, unit_out: str) -> dict[str, Any]:
+        """Convert a quantity between an imperial and a metric unit.
+
+        Args:
+            value: The quantity.
+            unit_in: Its unit.
+            unit_out: The unit to convert to. The pairs are cm and in, m and ft, m and yd, km and
+                miles, kg and lb, celsius and fahrenheit, each in both directions.
+
+        Returns:
+            result: The quantity in the new unit.
+        """
+        _check_number(value)
+        units = (unit_in, unit_out)
+        if unit_in == unit_out:
+            return {"result": value}
+        if units == _TO_FAHRENHEIT:
+            return {"result": (value * 1.8) + 32}
+        if units == _TO_CELSIUS:
+            return {"result": (value - 32) * (5 / 9)}
+        if units not in _FACTORS:
+            raise InvalidArgument(_no_conversion(*units))
+        return {"result": value * _FACTORS[units]}
+
+    @reads
+    @_bounded
+    def add(self, a: float, b: float) -> dict[str, Any]:
+        """Add two numbers.
+
+        Args:
+            a: One number.
+            b: The other number.
+
+        Returns:
+            result: a + b.
+        """
+        return {"result": a + b}
+
+    @reads
+    @_bounded
+    def subtract(self, a: float, b: float) -> dict[str, Any]:
+        """Subtract one number from another.
+
+        Args:
+            a: The number to subtract from.
+            b: The number to subtract.
+
+        Returns:
+            result: a - b.
+        """
+        return {"result": a - b}
+
+    @reads
+    @_bounded
+    def multiply(self, a: float, b: float) -> dict[str, Any]:
+        """Multiply two numbers.
+
+        Args:
+            a: One number.
+            b: The other number.
+
+        Returns:
+            result: a * b.
+        """
+        _check_number(a)
+        _check_number(b)
+        return {"result": a * b}
+
+    @reads
+    @_bounded
+    def divide(self, a: float, b: float) -> dict[str, Any]:
+        """Divide one number by another.
+
+        Args:
+            a: The number to divide.
+            b: The number to divide by, not 0.
+
+        Returns:
+            result: a / b.
+        """
+        if b == 0:
+            raise InvalidArgument(f"Cannot divide {a!r} by zero: give another b.")
+        return {"result": a / b}
+
+    @reads
+    @_bounded
+    def power(self, base: float, exponent: float) -> dict[str, Any]:
+        """Raise a number to a power.
+
+        Args:
+            base: The number.
+            exponent: The power, not negative if the number is 0.
+
+        Returns:
+            result: base ** exponent, complex for a negative base and a fractional exponent. Two
+            integers give an exact integer, of at most 4300 digits.
+        """
+        if base == 0 and exponent < 0:
+            raise InvalidArgument(f"Cannot raise 0 to the negative power {exponent}.")
+        _check_growth(base, exponent)
+        return {"result": base**exponent}
+
+    @reads
+    def square_root(self, number: float, precision: int) -> dict[str, Decimal]:
+        """Take the square root of a number.
+
+        Args:
+            number: The number, 0 or more.
+            precision: How many significant digits to give, from 1 to 1000.
+
+        Returns:
+            result: The root as Decimal('...').
+        """
+        if number < 0:
+            raise InvalidArgument(f"There is no square root of {number}: give 0 or more.")
+        if not 1 <= precision <= _MAX_PRECISION:
+            raise InvalidArgument(
+                f"Precision {precision} is out of range: give 1 to {_MAX_PRECISION}."
+            )
+        context = Context(prec=precision, rounding=ROUND_HALF_EVEN)
+        return {"result": context.sqrt(Decimal(number))}
+
+    @reads
+    def absolute_value(self, number: float) -> dict[str, Any]:
+        """Take the absolute value of a number.
+
+        Args:
+            number: The number.
+
+        Returns:
+            result: The number without its sign.
+        """
+        return {"result": abs(number)}
+
+    @reads
+    @_bounded
+    def round_number(self, number: float, decimal_places: int | None = 0) -> dict[str, Any]:
+        """Round a number; one half way between two neighbours goes to the even one.
+
+        Args:
+            number: The number.
+            decimal_places: Places after the point to keep; negative ones round to tens, hundreds
+                and so on, null rounds to an integer.
+
+        Returns:
+            result: The rounded number. A float stays one unless decimal_places is null.
+        """
+        if isinstance(number, int) and decimal_places is not None:
+            # Python would calculate the power of ten, however many zeros it has.
+            decimal_places = max(decimal_places, -2 * _MAX_DIGITS)
+        if decimal_places is None and isinstance(number, float) and not math.isfinite(number):
+            raise InvalidArgument(f"{number} cannot be rounded to an integer.")
+        return {"result": round(number, decimal_places)}
+
+    @reads
+    @_bounded
+    def percentage(self, part: float, whole: float) -> dict[str, Any]:
+        """Tell how many percent of a whole a part is.
+
+        Args:
+            part: The part.
+            whole: The whole, not 0.
+
+        Returns:
+            result: The percentage.
+        """
+        if whole == 0:
+            raise InvalidArgument(f"Cannot take {part!r} as a part of zero: give another whole.")
+        return {"result": (part / whole) * 100}
+
+    @reads
+    def min_value(self, numbers: list[float]) -> dict[str, Any]:
+        """Find the smallest of several numbers.
+
+        Args:
+            numbers: The numbers, at least one.
+
+        Returns:
+            result: The smallest.
+        """
+        _check_any(numbers)
+        return {"result": min(numbers)}
+
+    @reads
+    def max_value(self, numbers: list[float]) -> dict[str, Any]:
+        """Find the largest of several numbers.
+
+        Args:
+            numbers: The numbers, at least one.
+
+        Returns:
+            result: The largest.
+        """
+        _check_any(numbers)
+        return {"result": max(numbers)}
+
+    @reads
+    @_bounded
+    def sum_values(self, numbers: list[float]) -> dict[str, Any]:
+        """Add up numbers.
+
+        Args:
+            numbers: The numbers, at least one.
+
+        Returns:
+            result: Their sum.
+        """
+        _check_any(numbers)
+        return {"result": _sum(numbers)}
+
+
+def _check_any(numbers: object) -> None:
+    if not numbers:
+        raise InvalidArgument("There are no numbers: give a list of at least one.")
+
+
+def _check_number(value: object) -> None:
+    if not isinstance(value, (int, float)):
+        raise InvalidArgument(f"{value!r} is not a number.")
+
+
+def _check_growth(base: object, exponent: object) -> None:
+    """Refuse an integer power that is certain to be too long, before anyone calculates it."""
+    if not (isinstance(base, int) and isinstance(exponent, int)):
+        return
+    if (base.bit_length() - 1) * exponent > _TOO_LARGE.bit_length():
+        raise InvalidArgument(_too_long())
+
+
+def _too_long() -> str:
+    return f"The result has more than {_MAX_DIGITS} digits: give smaller numbers."
+
+
+def _no_conversion(unit_in: object, unit_out: object) -> str:
+    pairs = [*_FACTORS, _TO_FAHRENHEIT, _TO_CELSIUS]
+    known = ", ".join(f"{source} to {target}" for source, target in pairs)
+    return f"Cannot convert from {unit_in!r} to {unit_out!r}. There are: {known}."
+
+
+def _sum(numbers: Iterable[float]) -> float:
+    """Add from left to right, rounding each step; the built-in does better from Python 3.12 on."""
+    total: float = 0
+    for number in numbers:
+        total += number
+    return total
+
+
+def _exact(number: Any, bits: int) -> Real:
+    """Return a number as it is, and one given as text as close as so many bits come to it."""
+    if isinstance(number, str):
+        return _rounded(_spelled(number), bits)
+    if isinstance(number, float) and not math.isfinite(number):
+        return number
+    return Fraction(number)
+
+
+def _spelled(text: str) -> Real:
+    if len(text) > _MAX_DIGITS:
+        raise InvalidArgument(f"A number of {len(text)} characters is too long.")
+    numerator, slash, denominator = text.partition("/")
+    if slash:
+        return Fraction(int(numerator), int(denominator))
+    number = Decimal(text)
+    if not number.is_finite():
+        return float(number)
+    if abs(number.adjusted()) > _MAX_DIGITS:
+        raise InvalidArgument(f"{text} is out of range: stay within 1e{_MAX_DIGITS}.")
+    return Fraction(number)
+
+
+def _rounded(number: Real, bits: int, to_integer: Callable[[Fraction], int] = round) -> Real:
+    """Round to so many significant bits; unless told otherwise to nearest, ties to even."""
+    if isinstance(number, float) and not math.isfinite(number):
+        return number
+    exact = Fraction(number)
+    shift = bits - exact.numerator.bit_length() + exact.denominator.bit_length()
+    if abs(exact) * Fraction(2) ** shift >= 1 << bits:
+        shift -= 1
+    unit = Fraction(2) ** -shift
+    return to_integer(exact / unit) * unit
+
+
+def _natural_logarithm(number: Real, bits: int) -> tuple[Real, Real]:
+    """Return real and imaginary part, each rounded to so many bits."""
+    imaginary = _rounded(_pi(bits), bits) if number < 0 else Fraction(0)
+    if number == 0:
+        return -math.inf, imaginary
+    if isinstance(number, float):
+        return abs(number), imaginary
+    digits = bits // 3 + _GUARD_DIGITS
+    # A number close to 1 loses up to half of its digits in the logarithm.
+    context = Context(prec=2 * digits, rounding=ROUND_HALF_EVEN)
+    size = context.divide(Decimal(abs(number.numerator)), Decimal(number.denominator))
+    context.prec = digits
+    return _rounded(Fraction(context.ln(size)), bits), imaginary
+
+
+def _pi(bits: int) -> Fraction:
+    """Return pi to some more than so many bits, by Machin's formula."""
+    one = 1 << bits + _GUARD_BITS
+    return Fraction(16 * _inverse_tangent(5, one) - 4 * _inverse_tangent(239, one), one)
+
+
+def _inverse_tangent(inverse: int, one: int) -> int:
+    """Return the arc tangent of ``1 / inverse`` as a multiple of ``1 / one``."""
+    total, power, divisor = 0, one // inverse, 1
+    while power:
+        total += power // divisor if divisor % 4 == 1 else -(power // divisor)
+        power //= inverse * inverse
+        divisor += 2
+    return total
+
+
+def _quotient(
+    dividend: tuple[Real, Real], divisor: tuple[Real, Real], bits: int
+) -> tuple[Real, Real]:
+    """Divide complex numbers, rounding in the places where mpmath does."""
+    (a, b), (c, d) = dividend, divisor
+    if not d:
+        return _rounded(a / c, bits), _rounded(b / c, bits)
+    size = _rounded(c * c + d * d, bits + 10, math.trunc)
+    real, imaginary = a * c + b * d, b * c - a * d
+    if b:
+        real = _rounded(real, bits + 10, math.trunc)
+        imaginary = _rounded(imaginary, bits + 10, math.trunc)
+    return _rounded(real / size, bits), _rounded(imaginary / size, bits)
+
+
+def _notation(number: Real, bits: int) -> str:
+    """Write a number as mpmath does at a working precision of so many bits."""
+    if isinstance(number, float):
+        return "nan" if math.isnan(number) else f"{number:+}"
+    precision = max(1, round(bits / _BITS_PER_DIGIT - 1))
+    digits = 17 if precision == 15 else precision + 3
+    context = Context(prec=digits, rounding=ROUND_HALF_UP)
+    shown = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    plain = min(-(digits // 3), -5) < shown.adjusted() < digits
+    mantissa, mark, exponent = f"{shown:{'f' if plain else 'e'}}".partition("e")
+    whole, _, decimals = mantissa.partition(".")
+    return f"{whole}.{decimals.rstrip('0') or '0'}{mark}{exponent}"

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from trajectories import bfcl, dataset
+from trajectories.dataset import load_bfcl, load_embedded, load_path, read_trajectory
+from trajectories.errors import DataError
+from trajectories.packs import generate
+from trajectories.schema import Category, LongContext
+
+ALL = list(Category)
+
+
+# Our own format
+
+
+def test_a_file(write_lines, help_desk, folders):
+    path = write_lines("some.jsonl", help_desk, "", folders)
+    loaded = load_path(path, ALL)
+    assert loaded.name == str(path)
+    assert list(loaded.trajectories.values()) == [help_desk, folders]
+    assert (loaded.tolerant, loaded.folder) == (False, None)
+
+
+def test_a_folder_is_all_its_files_by_name(write_lines, tmp_path, help_desk, folders):
+    write_lines("b.jsonl", help_desk)
+    write_lines("a.jsonl", folders)
+    write_lines("c.json", "not read")
+    assert list(load_path(tmp_path, ALL).trajectories) == ["folders_0", "help_desk_0"]
+
+
+def test_only_the_categories_that_are_wanted(write_lines, help_desk, folders):
+    path = write_lines("some.jsonl", help_desk, folders)
+    assert list(load_path(path, [Category.BASE]).trajectories) == ["folders_0"]
+    assert load_path(path, [Category.COMPOSITE]).trajectories == {}
+
+
+def test_a_folder_without_files_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"holds no \*.jsonl file"):
+        load_path(tmp_path, ALL)
+
+
+def test_a_bad_line_is_named_by_file_and_line(write_lines, help_desk):
+    path = write_lines("some.jsonl", help_desk, '{"id": "x"}')
+    with pytest.raises(DataError) as caught:
+        load_path(path, ALL)
+    assert str(caught.value).startswith(f"{path}:2: $.category: ")
+
+
+def test_an_id_that_is_used_twice_is_named_even_across_files(write_lines, tmp_path, help_desk):
+    write_lines("a.jsonl", help_desk)
+    second = write_lines("b.jsonl", "", replace(help_desk, category=Category.BASE))
+    with pytest.raises(DataError) as caught:
+        load_path(tmp_path, [Category.COMPOSITE])
+    assert str(caught.value) == f"{second}:2: the id 'help_desk_0' is used twice"
+
+
+def test_the_hash_is_of_the_content(write_lines, tmp_path, help_desk, folders):
+    one = load_path(write_lines("one/x.jsonl", help_desk), ALL).sha256
+    same = load_path(write_lines("two/y.jsonl", help_desk), ALL).sha256
+    other = load_path(write_lines("three/x.jsonl", folders), ALL).sha256
+    assert one == same != other
+    assert len(one) == 64
+
+
+def test_the_embedded_data_is_one_file_per_category(monkeypatch, write_lines, tmp_path, folders):
+    write_lines("data/base.jsonl", folders)
+    write_lines("data/other.jsonl", "not read")
+    monkeypatch.setattr(dataset, "package_files", lambda _: tmp_path)
+    loaded = load_embedded(ALL)
+    assert (loaded.name, list(loaded.trajectories)) == ("turnwise", ["folders_0"])
+    assert load_embedded([Category.COMPOSITE]).trajectories == {}
+
+
+def test_one_object_is_read_for_any_place(folders):
+    with pytest.raises(DataError, match=r"^here: \$\.id"):
+        read_trajectory({}, "here")
+
+
+# The reference's data
+
+
+def test_the_reference_s_data_is_loaded_as_it_is(bfcl_folder):
+    loaded = load_bfcl(bfcl_folder, [Category.MISSING_FUNCTION, Category.BASE])
+    assert list(loaded.trajectories) == [
+        "multi_turn_miss_func_0",
+        "multi_turn_base_0",
+        "multi_turn_base_1",
+    ]
+    assert (loaded.name, loaded.version) == ("bfcl", "unknown")
+    assert (loaded.tolerant, loaded.folder) == (True, bfcl_folder)
+
+
+def test_the_cache_knows_its_version(bfcl_folder):
+    manifest = json.dumps({"version": "1.2"})
+    (bfcl_folder / bfcl.MANIFEST_FILE).write_text(manifest, encoding="utf-8")
+    assert load_bfcl(bfcl_folder, [Category.BASE], "other").version == "1.2"
+
+
+@pytest.mark.parametrize("manifest", ["", "[]", "{}"])
+def test_a_manifest_of_another_form_is_a_data_error(bfcl_folder, manifest):
+    (bfcl_folder / bfcl.MANIFEST_FILE).write_text(manifest, encoding="utf-8")
+    with pytest.raises(DataError, match=bfcl.MANIFEST_FILE):
+        load_bfcl(bfcl_folder, [Category.BASE])
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    with pytest.raises(DataError) as caught:
+        load_bfcl(tmp_path, [Category.BASE])
+    assert str(caught.value) == (
+        f"{tmp_path}: is no data folder of bfcl-eval: BFCL_v4_multi_turn_base.json is missing"
+    )
+
+
+def test_the_hash_is_of_questions_and_answers(bfcl_folder):
+    before = load_bfcl(bfcl_folder, [Category.BASE]).sha256
+    with (bfcl_folder / bfcl.files(Category.BASE)[1]).open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert load_bfcl(bfcl_folder, [Category.BASE]).sha256 != before
+
+
+# Long-context material
+
+
+def test_a_trajectory_that_is_not_long_has_no_pack(dataset_of, folders):
+    assert dataset_of(folders).pack(folders) is None
+
+
+def test_generated_material_is_made_once(dataset_of, folders):
+    long = replace(folders, long_context=LongContext("generated", 4, 10))
+    some = dataset_of(long)
+    assert some.pack(long) == generate(4, 10)
+    assert some.pack(replace(long, id="other")) is some.pack(long)
+
+
+def test_the_reference_s_material_comes_from_its_folder(bfcl_folder):
+    loaded = load_bfcl(bfcl_folder, [Category.LONG_CONTEXT])
+    [trajectory] = loaded.trajectories.values()
+    assert loaded.pack(trajectory) == bfcl.load_pack(bfcl_folder)
+
+
+def test_the_reference_s_material_is_nowhere_else(dataset_of, folders):
+    long = replace(folders, long_context=LongContext("bfcl"))
+    with pytest.raises(DataError, match="needs the long-context material of bfcl"):
+        dataset_of(long).pack(long)

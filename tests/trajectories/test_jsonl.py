@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_object, read_objects
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "lines.jsonl"
+
+
+def test_lines_come_with_their_numbers_and_blank_ones_are_passed_over(path):
+    path.write_bytes(b'\n{"a": 1}\n  \r\n\t\n{"b": "\xc3\xa9"}\r\n{"c": 3}')
+    assert list(read_objects(path)) == [
+        (f"{path}:2", {"a": 1}),
+        (f"{path}:5", {"b": "é"}),
+        (f"{path}:6", {"c": 3}),
+    ]
+
+
+@pytest.mark.parametrize("content", ["", "\n", " \n\n"])
+def test_a_file_may_hold_nothing(path, content):
+    path.write_text(content, encoding="utf-8")
+    assert list(read_objects(path)) == []
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u0085"])
+def test_only_a_line_break_ends_a_line(path, separator):
+    path.write_text(f'{{"a": "x{separator}y"}}\n', encoding="utf-8")
+    assert list(read_objects(path)) == [(f"{path}:1", {"a": f"x{separator}y"})]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "is not valid JSON"),
+        ('{"a": 1} {"b": 2}', "is not valid JSON"),
+        ("{'a': 1}", "is not valid JSON"),
+        ('{"a": ' + "9" * 5000 + "}", "is not valid JSON"),
+        ("[1]", "must be a JSON object, is a list"),
+        ("null", "must be a JSON object, is a NoneType"),
+        ('"text"', "must be a JSON object, is a str"),
+        ("[" * 100_000, "is nested too deep"),
+        ('{"a":' * 100_000, "is nested too deep"),
+        ("\ufeff{}", "is not valid JSON"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_a_line_that_is_no_object_is_named_by_file_and_line(path, line, message):
+    path.write_text(f'{{"a": 1}}\n\n{line}\n', encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        list(read_objects(path))
+    text = str(caught.value)
+    assert text.startswith(f"{path}:3: {message}")
+    assert "\n" not in text
+
+
+def test_lines_before_a_bad_one_are_yielded(path):
+    path.write_text('{"a": 1}\n{\n', encoding="utf-8")
+    lines = read_objects(path)
+    assert next(lines) == (f"{path}:1", {"a": 1})
+    with pytest.raises(DataError, match=":2: "):
+        next(lines)
+
+
+def test_a_missing_file_is_named(path):
+    with pytest.raises(DataError, match="cannot be read: No such file") as caught:
+        list(read_objects(path))
+    assert str(path) in str(caught.value)
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        list(read_objects(tmp_path))
+
+
+def test_what_is_not_utf8_is_named(path):
+    path.write_bytes(b'{"a": "\xff"}\n')
+    with pytest.raises(DataError, match="is not UTF-8 text"):
+        list(read_objects(path))
+
+
+def test_one_object_is_parsed_for_any_place():
+    assert parse_object(' {"a": [1]} ', "<here>") == {"a": [1]}
+    with pytest.raises(DataError, match=r"^<here>: must be a JSON object, is a int"):
+        parse_object("1", "<here>")

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+
+from trajectories.schema import Category, Trajectory, Turn
+
+FUNCTIONS = ("a", "b", "c", "d")
+
+
+def with_turns(*offers, excluded=()):
+    """Return a trajectory whose turns hand functions over."""
+    turns = tuple([Turn((), (), tuple(names)) for names in offers])
+    return Trajectory("t", Category.BASE, ("World",), {}, turns, tuple(excluded))
+
+
+def test_categories_are_named_as_in_the_reference():
+    assert list(Category) == ["base", "miss_param", "miss_func", "long_context", "composite"]
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+def test_all_functions_are_offered_where_none_is_held_out(turn):
+    assert with_turns("", "").offered(FUNCTIONS, turn) == set("abcd")
+
+
+@pytest.mark.parametrize(("turn", "offered"), [(0, "cd"), (1, "acd"), (2, "acd"), (3, "abcd")])
+def test_held_out_functions_are_offered_from_their_turn_on(turn, offered):
+    trajectory = with_turns("", "a", "", "b")
+    assert trajectory.held_out == ("a", "b")
+    assert trajectory.offered(FUNCTIONS, turn) == set(offered)
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+def test_excluded_functions_are_never_offered(turn):
+    assert with_turns("", "", excluded="ad").offered(FUNCTIONS, turn) == set("bc")
+
+
+def test_only_functions_that_there_are_are_offered():
+    assert with_turns("xa").offered(FUNCTIONS, 0) == set("abcd")
+
+
+def test_a_trajectory_does_not_change(help_desk):
+    with pytest.raises(FrozenInstanceError):
+        help_desk.id = "other"
+    with pytest.raises(FrozenInstanceError):
+        help_desk.turns[0].offers = ()
+
+
+def test_equal_trajectories_are_equal(help_desk):
+    assert replace(help_desk) == help_desk
+    assert replace(help_desk, id="other") != help_desk

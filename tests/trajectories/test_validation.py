@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from trajectories.errors import DataError
+from trajectories.schema import Category, LongContext
+from trajectories.validation import to_json, validate
+
+WHERE = "file.jsonl:7"
+
+
+def test_a_trajectory_comes_back_from_its_json(help_desk, folders):
+    long = replace(
+        folders,
+        category=Category.LONG_CONTEXT,
+        excluded=("rm",),
+        long_context=LongContext("generated", 3, 10),
+        provenance={"source": "by hand"},
+    )
+    for trajectory in (help_desk, folders, long):
+        line = json.dumps(to_json(trajectory))
+        assert validate(json.loads(line), WHERE) == trajectory
+
+
+def test_members_at_their_default_are_left_out(help_desk):
+    shown = to_json(help_desk)
+    assert list(shown) == ["id", "category", "environments", "config", "turns"]
+    assert [list(turn) for turn in shown["turns"]] == [
+        ["messages", "ground_truth"],
+        ["messages", "ground_truth"],
+        ["messages", "ground_truth", "offers"],
+    ]
+
+
+def changed(entry, path, value):
+    """Put a value at a path of an entry; ... takes out what is there."""
+    *way, last = path
+    here = entry
+    for step in way:
+        here = here[step]
+    if value is ...:
+        del here[last]
+    else:
+        here[last] = value
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["id"], ..., "$.id: "),
+        (["id"], 5, "$.id: "),
+        (["id"], None, "$.id: "),
+        (["category"], "bse", "$.category: "),
+        (["environments"], "TicketAPI", "$.environments: "),
+        (["environments", 0], 1, "$.environments[0]: "),
+        (["config"], [], "$.config: "),
+        (["config", "TicketAPI"], 1, "$.config.TicketAPI: "),
+        (["turns"], ..., "$.turns: "),
+        (["turns"], [], "$.turns: a trajectory needs at least one turn"),
+        (["turns", 1], "text", "$.turns[1]: "),
+        (["turns", 1, "ground_truth"], ..., "$.turns[1].ground_truth: "),
+        (["turns", 0, "ground_truth"], "f()", "$.turns[0].ground_truth: "),
+        (["turns", 0, "ground_truth", 0], None, "$.turns[0].ground_truth[0]: "),
+        (["turns", 0, "messages", 0, "role"], "tool", "$.turns[0].messages[0].role: "),
+        (["turns", 0, "messages", 0, "content"], None, "$.turns[0].messages[0].content: "),
+        (["turns", 0, "messages", 0, "extra"], 1, "$.turns[0].messages[0].extra: "),
+        (["turns", 2, "offers"], "close_ticket", "$.turns[2].offers: "),
+        (["turns", 2, "offer"], [], "$.turns[2].offer: "),
+        (["unknown"], 1, "$.unknown: "),
+        (["long_context"], {"source": "elsewhere"}, "$.long_context.source: "),
+        (["long_context"], {"source": "generated", "seeds": 1}, "$.long_context.seeds: "),
+        (["long_context"], {"source": "generated", "items": "many"}, "$.long_context.items: "),
+        (["provenance"], {"source": 1}, "$.provenance.source: "),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place_in_one_line(help_desk, path, value, message):
+    entry = changed(to_json(help_desk), path, value)
+    with pytest.raises(DataError) as caught:
+        validate(entry, WHERE)
+    text = str(caught.value)
+    assert text.startswith(f"{WHERE}: {message}")
+    assert "\n" not in text
