@@ -62,16 +62,24 @@ def check_turn(
     if not model.acted:
         return Failure(Reason.EMPTY_TURN)
     if truth.snapshot != model.snapshot:
-        differences = tuple(truth.snapshot.differences(model.snapshot))
-        return Failure(Reason.STATE_MISMATCH, differences)
+        return Failure(Reason.STATE_MISMATCH, truth.snapshot, model.snapshot)
     missing = missing_results(truth.results, seen)
     return Failure(Reason.RESPONSE_MISMATCH, missing=missing) if missing else None
 
 
 def missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[str, ...]:
     """Return the result texts that the truth needed and the model has not had often enough."""
-    had = Counter([result.text for result in seen])
-    return tuple((Counter([result.text for result in truth]) - had).elements())
+    needed = Counter([result.text for result in truth])
+    members = {_members(result) for result in truth}
+    for result in seen:
+        if _members(result) in members and result.text in needed:
+            needed[result.text] -= 1
+    return tuple((+needed).elements())
+
+
+def _members(result: Result) -> tuple[str, ...] | None:
+    """Return what objects of equal text have in common and what is faster to compare than text."""
+    return tuple(map(str, result.value)) if isinstance(result.value, dict) else None
 
 
 def _check_idle(model: TurnOutcome, profile: Profile) -> Failure | None:

@@ -35,10 +35,19 @@ class Failure(NamedTuple):
     """Why one turn failed, with the evidence."""
 
     reason: Reason
-    differences: tuple[Difference, ...] = ()
-    """Where the state departs from what the ground truth leads to."""
+    expected: Snapshot | None = None
+    """The state that the ground truth leads to, where the model's is another one."""
+    actual: Snapshot | None = None
+    """The state that the model's calls have led to."""
     missing: tuple[str, ...] = ()
     """Ground-truth results that the model has not seen."""
+
+    @property
+    def differences(self) -> list[Difference]:
+        """Where the state departs from what the ground truth leads to."""
+        if self.expected is None or self.actual is None:
+            return []
+        return self.expected.differences(self.actual)
 
 
 class Verdict(NamedTuple):
@@ -63,10 +72,11 @@ class Verdict(NamedTuple):
             "turns": self.turns,
             "turns_passed": self.turns_passed,
         }
-        if failure and failure.differences:
+        differences = failure.differences if failure else []
+        if differences:
             shown["differences"] = [
                 {"path": d.path, "expected": to_json(d.expected), "actual": to_json(d.actual)}
-                for d in failure.differences
+                for d in differences
             ]
         if failure and failure.missing:
             shown["missing_results"] = list(failure.missing)

@@ -7,6 +7,7 @@ copy of its world. **A field's value is never changed in place**: to write, assi
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar, get_origin
 
@@ -66,20 +67,29 @@ class Backend:
     Attributes:
         Config: TypedDict of the initial config: its keys are what may be given.
         RENAMED: Config key to state field, where the two differ.
-        FIELDS: Names of all state fields, collected from the class's annotations.
+        FIELDS: All state fields with their defaults, collected from the class's annotations.
+        KEYS: Config key to state field, for the keys whose value is taken over.
         TOOLS: The model's functions by name, in the order of the source.
     """
 
     Config: ClassVar[type]
     RENAMED: ClassVar[Mapping[str, str]] = {}
-    FIELDS: ClassVar[tuple[str, ...]] = ()
+    FIELDS: ClassVar[Mapping[str, Any]] = {}
+    KEYS: ClassVar[Mapping[str, str]] = {}
     TOOLS: ClassVar[Mapping[str, Tool]] = {}
 
     def __init_subclass__(cls) -> None:
         """Collect state fields and functions."""
-        cls.FIELDS = tuple(
-            name for name, kind in cls.__annotations__.items() if not _is_class_variable(kind)
-        )
+        cls.FIELDS = {
+            name: getattr(cls, name)
+            for name, kind in cls.__annotations__.items()
+            if not _is_class_variable(kind)
+        }
+        cls.KEYS = {
+            key: field
+            for key in cls.Config.__annotations__
+            if (field := cls.RENAMED.get(key, key)) in cls.FIELDS
+        }
         cls.TOOLS = {
             name: Tool(name, cls.__name__, member, *member.__dict__["_tool"])
             for name, member in vars(cls).items()
@@ -99,12 +109,10 @@ class Backend:
             pack: Bulky material to mix in, or None.
         """
         self = cls()
-        for field in cls.FIELDS:
-            setattr(self, field, copy_json(getattr(cls, field)))
-        for key in cls.Config.__annotations__.keys() & config.keys():
-            field = cls.RENAMED.get(key, key)
-            if field in cls.FIELDS:
-                setattr(self, field, copy_json(config[key]))
+        self.__dict__.update(cls.FIELDS)
+        for key, value in copy_json(config).items():
+            if key in cls.KEYS:
+                setattr(self, cls.KEYS[key], value)
         self._load(config, pack)
         return self
 
@@ -143,12 +151,12 @@ def _is_class_variable(annotation: object) -> bool:
 
 
 def copy_json(value: Any) -> Any:
-    """Return a copy of JSON-like data that shares no list and no dict with the original."""
-    if isinstance(value, dict):
-        return {key: copy_json(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [copy_json(member) for member in value]
-    return value
+    """Return a copy of plain data that shares no list and no dict with the original.
+
+    Raises:
+        ValueError: The data holds something that is not plain, or is nested too deep.
+    """
+    return marshal.loads(marshal.dumps(value))
 
 
 def random_stream(config: Mapping[str, Any], default_seed: int) -> RandomStream:

@@ -7,7 +7,31 @@ from typing import Any
 
 from envs.errors import ToolError
 
-_encode = json.JSONEncoder().encode
+_encoder = json.JSONEncoder()
+_make: Any = getattr(json.encoder, "c_make_encoder", None)
+# JSONEncoder.encode makes this function anew for every object, which takes longer than using it.
+# State values hold no cycles, so none are looked for.
+_chunks = _make and _make(
+    None,
+    _encoder.default,
+    json.encoder.encode_basestring_ascii,
+    None,
+    _encoder.key_separator,
+    _encoder.item_separator,
+    False,
+    False,
+    True,
+)
+
+
+def encode(value: Any) -> str:
+    """Return a value as JSON text in Python's default form, non-ASCII escaped.
+
+    Raises:
+        TypeError: JSON cannot express the value.
+        ValueError: An integer in it is too long to write.
+    """
+    return "".join(_chunks(value, 0)) if _chunks else _encoder.encode(value)
 
 
 class Result:
@@ -55,7 +79,7 @@ def _render(value: Any) -> str:
         return value
     if isinstance(value, dict):
         try:
-            return _encode(value)
+            return encode(value)
         except (TypeError, ValueError):
             return str(value)
     return str(value)

@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails
 from typing_extensions import TypedDict
 
 from envs.backend import Tool
+from envs.binding import bind, parameters
 from envs.errors import InvalidArgument
 
 _SECTION = re.compile(r"^(Args|Returns|Raises):\s*$", re.MULTILINE)
@@ -61,8 +62,8 @@ def spec(tool: Tool) -> ToolSpec:
     summary, sections = _sections(inspect.getdoc(tool.function) or "")
     described = dict(_ITEM.findall(sections.get("Args", "")))
     properties = _adapter(tool).json_schema()
-    parameters = []
-    for parameter in _parameters(tool):
+    described_parameters = []
+    for parameter in parameters(tool):
         if parameter.name not in described:
             raise TypeError(f"{_where(tool)}: the docstring does not describe {parameter.name!r}")
         schema = _inlined(properties["properties"][parameter.name], properties.get("$defs", {}))
@@ -70,9 +71,12 @@ def spec(tool: Tool) -> ToolSpec:
         required = parameter.default is parameter.empty
         if not required:
             schema["default"] = parameter.default
-        parameters.append(Parameter(parameter.name, schema, required))
+        described_parameters.append(Parameter(parameter.name, schema, required))
     return ToolSpec(
-        tool.name, _joined(summary), tuple(parameters), _joined(sections.get("Returns", ""))
+        tool.name,
+        _joined(summary),
+        tuple(described_parameters),
+        _joined(sections.get("Returns", "")),
     )
 
 
@@ -82,33 +86,11 @@ def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     Raises:
         InvalidArgument: One is missing, unknown, given twice, or of the wrong type.
     """
-    arguments = _bound(tool, args, kwargs)
+    arguments = bind(tool, args, kwargs)
     try:
         _adapter(tool).validate_python(arguments)
     except ValidationError as error:
         raise InvalidArgument(_explain(tool, error.errors()[0])) from None
-
-
-@cache
-def _parameters(tool: Tool) -> tuple[inspect.Parameter, ...]:
-    return tuple(inspect.signature(tool.function).parameters.values())[1:]
-
-
-def _bound(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    names = [parameter.name for parameter in _parameters(tool)]
-    if len(args) > len(names):
-        raise InvalidArgument(
-            f"{tool.name} takes {len(names)} arguments ({', '.join(names)}), got {len(args)}."
-        )
-    arguments = dict(zip(names, args, strict=False))
-    for name, value in kwargs.items():
-        if name in arguments:
-            raise InvalidArgument(f"{tool.name}: {name} is given twice.")
-        if name not in names:
-            takes = f"takes {', '.join(names)}" if names else "takes no arguments"
-            raise InvalidArgument(f"{tool.name} has no parameter {name[:100]!r}; it {takes}.")
-        arguments[name] = value
-    return arguments
 
 
 @cache
@@ -117,7 +99,7 @@ def _adapter(tool: Tool) -> TypeAdapter[Any]:
         hints = get_type_hints(tool.function, include_extras=True)
         fields = {
             p.name: hints[p.name] if p.default is p.empty else NotRequired[hints[p.name]]
-            for p in _parameters(tool)
+            for p in parameters(tool)
         }
         arguments: Any = TypedDict(tool.name, fields)  # type: ignore[misc]
         arguments.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[attr-defined]
@@ -132,8 +114,6 @@ def _explain(tool: Tool, detail: ErrorDetails) -> str:
     name = "".join(
         f"[{step}]" if isinstance(step, int) else f".{step}" for step in detail["loc"]
     ).lstrip(".")
-    if detail["type"] == "missing":
-        return f"{tool.name} needs the argument {name}."
     given = repr(detail["input"])
     given = given if len(given) <= 100 else f"{given[:97]}..."
     return f"{tool.name}: {name} = {given}: {detail['msg'][0].lower()}{detail['msg'][1:]}."

