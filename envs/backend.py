@@ -160,5 +160,12 @@ def copy_json(value: Any) -> Any:
 
 
 def random_stream(config: Mapping[str, Any], default_seed: int) -> RandomStream:
-    """Return the private generator that a config asks for by its key ``random_seed``."""
-    return RandomStream(config.get("random_seed", default_seed))
+    """Return the private generator that a config asks for by its key ``random_seed``.
+
+    Raises:
+        TypeError: The seed is not an integer; null, for one, would be another seed in every run.
+    """
+    seed = config.get("random_seed", default_seed)
+    if not isinstance(seed, int):
+        raise TypeError(f"random_seed must be an integer, not {seed!r}")
+    return RandomStream(seed)

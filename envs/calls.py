@@ -28,8 +28,11 @@ _SOURCE = "<call>"
 # Python warns about odd escapes in the model's strings; the warning is not for the user.
 warnings.filterwarnings("ignore", module=re.escape(_SOURCE))
 
-_FENCE = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)```", re.DOTALL)
-_CALL_START = re.compile(r"[A-Za-z_][\w.]*[ \t]*\(")
+# Possessive, so that no text takes more than linear time. A word after the ticks is a language
+# where something follows it, and the name of a function otherwise.
+_FENCE = re.compile(r"```(?:[\w+-]*+[ \t]*+\n|[\w+-]++[ \t]++(?=[A-Za-z_\[]))?(.*?)```", re.DOTALL)
+_CALL_START = re.compile(r"[A-Za-z_][\w.]*+[ \t]*+\(")
+_LIST_START = re.compile(r"\[\s*+[A-Za-z_][\w.]*+[ \t]*+\(")
 
 
 class Call(NamedTuple):
@@ -83,6 +86,12 @@ def parse_calls(text: str) -> list[Call]:
     """
     if len(text) > MAX_TEXT:
         raise MalformedCall(f"The reply has {len(text)} characters; at most {MAX_TEXT} are read.")
+    fence = _FENCE.search(text)
+    for stretch in (text, fence[1] if fence else ""):
+        # Before looking for lists: one inside of a call is an argument of it.
+        calls = _bare_calls(stretch)
+        if calls:
+            return calls
     problem = None
     for stretch in _bracketed_stretches(text):
         try:
@@ -90,11 +99,11 @@ def parse_calls(text: str) -> list[Call]:
         except MalformedCall as error:
             problem = problem or error
             continue
-        if calls is not None:
+        if calls:
             return calls
     if problem is not None:
         raise problem
-    return _bare_calls(text)
+    return []
 
 
 def call_from_tool(name: str, arguments: object) -> Call:
@@ -274,19 +283,20 @@ def _excerpt(text: str, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else f"{text[: limit - 3]}...")
 
 
-def _listed_calls(text: str) -> list[Call] | None:
-    """Return the calls of a bracketed list, None for a list of anything else."""
+def _listed_calls(text: str) -> list[Call]:
+    """Return the calls of a bracketed list; a list of anything else has none."""
     node = parse_expression(text)
     if not isinstance(node, ast.List):
-        return None
+        return []
     calls = [call_from_node(member) for member in node.elts if isinstance(member, ast.Call)]
-    return calls if len(calls) == len(node.elts) else None
+    if calls and len(calls) < len(node.elts):
+        raise MalformedCall(f"{_excerpt(text)} holds something else than function calls.")
+    return calls
 
 
 def _bare_calls(text: str) -> list[Call]:
-    """Return the one call that a text, or its first code fence, consists of; prose has none."""
-    fence = _FENCE.search(text)
-    bare = (fence[1] if fence else text).strip().strip("`").strip()
+    """Return the one call that a text consists of; prose has none."""
+    bare = text.strip().strip("`").strip()
     if not _CALL_START.match(bare):
         return []
     try:
@@ -304,10 +314,8 @@ def _bare_calls(text: str) -> list[Call]:
 def _bracketed_stretches(text: str) -> Iterator[str]:
     """Yield the outermost bracketed stretches that open with something like a call."""
     position = 0
-    while (start := text.find("[", position)) >= 0:
-        position = start + 1
-        if not _CALL_START.match(text[start + 1 :].lstrip()[:200]):
-            continue
+    while match := _LIST_START.search(text, position):
+        start = match.start()
         end = _closing(text, start)
         if end is None:
             yield text[start:]

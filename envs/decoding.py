@@ -182,6 +182,11 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Invert: operator.invert,
@@ -215,6 +220,8 @@ def _check_effort(sign: ast.operator, left: Any, right: Any) -> None:
     """
     if isinstance(sign, ast.Pow) and isinstance(left, int) and isinstance(right, int):
         size = left.bit_length() * abs(right)
+    elif isinstance(sign, ast.LShift) and isinstance(left, int) and isinstance(right, int):
+        size = left.bit_length() + right
     elif isinstance(sign, ast.Mult) and isinstance(left, (str, list)) and isinstance(right, int):
         size = len(left) * right
     elif isinstance(sign, ast.Mult) and isinstance(right, (str, list)) and isinstance(left, int):
@@ -230,7 +237,7 @@ def _check_effort(sign: ast.operator, left: Any, right: Any) -> None:
 def _computed(operation: Callable[..., Any], *terms: Any) -> Any:
     try:
         return operation(*terms)
-    except (TypeError, ArithmeticError) as error:
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise MalformedCall(f"This arithmetic does not work: {error}.") from None
 
 

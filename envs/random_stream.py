@@ -53,6 +53,8 @@ class RandomStream(NamedTuple):
 
     def randint(self, low: int, high: int) -> tuple[int, RandomStream]:
         """Draw an integer from low to high, both included, as ``Random.randint`` does."""
+        if high < low:
+            raise ValueError(f"there is no integer from {low} to {high}")
         span = high - low + 1
         bits = span.bit_length()
         words = -(-bits // _WORD)

@@ -114,6 +114,8 @@ def _explain(tool: Tool, detail: ErrorDetails) -> str:
     name = "".join(
         f"[{step}]" if isinstance(step, int) else f".{step}" for step in detail["loc"]
     ).lstrip(".")
+    if detail["type"] == "missing":
+        return f"{tool.name} needs the argument {name}."
     given = repr(detail["input"])
     given = given if len(given) <= 100 else f"{given[:97]}..."
     return f"{tool.name}: {name} = {given}: {detail['msg'][0].lower()}{detail['msg'][1:]}."

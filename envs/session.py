@@ -114,6 +114,15 @@ class Session:
         """
         if isinstance(call, MalformedCall):
             return Result.refused(call)
+        if not call.nested:
+            return self._call(call)
+        # The calls inside may change state, whatever becomes of the one around them.
+        before = self.snapshot()
+        result = self._call(call)
+        result.changed = self.snapshot() != before
+        return result
+
+    def _call(self, call: Call) -> Result:
         try:
             tool = self._find(call.name)
             args, kwargs = call.args, call.kwargs

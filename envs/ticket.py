@@ -216,7 +216,7 @@ class TicketAPI(Backend):
             for index, ticket in enumerate(self.ticket_queue)
             if self._member(index, "created_by") == self.current_user
         ]
-        if not status:
+        if not status or not mine:
             return mine
         wanted = status.lower()
         return [ticket for ticket in mine if _status_of(ticket).lower() == wanted]

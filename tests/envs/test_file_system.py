@@ -230,10 +230,12 @@ def test_lines_are_split_at_every_kind_of_line_break(separator):
         (["rm('b')"], {"a": file("1")}),
         (["rmdir('b')"], {"a": file("1")}),
         (["cd('b')", "touch('x')"], {"a": file("1"), "b": directory(x=file())}),
-        (["cd('b')", "mkdir('x')", "cd('x')", "touch('y')", "rm('y')"],
-         {"a": file("1"), "b": directory(x=directory())}),
+        (
+            ["cd('b')", "mkdir('x')", "cd('x')", "touch('y')", "rm('y')"],
+            {"a": file("1"), "b": directory(x=directory())},
+        ),
     ],
-)  # fmt: skip
+)
 def test_changes_the_tree_and_the_order_of_listings(texts, after):
     session = load(config(a=file("1"), b=directory()))
     play(session, *texts)
@@ -404,9 +406,20 @@ def test_a_name_that_is_not_text_can_be_listed_in_full_only():
 
 @pytest.mark.parametrize(
     "text",
-    ["cd(5)", "mkdir(None)", "touch([])", "cat(0)", "find(None)", "tail('log', None)",
-     "grep('log', 5)", "mv('log', None)", "rm([])", "ls(b=True)", "cp('log')"],
-)  # fmt: skip
+    [
+        "cd(5)",
+        "mkdir(None)",
+        "touch([])",
+        "cat(0)",
+        "find(None)",
+        "tail('log', None)",
+        "grep('log', 5)",
+        "mv('log', None)",
+        "rm([])",
+        "ls(b=True)",
+        "cp('log')",
+    ],
+)
 def test_ill_typed_arguments_are_the_callers_fault(text):
     assert isinstance(refused(load(), text), (InvalidArgument, NotFound))
 
@@ -574,10 +587,13 @@ def test_a_config_comes_back_in_the_snapshot():
         ({"root": {"a": directory(b=file(5))}}, ".root.a.contents.b.content", "string, got 5"),
         ({"root": {"a": directory(b={**file(), "mode": 1})}}, ".root.a.contents.b.mode", "unknown"),
         ({"root": {"a": directory(**{".": file()})}}, ".root.a.contents['.']", "no legal name"),
-        ({"root": {"a": directory(b=directory(**{"x:y": file()}))}},
-         ".root.a.contents.b.contents['x:y']", "no legal name"),
+        (
+            {"root": {"a": directory(b=directory(**{"x:y": file()}))}},
+            ".root.a.contents.b.contents['x:y']",
+            "no legal name",
+        ),
     ],
-)  # fmt: skip
+)
 def test_config_check_says_where_and_what(given, path, part):
     [problem] = GorillaFileSystem.check_config(given)
     assert problem.path == f"$.{NAME}{path}"
