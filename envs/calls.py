@@ -88,8 +88,8 @@ def parse_calls(text: str) -> list[Call]:
         raise MalformedCall(f"The reply has {len(text)} characters; at most {MAX_TEXT} are read.")
     fence = _FENCE.search(text)
     for stretch in (text, fence[1] if fence else ""):
-        # Before looking for lists: one inside of a call is an argument of it.
-        calls = _bare_calls(stretch)
+        # Before looking for lists and fences anywhere: one inside of a call is an argument of it.
+        calls = _bare_calls(stretch) or _whole_list(stretch)
         if calls:
             return calls
     problem = None
@@ -309,6 +309,18 @@ def _bare_calls(text: str) -> list[Call]:
     if len(values) > 1:
         raise MalformedCall("Several calls in one text: write them as one list, [f(a=1), g(b=2)].")
     return [parse_call(bare)]
+
+
+def _whole_list(text: str) -> list[Call]:
+    """Return the calls of the one list that a text consists of; other text has none."""
+    stripped = text.strip().strip("`").strip()
+    if not (stripped.startswith("[") and stripped.endswith("]")):
+        return []
+    try:
+        return _listed_calls(stripped)
+    except MalformedCall:
+        # It may be prose between two lists; if not, the search for lists says what is wrong.
+        return []
 
 
 def _bracketed_stretches(text: str) -> Iterator[str]:

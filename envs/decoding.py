@@ -157,8 +157,15 @@ def _resolve(node: ast.expr, depth: int) -> Any:
             name, arguments = _resolve_call(node, depth)
             return {name: arguments}
         case ast.Call() | ast.Subscript():
-            return ast.unparse(node)
+            return _source(node)
     raise MalformedCall(f"A {type(node).__name__} is not a value.")
+
+
+def _source(node: ast.expr) -> str:
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        raise MalformedCall("An expression is nested too deep.") from None
 
 
 def _resolve_dict(node: ast.Dict, depth: int) -> dict[Any, Any]:
@@ -174,6 +181,8 @@ def _resolve_dict(node: ast.Dict, depth: int) -> dict[Any, Any]:
     return resolved
 
 
+_MAX_TERMS = 300
+_MAX_SIZE = 100_000
 _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -196,13 +205,15 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
 
 def _arithmetic(node: ast.expr, depth: int) -> Any:
     """Work out an operation on numbers and text, the way Python would, but within bounds."""
-    if depth > MAX_DEPTH:
-        raise MalformedCall(f"Arithmetic is nested more than {MAX_DEPTH} levels deep.")
+    if depth > _MAX_TERMS:
+        raise MalformedCall(f"Arithmetic has more than {_MAX_TERMS} terms.")
     match node:
-        case ast.Constant(value=value):
+        case ast.Constant(value=value) if not isinstance(value, bytes):
             return value
         case ast.List(elts=members):
             return [_arithmetic(member, depth + 1) for member in members]
+        case ast.Tuple(elts=members):
+            return tuple([_arithmetic(member, depth + 1) for member in members])
         case ast.UnaryOp(op=sign, operand=operand):
             return _computed(_OPERATORS[type(sign)], _arithmetic(operand, depth + 1))
         case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
@@ -218,20 +229,32 @@ def _check_effort(sign: ast.operator, left: Any, right: Any) -> None:
     Raises:
         MalformedCall: The result might exceed the bounds.
     """
-    if isinstance(sign, ast.Pow) and isinstance(left, int) and isinstance(right, int):
-        size = left.bit_length() * abs(right)
-    elif isinstance(sign, ast.LShift) and isinstance(left, int) and isinstance(right, int):
-        size = left.bit_length() + right
-    elif isinstance(sign, ast.Mult) and isinstance(left, (str, list)) and isinstance(right, int):
-        size = len(left) * right
-    elif isinstance(sign, ast.Mult) and isinstance(right, (str, list)) and isinstance(left, int):
-        size = len(right) * left
-    elif isinstance(sign, ast.Mod) and isinstance(left, str):
+    whole = isinstance(left, int) and isinstance(right, int)
+    if isinstance(sign, ast.Mod) and isinstance(left, str):
         raise MalformedCall("% on text is not read.")
+    if isinstance(sign, ast.Pow) and whole:
+        bits = left.bit_length() * abs(right)
+    elif isinstance(sign, ast.LShift) and whole:
+        bits = left.bit_length() + right
     else:
-        return
-    if size > MAX_INT_BITS:
+        bits = 0
+    if isinstance(sign, ast.Mult) and isinstance(left, int):
+        size = _size(right) * left
+    elif isinstance(sign, ast.Mult) and isinstance(right, int):
+        size = _size(left) * right
+    else:
+        size = _size(left) + _size(right)
+    if bits > MAX_INT_BITS or size > _MAX_SIZE:
         raise MalformedCall("The result of this arithmetic is too large.")
+
+
+def _size(value: Any) -> int:
+    """Return how many characters and members a value has, all the way down."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, (list, tuple)):
+        return len(value) + sum(map(_size, value))
+    return 0
 
 
 def _computed(operation: Callable[..., Any], *terms: Any) -> Any:
@@ -285,12 +308,19 @@ def _rewritten(value: Any) -> Any:
 
 def _key_in_quotes(key: str) -> str | None:
     """Return what a key means once it stands between single quotes, None if it breaks them."""
-    if "'" not in key and "\\" not in key and "\n" not in key:
+    if key.isprintable() and "'" not in key and "\\" not in key:
         return key
     try:
-        return str(ast.literal_eval(f"'{key}'"))
-    except (SyntaxError, ValueError):
+        node = parse_expression(f"{{'{key}': 0}}")
+    except MalformedCall:
         return None
+    if (
+        isinstance(node, ast.Dict)
+        and len(node.keys) == 1
+        and isinstance(node.keys[0], ast.Constant)
+    ):
+        return str(node.keys[0].value)
+    return None
 
 
 def _broken(value: Any) -> MalformedCall | None:
