@@ -7,7 +7,7 @@ from math import comb, sqrt
 from random import Random
 from typing import NamedTuple
 
-from checkers.score import Z_95
+from checkers.score import Z_95, wilson
 
 _RESAMPLES = 2000
 
@@ -47,8 +47,13 @@ def pass_hat_k(entries: Sequence[Attempts], k: int) -> float:
 
 
 def cluster_interval(entries: Sequence[Attempts]) -> tuple[float, float]:
-    """Return a 95% percentile interval of pass@1 from resampling clusters, with a fixed seed."""
+    """Return a 95% percentile interval of pass@1 from resampling clusters, with a fixed seed.
+
+    Where all entries agree there is nothing to resample, and each cluster counts as one trial.
+    """
     clusters = list(_clusters(entries).values())
+    if pass_at_1(entries) in (0.0, 1.0):
+        return wilson(len(clusters) if pass_at_1(entries) else 0, len(clusters))
     source = Random(0)
     rates = []
     for _ in range(_RESAMPLES):

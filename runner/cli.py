@@ -24,7 +24,8 @@ from runner.prepare import Prepared, prepare
 from runner.progress import progress
 from runner.replay import replay
 from runner.scripts import null, oracle, recorded
-from runner.table import score_table, table
+from runner.summary import outcome_of_judged, summary
+from runner.table import table
 from trajectories import bfcl
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -167,7 +168,7 @@ def _eval(options: argparse.Namespace) -> int:
     if dataset.tolerant:
         _note_irregularities(dataset)
     outcomes = _judge_all(dataset, trajectories, profile, run, options)
-    return _report(dataset, profile, outcomes)
+    return _report(dataset, profile, trajectories, outcomes)
 
 
 def _note_irregularities(dataset: Dataset) -> None:
@@ -216,7 +217,7 @@ def _score(options: argparse.Namespace) -> int:
         return run_recorded(prepared, entry.turns, mode, profile, options.step_limit)
 
     outcomes = _judge_all(dataset, trajectories, profile, run, options)
-    return _report(dataset, profile, outcomes)
+    return _report(dataset, profile, trajectories, outcomes)
 
 
 def _profile(options: argparse.Namespace, dataset: Dataset) -> Profile:
@@ -264,8 +265,15 @@ def _written(path: Path) -> Iterator[IO[str]]:
         unfinished.unlink(missing_ok=True)
 
 
-def _report(dataset: Dataset, profile: Profile, outcomes: Sequence[Judged]) -> int:
-    print(score_table(outcomes))
+def _report(
+    dataset: Dataset,
+    profile: Profile,
+    trajectories: Sequence[Trajectory],
+    outcomes: Sequence[Judged],
+) -> int:
+    counted = [outcome_of_judged(outcome) for outcome in outcomes]
+    for line in summary(counted, trajectories, 1, len(trajectories), allow_errors=False):
+        print(line)
     print(
         f"data {dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}; "
         f"profile {profile.name}; turnwise {__version__}"

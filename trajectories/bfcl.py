@@ -111,7 +111,8 @@ def _trajectory(
         config=entry["initial_config"],
         turns=turns,
         long_context=LongContext("bfcl") if category in _LONG else None,
-        provenance={"source": PACKAGE},
+        # The categories are made from the same scenarios, one to a number.
+        provenance={"source": PACKAGE, "base": entry["id"].rpartition("_")[2]},
     )
 
 

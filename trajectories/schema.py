@@ -98,6 +98,11 @@ class Trajectory:
         """Functions that are not offered from the start but in some later turn."""
         return tuple([name for turn in self.turns for name in turn.offers])
 
+    @property
+    def base(self) -> str:
+        """What this trajectory and others were made from; they are no independent samples."""
+        return self.provenance.get("base", self.id)
+
     def offered(self, functions: Sequence[str], turn: int) -> frozenset[str]:
         """Return which functions may be called in a turn.
 
