@@ -72,7 +72,8 @@ def missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[st
     needed = Counter([result.text for result in truth])
     members = {_members(result) for result in truth}
     for result in seen:
-        if _members(result) in members and result.text in needed:
+        found = _members(result)
+        if (found is None or found in members or None in members) and result.text in needed:
             needed[result.text] -= 1
     return tuple((+needed).elements())
 

@@ -55,7 +55,7 @@ def categories(names: str | None, dataset_name: str | None) -> list[Category]:
         DataError: A name is not a category.
     """
     if names is None:
-        ours = not (dataset_name or "").startswith("bfcl")
+        ours = dataset_name != "bfcl" and not (dataset_name or "").startswith("bfcl:")
         return [c for c in Category if ours or c is not Category.COMPOSITE]
     wanted = [name.strip() for name in names.split(",")]
     for name in wanted:
@@ -79,7 +79,7 @@ def dataset(name: str | None, wanted: Sequence[Category], notify: Notify) -> Dat
         loaded = load_embedded(wanted)
     elif name == "bfcl" or name.startswith("bfcl:"):
         loaded = load_bfcl(bfcl_folder(name, notify), wanted, name)
-    elif Path(name).exists():
+    elif name and Path(name).exists():
         loaded = load_path(Path(name), wanted)
     else:
         raise DataError("--dataset", f"{name!r} is neither bfcl, bfcl:FOLDER nor a file or folder")

@@ -6,8 +6,9 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -23,7 +24,7 @@ from runner.execute import execute, read_script
 from runner.prepare import Prepared, prepare
 from runner.progress import progress
 from runner.replay import replay
-from runner.scripts import null, oracle, recorded
+from runner.scripts import Script, null, oracle, recorded
 from runner.summary import outcome_of_judged, summary
 from runner.table import table
 from trajectories import bfcl
@@ -44,6 +45,10 @@ DONE, USER_ERROR, RUN_ERROR, INTERRUPTED = 0, 2, 3, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # What the terminal cannot show must not end the run.
+            stream.reconfigure(errors="backslashreplace")
     try:
         status: int = options.command(options)
     except DataError as error:
@@ -254,6 +259,8 @@ def _written_lines(
 @contextmanager
 def _written(path: Path) -> Iterator[IO[str]]:
     """Open a file for writing that appears under its name only when all of it is there."""
+    if not path.name:
+        raise DataError(str(path), "cannot be written: it names no file")
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         with unfinished.open("w", encoding="utf-8") as file:
@@ -262,7 +269,8 @@ def _written(path: Path) -> Iterator[IO[str]]:
     except OSError as error:
         raise DataError(str(path), f"cannot be written: {error.strerror}") from None
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()
 
 
 def _report(
@@ -304,10 +312,12 @@ def _replay(options: argparse.Namespace) -> int:
     profile = _profile(options, dataset)
     trajectory = choose.trajectory(dataset, options.id)
     prepared = prepare(dataset, trajectory, profile)
-    script = oracle(trajectory)
+    script: Script | None = oracle(trajectory)
     if options.run:
         entry, mode = choose.recorded_entry(options.run, options.id)
-        script = recorded(entry.turns or (), profile.decoders[mode], profile)
+        script = None
+        if entry.turns is not None:
+            script = recorded(entry.turns, profile.decoders[mode], profile)
     for line in replay(prepared, script, profile, options.step_limit):
         print(line)
     return DONE
@@ -337,17 +347,27 @@ def _exec(options: argparse.Namespace) -> int:
         return bfcl.load_pack(choose.bfcl_folder(options.dataset, _note))
 
     status = DONE
-    for number, line in enumerate(sys.stdin, start=1):
+    for number, line in enumerate(_input_lines(), start=1):
         where = f"<stdin>:{number}"
         if not line.strip():
             continue
         script = read_script(parse_object(line, where), where)
-        _warn(where, check_config(script.environments, script.config))
+        problems = check_config(script.environments, script.config)
         try:
-            print(json.dumps(execute(script, where, pack)), flush=True)
+            answer = execute(script, where, pack, irregular=bool(problems))
         except BackendFault as fault:
             status = _complain(f"{where}: {fault}", RUN_ERROR)
+            continue
+        _warn(where, problems)
+        print(json.dumps(answer), flush=True)
     return status
+
+
+def _input_lines() -> Iterator[str]:
+    try:
+        yield from sys.stdin
+    except UnicodeDecodeError as error:
+        raise DataError("<stdin>", f"is not UTF-8 text: {error.reason}") from None
 
 
 def _warn(where: str, problems: Iterable[ConfigProblem]) -> None:

@@ -37,6 +37,9 @@ def read_script(line: Mapping[str, Any], where: str) -> CallScript:
         if not isinstance(value, dict):
             raise DataError(where, f"$.initial_config.{name}: must be an object")
     environments = _member(line, where, "involved_classes", list)
+    for index, name in enumerate(environments):
+        if not isinstance(name, str):
+            raise DataError(where, f"$.involved_classes[{index}]: must be text, is {name!r:.60}")
     turns = _member(line, where, "turns", list)
     for index, turn in enumerate(turns):
         if not (isinstance(turn, list) and all(isinstance(call, str) for call in turn)):
@@ -52,13 +55,16 @@ def _member(line: Mapping[str, Any], where: str, name: str, kind: type, default:
     return value
 
 
-def execute(script: CallScript, where: str, pack: Callable[[], Pack]) -> dict[str, Any]:
+def execute(
+    script: CallScript, where: str, pack: Callable[[], Pack], *, irregular: bool = True
+) -> dict[str, Any]:
     """Make the calls of a script and return results and states.
 
     Args:
         script: What to run; its config is taken as it is, irregular or not.
         where: What to call the place in a complaint.
         pack: Gives the long-context material when the script wants it.
+        irregular: Whether a strict check finds fault with the config, or nobody has looked.
 
     Returns:
         ``{"id", "initial_state", "turns": [{"results", "state"}]}``.
@@ -72,7 +78,12 @@ def execute(script: CallScript, where: str, pack: Callable[[], Pack]) -> dict[st
         session = Session.load(script.environments, script.config, material, tolerant=True)
     except ConfigError as error:
         raise DataError(where, f"$.initial_config: {error}") from None
-    initial = session.snapshot().to_json()
+    # An irregular state excuses a backend that breaks; a regular one does not.
+    session.tolerant = irregular
+    try:
+        initial = session.snapshot().to_json()
+    except RecursionError:
+        raise DataError(where, "$.initial_config: is nested too deep") from None
     turns = []
     for turn in script.turns:
         results = session.play([read_call(text) for text in turn])

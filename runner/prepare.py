@@ -64,16 +64,18 @@ def truth_outcomes(trajectory: Trajectory, template: Session) -> tuple[TurnOutco
     session = template.fork()
     outcomes = []
     for turn in trajectory.turns:
-        results = session.play([read_call(text) for text in turn.ground_truth])
+        results = session.play([_truth_call(text) for text in turn.ground_truth])
         outcomes.append(TurnOutcome(tuple(results), session.snapshot(), bool(results)))
     return tuple(outcomes)
 
 
-# Categories are made from the same scenarios, so most ground-truth calls come several times.
-@lru_cache(maxsize=10_000)
 def read_call(text: str) -> Call | MalformedCall:
     """Return the call that a text stands for, or the reason why there is none."""
     try:
         return parse_call(text)
     except MalformedCall as error:
         return error
+
+
+# Categories are made from the same scenarios, so most ground-truth calls come several times.
+_truth_call = lru_cache(maxsize=10_000)(read_call)

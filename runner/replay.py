@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checkers.profile import Profile
-from checkers.turn import judge
+from checkers.turn import force_terminated, inference_error, judge
+from checkers.verdict import Verdict
 from runner.episode import Episode, StepRecord
 from runner.prepare import Prepared
 from runner.scripts import Script, play
@@ -13,20 +14,22 @@ from runner.scripts import Script, play
 _WIDTH = 200
 
 
-def replay(prepared: Prepared, script: Script, profile: Profile, step_limit: int) -> Iterator[str]:
+def replay(
+    prepared: Prepared, script: Script | None, profile: Profile, step_limit: int
+) -> Iterator[str]:
     """Yield the lines that show a trajectory being run by a script.
 
     Args:
         prepared: The trajectory.
-        script: The calls to make.
+        script: The calls to make; None where the run recorded an error instead.
         profile: How they are executed and judged.
         step_limit: Steps that a turn may take, where the profile limits recorded runs.
     """
     trajectory = prepared.trajectory
     limit = step_limit if profile.limits_recorded_runs else None
     episode = Episode(trajectory, prepared.template.fork(), profile, limit)
-    play(script, episode)
-    verdict = judge(prepared.truth, episode.outcomes, profile, terminated=episode.terminated)
+    play(script or (), episode)
+    verdict = _verdict(prepared, script, episode)
     yield f"{trajectory.id} ({trajectory.category}; {', '.join(trajectory.environments)})"
     before = prepared.template.snapshot()
     for index, turn in enumerate(trajectory.turns[: len(episode.outcomes)]):
@@ -45,8 +48,20 @@ def replay(prepared: Prepared, script: Script, profile: Profile, step_limit: int
             yield f"  FAILED {verdict.failure.reason}"
             yield from (f"    {difference}" for difference in verdict.failure.differences)
             yield from (f"    not seen: {text[:_WIDTH]}" for text in verdict.failure.missing)
+    if verdict.failed_turn is None and verdict.failure:
+        yield ""
+        yield f"FAILED {verdict.failure.reason}"
     yield ""
     yield _summary(verdict.valid, verdict.turns_passed, verdict.turns)
+
+
+def _verdict(prepared: Prepared, script: Script | None, episode: Episode) -> Verdict:
+    turns = len(prepared.trajectory.turns)
+    if script is None:
+        return inference_error(turns)
+    if len(script) != turns:
+        return force_terminated(turns)
+    return judge(prepared.truth, episode.outcomes, episode.profile, terminated=episode.terminated)
 
 
 def _step_lines(number: int, step: StepRecord) -> Iterator[str]:

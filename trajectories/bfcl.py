@@ -80,19 +80,22 @@ def load(folder: Path, category: Category) -> Iterator[Trajectory]:
         DataError: A file is missing, or an entry is not of the expected form.
     """
     question_file, answer_file = (folder / name for name in files(category))
-    answers = {entry.get("id"): entry for _, entry in read_objects(answer_file)}
+    answers = {str(entry.get("id")): entry for _, entry in read_objects(answer_file)}
     for where, entry in read_objects(question_file):
         try:
-            yield _trajectory(entry, answers[entry["id"]], category)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+            trajectory = _trajectory(entry, answers[entry["id"]], category)
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
             message = f"is not an entry of this data set ({type(error).__name__}: {error})"
             raise DataError(where, message) from None
+        yield trajectory
 
 
 def _trajectory(
     entry: Mapping[str, Any], answer: Mapping[str, Any], category: Category
 ) -> Trajectory:
     truth: Sequence[Sequence[str]] = answer["ground_truth"]
+    if not isinstance(entry["initial_config"], dict):
+        raise TypeError("initial_config is not an object")
     offers = entry.get("missed_function", {})
     turns = tuple(
         [
@@ -130,7 +133,7 @@ def load_pack(folder: Path) -> Pack:
         else:
             material = read_material(module.read_text(encoding="utf-8"))
         return _pack(material)
-    except (OSError, KeyError, ValueError) as error:
+    except (OSError, KeyError, TypeError, ValueError) as error:
         raise DataError(
             str(cached), f"the long-context material cannot be read ({error}); fetch the data anew"
         ) from None
@@ -143,10 +146,14 @@ def read_material(source: str) -> dict[str, Any]:
         source: Text of the module; it is parsed, never run.
 
     Raises:
-        ValueError: A constant is missing or not a literal.
+        ValueError: The text is no module, or a constant is missing or not a literal.
     """
+    try:
+        body = ast.parse(source).body
+    except SyntaxError as error:
+        raise ValueError(f"no Python: {error.msg}") from None
     found: dict[str, Any] = {}
-    for node in ast.parse(source).body:
+    for node in body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
             if name in CONSTANTS:

@@ -80,7 +80,10 @@ def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") 
     manifest = folder / bfcl.MANIFEST_FILE
     version = "unknown"
     if manifest.is_file():
-        version = parse_object(manifest.read_text(encoding="utf-8"), str(manifest))["version"]
+        known = parse_object(manifest.read_text(encoding="utf-8"), str(manifest))
+        if not isinstance(known.get("version"), str):
+            raise DataError(str(manifest), "names no version; delete the folder and fetch it anew")
+        version = known["version"]
     return Dataset(name, version, _digest(read), trajectories, tolerant=True, folder=folder)
 
 

@@ -25,9 +25,14 @@ def test_an_entry_becomes_a_trajectory(bfcl_folder):
         environments=("TicketAPI",),
         config={"TicketAPI": {"current_user": "ann"}},
         turns=(Turn(SAID, (CALL,)),),
-        provenance={"source": "bfcl-eval"},
+        provenance={"source": "bfcl-eval", "base": "0"},
     )
     assert second.turns == (Turn(SAID, ("logout()",)), Turn(SAID, ()))
+
+
+def test_entries_of_one_number_are_made_from_the_same_scenario(bfcl_folder):
+    found = [t for category in Category for t in loaded(bfcl_folder, category)]
+    assert [t.base for t in found] == ["0", "1", "0", "0", "0"]
 
 
 def test_functions_that_an_entry_excludes_are_offered_all_the_same(bfcl_folder):

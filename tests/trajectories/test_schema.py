@@ -40,6 +40,11 @@ def test_only_functions_that_there_are_are_offered():
     assert with_turns("xa").offered(FUNCTIONS, 0) == set("abcd")
 
 
+def test_what_a_trajectory_was_made_from_is_itself_unless_told(help_desk):
+    assert help_desk.base == "help_desk_0"
+    assert replace(help_desk, provenance={"base": "other"}).base == "other"
+
+
 def test_a_trajectory_does_not_change(help_desk):
     with pytest.raises(FrozenInstanceError):
         help_desk.id = "other"

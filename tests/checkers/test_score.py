@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.score import Score, score, wilson
+from checkers.turn import inference_error
+from checkers.verdict import Failure, Reason, Verdict
+
+
+def test_a_score_counts_episodes_and_turns():
+    verdicts = [
+        Verdict(True, None, None, 3, 3),
+        Verdict(False, Failure(Reason.EMPTY_TURN), 2, 4, 2),
+        inference_error(5),
+    ]
+    assert score(iter(verdicts)) == Score(entries=3, passed=1, turns=12, turns_passed=5)
+
+
+def test_the_score_of_nothing():
+    nothing = score([])
+    assert nothing == Score(0, 0, 0, 0)
+    assert (nothing.rate, nothing.interval) == (0.0, (0.0, 1.0))
+
+
+def test_a_rate_with_its_interval():
+    some = Score(entries=100, passed=50, turns=0, turns_passed=0)
+    assert some.rate == 0.5
+    assert some.interval == wilson(50, 100)
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "interval"),
+    [
+        (0, 10, (0.0, 0.2775)),
+        (10, 10, (0.7225, 1.0)),
+        (1, 1, (0.2065, 1.0)),
+        (50, 100, (0.4038, 0.5962)),
+        (124, 200, (0.5511, 0.6844)),
+    ],
+)
+def test_known_intervals(successes, trials, interval):
+    assert wilson(successes, trials) == pytest.approx(interval, abs=5e-5)
+
+
+counts = st.integers(1, 5000).flatmap(
+    lambda trials: st.tuples(st.integers(0, trials), st.just(trials))
+)
+
+
+@given(counts)
+def test_an_interval_holds_its_rate_and_mirrors(count):
+    successes, trials = count
+    low, high = wilson(successes, trials)
+    assert 0.0 <= low < high <= 1.0
+    assert low - 1e-12 <= successes / trials <= high + 1e-12
+    mirrored = wilson(trials - successes, trials)
+    assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-9)

@@ -1,0 +1,206 @@
+"""Hand-made trajectories and a made-up data folder, for the tests of all packages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trajectories.dataset import Dataset
+from trajectories.schema import Category, Message, Trajectory, Turn
+from trajectories.validation import to_json
+
+PRINTER_TICKET = {
+    "id": 1,
+    "title": "Printer on fire",
+    "description": "",
+    "status": "Open",
+    "priority": 2,
+    "created_by": "ann",
+}
+NOTES = {"type": "file", "content": "one\ntwo"}
+
+
+def user(text: str) -> tuple[Message, ...]:
+    """Return what a user says."""
+    return (Message("user", text),)
+
+
+@pytest.fixture
+def help_desk() -> Trajectory:
+    """Three turns: one to do, one with nothing to do, one that hands over what was held out."""
+    return Trajectory(
+        id="help_desk_0",
+        category=Category.MISSING_FUNCTION,
+        environments=("TicketAPI",),
+        config={
+            "TicketAPI": {
+                "ticket_queue": [PRINTER_TICKET],
+                "ticket_counter": 2,
+                "current_user": "ann",
+            }
+        },
+        turns=(
+            Turn(user("My screen is dark."), ("create_ticket(title='Dark screen')",)),
+            Turn(user("Close the printer ticket."), ()),
+            Turn((), ("close_ticket(ticket_id=1)", "get_ticket(ticket_id=1)"), ("close_ticket",)),
+        ),
+    )
+
+
+@pytest.fixture
+def folders() -> Trajectory:
+    """Two turns on a small file tree."""
+    home = {"notes.txt": NOTES, "old": {"type": "directory", "contents": {}}}
+    return Trajectory(
+        id="folders_0",
+        category=Category.BASE,
+        environments=("GorillaFileSystem",),
+        config={"GorillaFileSystem": {"root": {"home": {"type": "directory", "contents": home}}}},
+        turns=(
+            Turn(user("Put the notes away."), ("mv(source='notes.txt', destination='old')",)),
+            Turn(user("How long are they?"), ("cd(folder='old')", "wc(file_name='notes.txt')")),
+        ),
+    )
+
+
+@pytest.fixture
+def dataset_of() -> Callable[..., Dataset]:
+    """Make a data set of trajectories."""
+
+    def make(*trajectories: Trajectory, tolerant: bool = False) -> Dataset:
+        return Dataset("made-up", "1", "0" * 64, {t.id: t for t in trajectories}, tolerant=tolerant)
+
+    return make
+
+
+@pytest.fixture
+def write_lines(tmp_path: Path) -> Callable[..., Path]:
+    """Write trajectories, JSON values or raw text as the lines of a file below ``tmp_path``."""
+
+    def write(name: str, *lines: Trajectory | Mapping[str, Any] | str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{_line(line)}\n" for line in lines), encoding="utf-8")
+        return path
+
+    return write
+
+
+def _line(line: Trajectory | Mapping[str, Any] | str) -> str:
+    if isinstance(line, str):
+        return line
+    return json.dumps(to_json(line) if isinstance(line, Trajectory) else line)
+
+
+MATERIAL = '''
+"""Material, made up."""
+
+import nothing_of_this_name
+
+FILE_CONTENT_EXTENSION = " and so on"
+FILES_TAIL_USED = ["log.txt"]
+POPULATE_FILE_EXTENSION = ["image_1.jpg"]
+CAR_STATUS_METADATA_EXTENSION = {"battery": "old"}
+PARKING_BRAKE_INSTRUCTION = "Pull."
+LONG_WEATHER_EXTENSION = {"-1_day": "3 C"}
+INTERMEDIARY_CITIES = ["Springfield"]
+WATCH_LIST_EXTENSION = ["AAA", "BBB", ...]
+TRANSACTION_HISTORY_EXTENSION = [{"type": "deposit", "amount": 5}]
+MA_5_EXTENSION = [1.5, -2.0]
+MA_20_EXTENSION = [2.5]
+TECHNOLOGY_EXTENSION = ["CCC"]
+AUTOMOBILE_EXTENSION = ["DDD"]
+ORDER_DETAIL_EXTENSION = {"note": "about {symbol}"}
+CREDIT_CARD_EXTENSION = {"7": {"balance": 1.0}}
+BOOKING_RECORD_EXTENSION = {"8": {"travel_cost": 2.0}}
+UNUSED = nothing_of_this_name.call()
+
+raise SystemExit("this module was run")
+'''
+"""A module of long-context material that breaks when it is run."""
+
+
+@pytest.fixture
+def material() -> str:
+    """Return the text of a made-up module of long-context material."""
+    return MATERIAL
+
+
+def bfcl_entries() -> dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
+    """Return questions and answers by file name, in the reference's form; all made up."""
+    ticket = {"initial_config": {"TicketAPI": {"current_user": "ann"}}, "path": ["unused"]}
+    question = {**ticket, "involved_classes": ["TicketAPI"], "excluded_function": ["logout"]}
+    held_out = {**ticket, "involved_classes": ["TicketAPI"]}
+    # Text where a list of tickets should be: a strict load would refuse it.
+    odd = {
+        "initial_config": {"TicketAPI": {"ticket_counter": "1"}},
+        "involved_classes": ["TicketAPI"],
+    }
+    say = {"role": "user", "content": "Open a ticket."}
+    call = "create_ticket(title='A', priority=3)"
+    return {
+        "multi_turn_base": (
+            [
+                {"id": "multi_turn_base_0", "question": [[say]], **question},
+                {"id": "multi_turn_base_1", "question": [[say], [say]], **odd},
+            ],
+            [
+                {"id": "multi_turn_base_0", "ground_truth": [[call]]},
+                {"id": "multi_turn_base_1", "ground_truth": [["logout()"], []]},
+            ],
+        ),
+        "multi_turn_miss_param": ([], []),
+        "multi_turn_miss_func": (
+            [
+                {
+                    "id": "multi_turn_miss_func_0",
+                    "question": [[say], []],
+                    "missed_function": {"1": ["create_ticket"]},
+                    **held_out,
+                }
+            ],
+            [{"id": "multi_turn_miss_func_0", "ground_truth": [[], [call]]}],
+        ),
+        "multi_turn_long_context": (
+            [{"id": "multi_turn_long_context_0", "question": [[say]], **question}],
+            [{"id": "multi_turn_long_context_0", "ground_truth": [[call]]}],
+        ),
+        "multi_turn_composite": (
+            [{"id": "multi_turn_composite_0", "question": [[say]], **question}],
+            [{"id": "multi_turn_composite_0", "ground_truth": [[call]]}],
+        ),
+    }
+
+
+def bfcl_files() -> dict[str, str]:
+    """Return the made-up data files by their path below the reference's package folder."""
+    files = {"eval_checker/multi_turn_eval/func_source_code/long_context.py": MATERIAL}
+    for name, (questions, answers) in bfcl_entries().items():
+        question_folder, answer_folder = "data", "data/possible_answer"
+        if name == "multi_turn_composite":
+            question_folder = "data/unused_datasets/question"
+            answer_folder = "data/unused_datasets/possible_answer"
+        for folder, lines in ((question_folder, questions), (answer_folder, answers)):
+            text = "".join(f"{json.dumps(line)}\n" for line in lines)
+            files[f"{folder}/BFCL_v4_{name}.json"] = text
+    return files
+
+
+@pytest.fixture
+def package_files() -> dict[str, str]:
+    """Return a made-up package of the reference as text by path."""
+    return bfcl_files()
+
+
+@pytest.fixture
+def bfcl_folder(tmp_path: Path) -> Path:
+    """Write a made-up package of the reference and return its data folder."""
+    for name, text in bfcl_files().items():
+        path = tmp_path / "package" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path / "package" / "data"
