@@ -17,6 +17,7 @@ from trajectories import bfcl
 from trajectories.dataset import Dataset, load_bfcl, load_embedded, load_path
 from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
+from trajectories.selection import by_ids, sample
 
 Notify = Callable[[str], object]
 """Takes a line for the user."""
@@ -25,25 +26,37 @@ Runs = dict[str, tuple[RecordedEntry, Mode]]
 """Recorded entries by id, each with how its model called functions."""
 
 
+_OFFLINE = ("oracle", "null", "replay:PATH")
+
+
 class Model(NamedTuple):
     """What ``--model`` names."""
 
     name: str
-    path: Path | None
+    path: Path | None = None
     """The recorded run to replay, or None."""
+    live: bool = False
+    """Whether a server has to be asked."""
 
 
-def model(name: str) -> Model:
+def model(name: str, base_url: str | None) -> Model:
     """Return the model that a name stands for.
 
+    Args:
+        name: What the user typed.
+        base_url: The server that was named, or None; a server may have a model of any name.
+
     Raises:
-        DataError: There is no such model.
+        DataError: The name is empty, or all but one of those that need no server.
     """
-    if name.startswith("replay:"):
+    if name.startswith("replay:") and name != "replay:":
         return Model(name, Path(name.removeprefix("replay:")))
-    if name not in ("oracle", "null"):
-        raise DataError("--model", f"{name!r} is none of oracle, null, replay:PATH")
-    return Model(name, None)
+    if name in ("", "replay:"):
+        raise DataError("--model", f"{name!r} names no model")
+    close = get_close_matches(name.lower(), _OFFLINE, n=1, cutoff=0.7)
+    if close and name not in _OFFLINE and not base_url:
+        raise DataError("--model", f"{name!r}: did you mean {close[0]}?")
+    return Model(name, live=name not in ("oracle", "null"))
 
 
 def categories(names: str | None, dataset_name: str | None) -> list[Category]:
@@ -150,6 +163,33 @@ def trajectories(data: Dataset, runs: Runs | None) -> list[Trajectory]:
         if id not in data.trajectories:
             raise DataError(entry.where, _unknown(id, f"in {data.name}", data.trajectories))
     return [data.trajectories[id] for id in runs]
+
+
+def part(
+    everything: Sequence[Trajectory],
+    ids: str | None,
+    limit: int | None,
+    size: int | None,
+    seed: int,
+) -> list[Trajectory]:
+    """Return the part of the trajectories that the user wants.
+
+    Args:
+        everything: What there is.
+        ids: Ids separated by commas, or None for all.
+        limit: How many of them, from the first, or None for all.
+        size: Size of a stratified sample, or None for no sampling.
+        seed: Seed of the sample.
+
+    Raises:
+        DataError: There is none of an id.
+    """
+    chosen = list(everything)
+    if ids is not None:
+        chosen = by_ids(chosen, [id.strip() for id in ids.split(",")])
+    if size is not None:
+        chosen = sample(chosen, size, seed)
+    return chosen[:limit]
 
 
 def trajectory(data: Dataset, id: str) -> Trajectory:

@@ -21,6 +21,7 @@ from runner import choose, result_file
 from runner.episode import STEP_LIMIT
 from runner.evaluate import Judged, evaluate, run_recorded, run_script
 from runner.execute import execute, read_script
+from runner.live_options import add_options, positive
 from runner.prepare import Prepared, prepare
 from runner.progress import progress
 from runner.replay import replay
@@ -119,17 +120,11 @@ def _add_profile_option(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--step-limit",
-        type=_positive,
+        type=positive,
         default=STEP_LIMIT,
         metavar="N",
         help="steps with calls that a turn may take (default: %(default)s)",
     )
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return int(text)
 
 
 def _add_output_option(parser: argparse.ArgumentParser) -> None:
@@ -147,20 +142,36 @@ def _add_eval(commands: Any) -> None:
         "--model",
         required=True,
         metavar="NAME",
-        help="oracle (plays the ground truth), null (never calls), or replay:PATH (recorded run)",
+        help="oracle (plays the ground truth), null (never calls), replay:PATH (recorded run), or "
+        "a live model: NAME, if need be with --base-url, or provider/NAME",
     )
     _add_data_options(parser)
+    parser.add_argument("--ids", metavar="IDS", help="only these entries, separated by commas")
+    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N entries")
+    parser.add_argument("--sample", type=positive, metavar="N", help="a stratified sample")
+    parser.add_argument("--sample-seed", type=int, default=0, metavar="S", help="(0)")
     _add_profile_option(parser)
     _add_output_option(parser)
+    add_options(parser)
 
 
 def _eval(options: argparse.Namespace) -> int:
-    model = choose.model(options.model)
+    model = choose.model(options.model, options.base_url)
     categories = choose.categories(options.category, options.dataset)
     runs = choose.recorded_runs(model.path) if model.path else {}
     dataset = choose.dataset(options.dataset, categories, _note)
     profile = _profile(options, dataset)
-    trajectories = choose.trajectories(dataset, runs if model.path else None)
+    everything = choose.trajectories(dataset, runs if model.path else None)
+    trajectories = choose.part(
+        everything, options.ids, options.limit, options.sample, options.sample_seed
+    )
+    if dataset.tolerant:
+        _note_irregularities(dataset)
+    if model.live:
+        # Imports what makes schemas and runs many things at once; no other command needs it.
+        from runner.live_cli import evaluate_live
+
+        return evaluate_live(options, dataset, profile, trajectories, len(everything))
 
     def run(prepared: Prepared) -> Verdict:
         trajectory = prepared.trajectory
@@ -170,10 +181,8 @@ def _eval(options: argparse.Namespace) -> int:
         script = oracle(trajectory) if model.name == "oracle" else null(trajectory)
         return run_script(prepared, script, profile, options.step_limit)
 
-    if dataset.tolerant:
-        _note_irregularities(dataset)
     outcomes = _judge_all(dataset, trajectories, profile, run, options)
-    return _report(dataset, profile, trajectories, outcomes)
+    return _report(dataset, profile, trajectories, outcomes, len(everything))
 
 
 def _note_irregularities(dataset: Dataset) -> None:
@@ -212,8 +221,8 @@ def _add_score(commands: Any) -> None:
 
 def _score(options: argparse.Namespace) -> int:
     runs = choose.recorded_runs(*options.paths, mode=options.mode)
-    categories = {result_file.category_of(entry) for entry, _ in runs.values()}
-    dataset = choose.dataset(options.dataset, [c for c in Category if c in categories], _note)
+    wanted = result_file.categories_of(entry.id for entry, _ in runs.values())
+    dataset = choose.dataset(options.dataset, wanted, _note)
     profile = _profile(options, dataset)
     trajectories = choose.trajectories(dataset, runs)
 
@@ -222,7 +231,7 @@ def _score(options: argparse.Namespace) -> int:
         return run_recorded(prepared, entry.turns, mode, profile, options.step_limit)
 
     outcomes = _judge_all(dataset, trajectories, profile, run, options)
-    return _report(dataset, profile, trajectories, outcomes)
+    return _report(dataset, profile, trajectories, outcomes, len(trajectories))
 
 
 def _profile(options: argparse.Namespace, dataset: Dataset) -> Profile:
@@ -278,9 +287,10 @@ def _report(
     profile: Profile,
     trajectories: Sequence[Trajectory],
     outcomes: Sequence[Judged],
+    population: int,
 ) -> int:
     counted = [outcome_of_judged(outcome) for outcome in outcomes]
-    for line in summary(counted, trajectories, 1, len(trajectories), allow_errors=False):
+    for line in summary(counted, trajectories, 1, population, allow_errors=False):
         print(line)
     print(
         f"data {dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}; "

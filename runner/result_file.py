@@ -111,15 +111,13 @@ def _seen_mode(entries: Iterable[RecordedEntry]) -> Mode:
     return "prompt"
 
 
-def category_of(entry: RecordedEntry) -> Category:
-    """Return the category that an entry's id names.
+def categories_of(ids: Iterable[str]) -> list[Category]:
+    """Return the categories to load for the entries of a result file.
 
-    Raises:
-        DataError: The id names none.
+    Args:
+        ids: Of the entries. An id of the reference's names its category; for any other id all
+            categories are taken.
     """
-    match = _ID.fullmatch(entry.id)
-    if match is None or match[1] not in list(Category):
-        raise DataError(
-            entry.where, f"the id {entry.id!r} is not one of multi_turn_<category>_<number>"
-        )
-    return Category(match[1])
+    named = {match[1] if (match := _ID.fullmatch(id)) else "" for id in ids}
+    known = [category for category in Category if category in named]
+    return known if len(known) == len(named) else list(Category)

@@ -123,9 +123,9 @@ def summary(
         yield from _trial_lines(attempts, trials)
 
 
-def usage_lines(totals: Totals, price_known: bool) -> Iterator[str]:
+def usage_lines(totals: Totals) -> Iterator[str]:
     """Yield the lines on tokens, cost and latency."""
-    cost = "unknown" if totals.cost is None or not price_known else f"${totals.cost:.4f}"
+    cost = "unknown" if totals.cost is None else f"${totals.cost:.4f}"
     yield (
         f"{totals.requests} requests, {totals.prompt_tokens} tokens in, "
         f"{totals.completion_tokens} out, cost {cost}"

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("envs", "checkers", "trajectories", "runner")
 """Each may import itself and those to its left."""
 
-PRINTERS = {"runner/cli.py"}
+PRINTERS = {"runner/cli.py", "runner/live_cli.py"}
 """Modules that may print."""
 
 NEEDS_CARE = {

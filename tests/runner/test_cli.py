@@ -257,10 +257,12 @@ def test_an_earlier_output_is_replaced(turnwise, data, tmp_path):
 EVAL = ("eval", "--model", "oracle")
 
 
-@pytest.mark.parametrize("model", ["oracl", "", "gpt"])
-def test_an_unknown_model(turnwise, data, model):
+@pytest.mark.parametrize(
+    ("model", "message"), [("oracl", "did you mean oracle?"), ("", "names no model")]
+)
+def test_an_unknown_model(turnwise, data, model, message):
     done = turnwise("eval", "--model", model, "--dataset", data)
-    assert_refused(done, repr(model), "oracle, null, replay:PATH")
+    assert_refused(done, repr(model), message)
 
 
 def test_an_unknown_category(turnwise, data):
@@ -496,7 +498,7 @@ def test_the_mode_of_recorded_runs_may_be_told(turnwise, write_lines, bfcl_folde
     ("line", "message"),
     [
         ({"id": "multi_turn_base_7", "result": []}, "did you mean multi_turn_base_"),
-        ({"id": "simple_0", "result": []}, "'simple_0' is not one of multi_turn_<category>"),
+        ({"id": "simple_0", "result": []}, "'simple_0' is not in bfcl:"),
     ],
 )
 def test_a_scored_run_of_something_else(turnwise, write_lines, bfcl_folder, line, message):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.result_file import RecordedEntry, category_of, find, read
+from runner.result_file import RecordedEntry, categories_of, find, read
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
@@ -122,15 +122,20 @@ def test_an_id_that_occurs_twice_is_named_with_both_lines(write_lines):
 # Categories
 
 
-@pytest.mark.parametrize("category", list(Category))
-def test_an_id_names_its_category(category):
-    assert category_of(RecordedEntry("x:1", f"multi_turn_{category}_17", [])) is category
+@pytest.mark.parametrize("category", Category)
+def test_ids_of_the_reference_name_their_category(category):
+    ids = [f"multi_turn_{category}_17", f"multi_turn_{category}_3"]
+    assert categories_of(ids) == [category]
+
+
+def test_several_categories_come_in_their_own_order():
+    ids = ["multi_turn_long_context_0", "multi_turn_base_0"]
+    assert categories_of(ids) == [Category.BASE, Category.LONG_CONTEXT]
 
 
 @pytest.mark.parametrize(
     "id",
     ["", "base_0", "multi_turn_base", "multi_turn_bse_0", "multi_turn_base_0_1", "simple_python_0"],
 )
-def test_an_id_without_a_category_is_refused(id):
-    with pytest.raises(DataError, match=r"^x:1: the id .* is not one of multi_turn_<category>_<n"):
-        category_of(RecordedEntry("x:1", id, []))
+def test_any_other_id_may_be_of_any_category(id):
+    assert categories_of(["multi_turn_base_0", id]) == list(Category)

@@ -1,0 +1,181 @@
+"""The part of ``turnwise eval`` that talks to a live model, and what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from checkers.profile import Profile
+from runner.campaign import Job, Plan, function_docs_folder
+from runner.conduct import conduct, estimate, open_jobs, open_run, preflight, secrets_of
+from runner.engine import Engine
+from runner.live_options import flags
+from runner.meter import Meter
+from runner.models.base import FatalError, Model, ModelError
+from runner.models.prompting import DEFAULT, read_prompts
+from runner.models.tools import bfcl_documents, own_documents
+from runner.settings import read_settings
+from runner.store import Record, RunStore, default_folder, read_run
+from runner.summary import outcome_of, summary, totals_of, usage_lines
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+DONE, RUN_ERROR, INTERRUPTED = 0, 3, 130
+
+
+def evaluate_live(
+    options: argparse.Namespace,
+    dataset: Dataset,
+    profile: Profile,
+    trajectories: Sequence[Trajectory],
+    population: int,
+) -> int:
+    """Run a live model over trajectories, print what it came to, and return the exit status.
+
+    Args:
+        options: The command line.
+        dataset: Where the trajectories are from.
+        profile: How they are executed and judged.
+        trajectories: Which to run.
+        population: How many there were to choose from.
+
+    Raises:
+        DataError: An option, file or folder cannot be used.
+    """
+    if options.only and not options.resume:
+        raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
+    settings = read_settings(options.config, flags(options))
+    prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT)
+    plan = Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
+    if options.dry_run:
+        _print_estimate(plan, trajectories, options.trials)
+        return DONE
+    if not options.no_preflight:
+        try:
+            asyncio.run(preflight(lambda: _connect(plan), settings))
+        except ModelError as error:
+            print(f"turnwise: {error}", file=sys.stderr)
+            return RUN_ERROR
+    keys = [value for name, value in os.environ.items() if name.endswith("_API_KEY") and value]
+    folder = options.resume or options.run_dir or default_folder(options.model, datetime.now())
+    store = open_run(
+        folder,
+        plan.definition({**_selection(options), "trials": options.trials}),
+        {"created": datetime.now().isoformat(timespec="seconds"), "command": _command_line()},
+        secrets_of(settings, keys),
+        resume=options.resume is not None,
+    )
+    with store:
+        return _run(plan, store, trajectories, population, options)
+
+
+def _run(
+    plan: Plan,
+    store: RunStore,
+    trajectories: Sequence[Trajectory],
+    population: int,
+    options: argparse.Namespace,
+) -> int:
+    jobs = open_jobs(store, trajectories, options.trials, options.only)
+    print(f"turnwise: {len(jobs)} episodes to do, kept in {store.folder}", file=sys.stderr)
+
+    def watch(engine: Engine[Job, Record]) -> Callable[[Record], None]:
+        return Meter(len(jobs), sys.stderr, lambda: engine.spent, time.monotonic).count
+
+    ending = asyncio.run(conduct(plan, store, jobs, lambda: _connect(plan), watch))
+    _print_result(store.folder, plan, trajectories, population, options)
+    if ending.stop_reason is None:
+        errors = any(done.outcome == "error" for done in store.done.values())
+        return RUN_ERROR if errors else DONE
+    print(f"turnwise: {ending.stop_reason}; go on with --resume {store.folder}", file=sys.stderr)
+    if ending.failed:
+        return RUN_ERROR
+    return INTERRUPTED if ending.stop_reason == "interrupted" else DONE
+
+
+def _connect(plan: Plan) -> Model:
+    # The clients' libraries take seconds to import, and only a live model needs them.
+    from runner.models.connect import connect
+    from runner.models.prices import Price
+
+    settings = plan.settings
+    price = None
+    if settings.price is not None:
+        price = Price(settings.price[0] / 1e6, settings.price[1] / 1e6)
+    try:
+        return connect(
+            plan.model,
+            base_url=settings.base_url,
+            sampling=settings.sampling(),
+            extra_headers=settings.extra_headers,
+            extra_body=settings.extra_body,
+            timeout=settings.timeout,
+            price=price,
+        )
+    except FatalError as error:
+        raise DataError("--model", str(error)) from None
+
+
+def _print_result(
+    folder: Path,
+    plan: Plan,
+    trajectories: Sequence[Trajectory],
+    population: int,
+    options: argparse.Namespace,
+) -> None:
+    records = list(read_run(folder).episodes())
+    if not records:
+        return
+    outcomes = [outcome_of(record) for record in records]
+    for line in summary(
+        outcomes, trajectories, options.trials, population, allow_errors=options.allow_errors
+    ):
+        print(line)
+    for line in usage_lines(totals_of(records)):
+        print(line)
+    data = plan.dataset
+    print(
+        f"model {plan.model}, {plan.settings.mode}; data {data.name} {data.version}, sha256 "
+        f"{data.sha256[:12]}; profile {plan.profile.name}; run {folder}"
+    )
+
+
+def _print_estimate(plan: Plan, trajectories: Sequence[Trajectory], trials: int) -> None:
+    folder = function_docs_folder(plan.settings, plan.dataset)
+
+    def tools_size(trajectory: Trajectory) -> int:
+        names = trajectory.environments
+        documents = bfcl_documents(names, folder) if folder else own_documents(names)
+        return sum(len(json.dumps(document)) for document in documents)
+
+    jobs = [Job(trajectory, trial) for trial in range(trials) for trajectory in trajectories]
+    guess = estimate(jobs, tools_size)
+    print(
+        f"{len(trajectories)} entries, {guess.episodes} episodes, about {guess.requests} requests "
+        f"and {guess.tokens} prompt tokens for a model that makes one call a step"
+    )
+
+
+def _selection(options: argparse.Namespace) -> Mapping[str, Any]:
+    """Return what the user chose of the data, for the run's definition."""
+    return {
+        "category": options.category,
+        "ids": options.ids,
+        "limit": options.limit,
+        "sample": options.sample,
+        "sample_seed": options.sample_seed if options.sample else None,
+    }
+
+
+def _command_line() -> str:
+    return shlex.join(sys.argv)

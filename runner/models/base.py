@@ -1,0 +1,119 @@
+"""The records between the turn loop and a model client, and the errors that a client raises."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, NamedTuple, Protocol
+
+ChatMessage = dict[str, Any]
+"""One message as chat-completions servers have it: role, content, and tool members."""
+
+
+class ToolList:
+    """The tools of a request. They seldom change, so they are encoded once, not per request."""
+
+    def __init__(self, tools: Sequence[dict[str, Any]]) -> None:
+        self.tools = list(tools)
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """The tools as JSON."""
+        return json.dumps(self.tools, separators=(",", ":")).encode()
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the encoded tools, in hex."""
+        return sha256(self.encoded).hexdigest()
+
+
+class Request(NamedTuple):
+    """One question to a model."""
+
+    messages: Sequence[ChatMessage]
+    """The whole conversation so far."""
+    tools: ToolList | None
+    """What may be called; None for a prompting model."""
+
+
+class ToolCall(NamedTuple):
+    """One structured tool call as the server sent it."""
+
+    id: str | None
+    name: str
+    arguments: object
+    """JSON text or an object; whatever came."""
+
+
+class Usage(NamedTuple):
+    """Tokens of one request; None where the server did not say."""
+
+    prompt: int | None = None
+    completion: int | None = None
+    cached: int | None = None
+    """Part of the prompt that was cached."""
+    reasoning: int | None = None
+    """Part of the completion that was reasoning."""
+
+
+class Reply(NamedTuple):
+    """One answer of a model."""
+
+    text: str | None
+    tool_calls: tuple[ToolCall, ...]
+    reasoning: str | None
+    finish_reason: str | None
+    usage: Usage
+    latency: float
+    """Seconds from sending the request to having read the answer; no waiting of ours in it."""
+    cost: float | None = None
+    """US dollars, where the client knows the price."""
+
+
+class Model(Protocol):
+    """A client for one model with its sampling parameters."""
+
+    async def ask(self, request: Request) -> Reply:
+        """Make one request, once.
+
+        Raises:
+            TransientError: It may work if tried again.
+            RequestError: This request will never work; others may.
+            FatalError: No request will work.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release connections."""
+        ...
+
+
+class ModelError(Exception):
+    """A request that gave no answer; the message is one line for the user."""
+
+
+class TransientError(ModelError):
+    """The request may work if tried again: timeout, lost connection, rate limit, server error.
+
+    Args:
+        message: What happened.
+        retry_after: Seconds that the server asks to wait, or None.
+        unreachable: Whether there was no server at all to answer.
+    """
+
+    def __init__(
+        self, message: str, retry_after: float | None = None, *, unreachable: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.unreachable = unreachable
+
+
+class RequestError(ModelError):
+    """The server will never accept this request, for example because it is too long."""
+
+
+class FatalError(ModelError):
+    """No request will work: wrong key, unknown model, no tool support, broken certificate."""
