@@ -54,7 +54,19 @@ class Call(NamedTuple):
 
 
 def _shown(value: object) -> str:
-    return str(value) if isinstance(value, Call) else repr(value)
+    """Return a value as Python writes it, with the calls inside it as call expressions."""
+    if isinstance(value, Call):
+        return str(value)
+    if not holds_call(value):
+        return repr(value)
+    if isinstance(value, dict):
+        members = [f"{key!r}: {_shown(member)}" for key, member in value.items()]
+        return f"{{{', '.join(members)}}}"
+    assert isinstance(value, (list, tuple))
+    inside = ", ".join(map(_shown, value))
+    if isinstance(value, list):
+        return f"[{inside}]"
+    return f"({inside},)" if len(value) == 1 else f"({inside})"
 
 
 def parse_call(text: str) -> Call:

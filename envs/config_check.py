@@ -21,6 +21,11 @@ def _adapter(config: type) -> TypeAdapter[Any]:
     return TypeAdapter(config)
 
 
+def config_schema(backend: type[Backend]) -> dict[str, Any]:
+    """Return the JSON Schema of a backend's initial config."""
+    return _adapter(backend.Config).json_schema()
+
+
 def check(backend: type[Backend], config: object) -> list[ConfigProblem]:
     """Return the problems of one backend's initial config, in its order."""
     root = f"$.{backend.__name__}"

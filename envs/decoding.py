@@ -109,10 +109,15 @@ def decode_text_as_bfcl(step: Step) -> list[Call | MalformedCall]:
     if not text.endswith("]"):
         text += "]"
     node = parse_expression(text)
-    if not isinstance(node, ast.List):
+    if isinstance(node, ast.Call):
+        # The bracket that was added at the end may be hidden behind a comment.
+        members: list[ast.expr] = [node]
+    elif isinstance(node, ast.List):
+        members = node.elts
+    else:
         raise MalformedCall("The reply is not a list of calls.")
     resolved = []
-    for member in node.elts:
+    for member in members:
         if not isinstance(member, ast.Call):
             raise MalformedCall("The reply lists something that is not a call.")
         resolved.append(_resolve_call(member, 0))
@@ -156,8 +161,11 @@ def _resolve(node: ast.expr, depth: int) -> Any:
         case ast.Call(keywords=[_, *_]):
             name, arguments = _resolve_call(node, depth)
             return {name: arguments}
-        case ast.Call() | ast.Subscript():
+        case ast.Call():
             return _source(node)
+        case ast.Subscript(value=base, slice=index):
+            # The index is written by itself, so that one of several parts gets parentheses.
+            return f"{_source(base)}[{_source(index)}]"
     raise MalformedCall(f"A {type(node).__name__} is not a value.")
 
 

@@ -33,13 +33,12 @@ def read_script(line: Mapping[str, Any], where: str) -> CallScript:
         DataError: A member is missing or of the wrong type.
     """
     config = _member(line, where, "initial_config", dict, {})
-    for name, value in config.items():
-        if not isinstance(value, dict):
-            raise DataError(where, f"$.initial_config.{name}: must be an object")
     environments = _member(line, where, "involved_classes", list)
     for index, name in enumerate(environments):
         if not isinstance(name, str):
             raise DataError(where, f"$.involved_classes[{index}]: must be text, is {name!r:.60}")
+        if not isinstance(config.get(name, {}), dict):
+            raise DataError(where, f"$.initial_config.{name}: must be an object")
     turns = _member(line, where, "turns", list)
     for index, turn in enumerate(turns):
         if not (isinstance(turn, list) and all(isinstance(call, str) for call in turn)):

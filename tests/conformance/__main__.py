@@ -1,0 +1,189 @@
+"""Compares Turnwise with BFCL as a black box: ``python -m tests.conformance --bfcl-python PATH``.
+
+Four parts: ground truth, random call scripts, decoding of replies, verdicts on recorded runs. Every
+difference that is not a known one is a line of its own; the exit status is 1 if there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from envs.long_context import Pack
+from envs.registry import BACKENDS
+from tests.conformance.compare import Tally
+from tests.conformance.generator import Generator
+from tests.conformance.known import KNOWN, failed
+from tests.conformance.recorded import our_verdicts, verdicts_of
+from tests.conformance.replies import decoded_by_bfcl, decoded_by_turnwise, random_replies, same
+from tests.conformance.sides import Reply, Script, play_on_bfcl, play_on_turnwise
+from trajectories.bfcl import load, load_pack
+from trajectories.schema import Category, Trajectory
+
+REPLIES = 20_000
+"""How many random replies are decoded."""
+PARTS = ("ground-truth", "random", "decoding", "recorded")
+
+
+def main() -> int:
+    """Run the parts that are asked for; return the exit status."""
+    options = _options()
+    data = _data_folder(options.bfcl_python)
+    pack = load_pack(data)
+    trajectories = {category: list(load(data, category)) for category in Category}
+    differences = 0
+    if options.only in (None, "ground-truth"):
+        for category, entries in trajectories.items():
+            differences += ground_truth(options.bfcl_python, category, entries, pack)
+    if options.only in (None, "random"):
+        entries = [entry for category in trajectories.values() for entry in category]
+        scripts = Generator(entries, pack, options.seed).scripts(options.scripts)
+        differences += random_scripts(options.bfcl_python, scripts, pack)
+    if options.only in (None, "decoding"):
+        differences += decoding(options.bfcl_python, options.seed)
+    if options.only == "recorded" or (options.only is None and options.recorded):
+        differences += recorded(options.recorded, data)
+    return 1 if differences else 0
+
+
+def ground_truth(
+    python: Path, category: Category, entries: Sequence[Trajectory], pack: Pack
+) -> int:
+    """Compare one category's ground truth; return the number of differences."""
+    tally = Tally()
+    failing = 0
+    for script, theirs in play_on_bfcl(python, map(_script, entries)):
+        tally.compare(script, theirs, play_on_turnwise(script, pack))
+        failing += _fails_somewhere(theirs)
+    _show_findings(tally)
+    equal = len(entries) - len(tally.findings)
+    note = f"; {failing} contain calls that fail in BFCL" if failing else ""
+    print(
+        f"ground truth {category}: {equal} of {len(entries)} entries equal,"
+        f" {tally.calls} calls{note}"
+    )
+    _show_known(tally)
+    return len(tally.findings)
+
+
+def random_scripts(python: Path, scripts: Iterable[Script], pack: Pack) -> int:
+    """Compare random scripts; return the number of differences."""
+    tally = Tally()
+    equal = played = 0
+    for script, theirs in play_on_bfcl(python, scripts):
+        played += 1
+        equal += tally.compare(script, theirs, play_on_turnwise(script, pack))
+    _show_findings(tally)
+    print(f"random: {equal} of {played} scripts equal, {tally.calls} calls")
+    _show_known(tally)
+    _show_coverage(tally)
+    return len(tally.findings)
+
+
+def decoding(python: Path, seed: int) -> int:
+    """Compare how random replies are decoded; return the number of differences."""
+    replies = list(random_replies(seed, REPLIES))
+    differences = 0
+    outcomes: Counter[str] = Counter()
+    for reply, theirs in zip(replies, decoded_by_bfcl(python, replies), strict=True):
+        outcomes["fail" if theirs is None else "give calls" if theirs else "give nothing"] += 1
+        ours = decoded_by_turnwise(reply)
+        if not same(theirs, ours):
+            differences += 1
+            print(f"DIFFERENT reply {reply!r}: expected {theirs}, got {ours}")
+    what = ", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items()))
+    print(f"decoding: {REPLIES - differences} of {REPLIES} replies equal; {what}")
+    return differences
+
+
+def recorded(folder: Path, data: Path) -> int:
+    """Compare verdicts on recorded runs; return the number of differences."""
+    differences = 0
+    for run in sorted(path.parent for path in folder.rglob("verdicts.jsonl")):
+        files = sorted(run.glob("*multi_turn*_result.json"))
+        if files:
+            differences += _recorded_run(run, files, data)
+    return differences
+
+
+def _recorded_run(run: Path, files: Sequence[Path], data: Path) -> int:
+    expected = verdicts_of(run / "verdicts.jsonl")
+    actual = our_verdicts(files, data)
+    different = [id for id in expected | actual if expected.get(id) != actual.get(id)]
+    for id in different:
+        print(f"DIFFERENT {run.name} {id}: expected {expected.get(id)}, got {actual.get(id)}")
+    equal = len(expected) - len(different)
+    print(f"recorded {run.name}: {equal} of {len(expected)} verdicts and error types equal")
+    return len(different)
+
+
+def _show_findings(tally: Tally) -> None:
+    for finding in tally.findings:
+        print(f"DIFFERENT {finding}")
+
+
+def _show_known(tally: Tally) -> None:
+    for known in KNOWN:
+        if tally.known[known.id]:
+            print(f"  known {known.id}, {tally.known[known.id]} times: {known.reason}")
+
+
+def _show_coverage(tally: Tally) -> None:
+    """Show which functions the random scripts have reached, and which outcome they lack."""
+    for name, backend in BACKENDS.items():
+        counts = [
+            f"{function} {tally.done[function]}/{tally.refused[function]}"
+            for function in backend.TOOLS
+        ]
+        print(f"  {name} (done/refused): {', '.join(counts)}")
+    tools = [function for backend in BACKENDS.values() for function in backend.TOOLS]
+    for outcome, counter in (("done", tally.done), ("refused", tally.refused)):
+        lacking = [function for function in tools if not counter[function]]
+        print(f"  never {outcome}: {', '.join(lacking) or 'none'} of {len(tools)} functions")
+
+
+def _script(entry: Trajectory) -> Script:
+    return Script(
+        id=entry.id,
+        initial_config=entry.config,
+        involved_classes=list(entry.environments),
+        long_context=entry.long_context is not None,
+        turns=[list(turn.ground_truth) for turn in entry.turns],
+    )
+
+
+def _fails_somewhere(reply: Reply) -> bool:
+    return any(failed(result) for turn in reply.turns for result in turn.results)
+
+
+def _data_folder(python: Path) -> Path:
+    """Return where the black box keeps its data."""
+    code = "import bfcl_eval; print(bfcl_eval.__path__[0])"
+    found = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
+    return Path(found.stdout.strip()) / "data"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
+    parser.add_argument(
+        "--bfcl-python", type=Path, required=True, help="an interpreter that has bfcl-eval"
+    )
+    parser.add_argument("--recorded", type=Path, help="folder of recorded runs with verdicts")
+    parser.add_argument("--seed", type=int, default=0, help="of the random scripts (default 0)")
+    parser.add_argument("--scripts", type=int, default=2000, help="how many random scripts")
+    parser.add_argument("--only", choices=PARTS, help="run one part")
+    options = parser.parse_args()
+    if options.only == "recorded" and options.recorded is None:
+        parser.error("--only recorded needs --recorded DIR")
+    return options
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RuntimeError as error:
+        sys.exit(f"conformance: {error}")
