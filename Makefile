@@ -37,10 +37,10 @@ eval: .need-MODEL $(VENV)/.core $(models) ## Run a model: MODEL=oracle [DATASET=
 replay: .need-ID $(VENV)/.core ## Show one trajectory of a run, turn by turn: ID= [RUN=]
 	@$(VENV)/bin/turnwise replay "$$ID" $${RUN:+--run "$$RUN"} $(ARGS)
 
-test: $(VENV)/.dev ## Run the test suite
+test: $(VENV)/.dev $(VENV)/.models ## Run the test suite
 	@$(VENV)/bin/python -m pytest $(ARGS)
 
-check: $(VENV)/.dev ## Check format, lint, types and docstrings
+check: $(VENV)/.dev $(VENV)/.models ## Check format, lint, types and docstrings
 	@failed=; for tool in "ruff format --check ." "ruff check ." "mypy --strict" \
 		"pydocstyle envs checkers trajectories runner"; do \
 		echo "$$tool"; $(VENV)/bin/$$tool || failed=1; done; test -z "$$failed"

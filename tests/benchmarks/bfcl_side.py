@@ -1,6 +1,6 @@
 """BFCL's checker over recorded runs, timed; run by the interpreter that has bfcl-eval.
 
-Reads ``{"run", "category", "entry", "truth", "turns"}`` lines, writes one line: seconds and verdicts.
+Reads ``{"run", "category", "entry", "truth", "turns"}`` lines, writes seconds and verdicts.
 """
 
 import json
