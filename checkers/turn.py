@@ -70,17 +70,20 @@ def check_turn(
 def missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[str, ...]:
     """Return the result texts that the truth needed and the model has not had often enough."""
     needed = Counter([result.text for result in truth])
-    members = {_members(result) for result in truth}
-    for result in seen:
-        found = _members(result)
-        if (found is None or found in members or None in members) and result.text in needed:
+    missing = len(truth)
+    # Objects of equal text have the same members, which is faster to see than the text.
+    members = {result.members for result in truth}
+    # Writing results out takes longest, and what is needed is most often among the latest.
+    for result in reversed(seen):
+        if not missing:
+            return ()
+        found = result.members
+        if found is not None and found not in members and None not in members:
+            continue
+        if needed[result.text] > 0:
             needed[result.text] -= 1
+            missing -= 1
     return tuple((+needed).elements())
-
-
-def _members(result: Result) -> tuple[str, ...] | None:
-    """Return what objects of equal text have in common and what is faster to compare than text."""
-    return tuple(map(str, result.value)) if isinstance(result.value, dict) else None
 
 
 def _check_idle(model: TurnOutcome, profile: Profile) -> Failure | None:

@@ -16,7 +16,7 @@ SimulatorError            the person who runs the simulator reads it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 
@@ -24,15 +24,27 @@ class ToolError(Exception):
     """A call that did not succeed, worded so that a model can correct itself.
 
     Args:
-        message: What was wrong, the offending value, and what would do.
+        message: What was wrong, the offending value, and what would do; or what finds that out,
+            where it takes long and often nobody asks.
         fields: Further members of the result, in front of ``error``; used where a
             function reports a status flag in success and failure alike.
     """
 
-    def __init__(self, message: str, **fields: object) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, message: str | Callable[[], str], **fields: object) -> None:
+        super().__init__()
+        self._message = message
         self.fields = fields
+
+    @property
+    def message(self) -> str:
+        """What was wrong, and what would do."""
+        if not isinstance(self._message, str):
+            self._message = self._message()
+        return self._message
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return self.message
 
 
 class MalformedCall(ToolError):

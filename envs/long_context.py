@@ -31,9 +31,9 @@ class Pack(NamedTuple):
     """Entries added to the watch list when it is shown."""
     transactions: Sequence[Mapping[str, Any]]
     """Transactions added to the history when it is shown."""
-    moving_average_5: Sequence[float]
+    moving_average_5: tuple[float, ...]
     """Numbers shown instead of a stock's 5-day average."""
-    moving_average_20: Sequence[float]
+    moving_average_20: tuple[float, ...]
     """Numbers shown instead of a stock's 20-day average."""
     sector_stocks: Mapping[str, Sequence[str]]
     """Symbols added to a sector when its stocks are listed."""

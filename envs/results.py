@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from envs.errors import ToolError
@@ -34,20 +35,53 @@ def encode(value: Any) -> str:
     return "".join(_chunks(value, 0)) if _chunks else _encoder.encode(value)
 
 
+_BULK = 200
+"""From this length on a tuple's text is kept: long-context material is shown again and again."""
+
+
+class _Same:
+    """Stands for one object, equal to nothing but itself: 1 and 1.0 are not written alike."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+
+@lru_cache(maxsize=64)
+def _text_of(bulk: _Same) -> str:
+    return encode(bulk.value)
+
+
+def _encode_bulky(value: dict[str, Any]) -> str:
+    """Return the JSON text of an object, with those of its long tuples from memory."""
+    members = [
+        f"{encode(str(name))}: {_text_of(_Same(v)) if type(v) is tuple else encode(v)}"
+        for name, v in value.items()
+    ]
+    return f"{{{', '.join(members)}}}"
+
+
 class Result:
     """The outcome of one call.
 
+    A value may be shared with the state, so read it and do not change it.
+
     Attributes:
-        value: What the function returned; for an error, the object that says so. It may be
-            shared with the state, so read it and do not change it.
         error: The error, or None for a success.
         changed: Whether compared state is different from before the call.
     """
 
-    __slots__ = ("_text", "changed", "error", "value")
+    __slots__ = ("_text", "_value", "changed", "error")
 
     def __init__(self, value: Any, error: ToolError | None = None, changed: bool = False) -> None:
-        self.value = value
+        self._value = value
         self.error = error
         self.changed = changed
         self._text: str | None = None
@@ -55,7 +89,21 @@ class Result:
     @classmethod
     def refused(cls, error: ToolError, changed: bool = False) -> Result:
         """Turn an error into the object that the model reads: its fields, then the reason."""
-        return cls({**error.fields, "error": error.message}, error, changed)
+        return cls(None, error, changed)
+
+    @property
+    def value(self) -> Any:
+        """What the function returned; for an error, the object that says so."""
+        if self.error is not None and self._value is None:
+            self._value = {**self.error.fields, "error": self.error.message}
+        return self._value
+
+    @property
+    def members(self) -> tuple[str, ...] | None:
+        """The names of an object's members, None for any other value."""
+        if self.error is not None:
+            return (*self.error.fields, "error")
+        return tuple(map(str, self._value)) if isinstance(self._value, dict) else None
 
     @property
     def ok(self) -> bool:
@@ -79,7 +127,8 @@ def _render(value: Any) -> str:
         return value
     if isinstance(value, dict):
         try:
-            return encode(value)
+            bulky = any(type(v) is tuple and len(v) > _BULK for v in value.values())
+            return _encode_bulky(value) if bulky else encode(value)
         except (TypeError, ValueError):
             return str(value)
     return str(value)

@@ -14,8 +14,8 @@ from envs.errors import (
     BackendFault,
     ConfigError,
     ConfigProblem,
+    InvalidArgument,
     MalformedCall,
-    Refused,
     ToolError,
     UnknownFunction,
 )
@@ -151,7 +151,8 @@ class Session:
     def _find(self, name: str) -> Tool:
         tool = self.tools.get(name)
         if tool is None or (self.offered is not None and name not in self.offered):
-            raise UnknownFunction(_unknown(name, self.tools, self.offered))
+            offered = self.offered
+            raise UnknownFunction(lambda: _unknown(name, self.tools, offered))
         return tool
 
     def _resolve(self, value: Any) -> Any:
@@ -192,12 +193,12 @@ class Session:
         Raises:
             BackendFault: Arguments and state are fine, so the backend is not.
         """
+        if self.tolerant:
+            return InvalidArgument(lambda: _explained(tool, args, kwargs, error))
         try:
             _check(tool, args, kwargs)
         except ToolError as reason:
             return reason
-        if self.tolerant:
-            return Refused(f"The state of {tool.environment} is irregular: {error!r}.")
         raise BackendFault(str(Call(tool.name, args, kwargs)), error) from error
 
 
@@ -240,6 +241,17 @@ def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None
     from envs.schema import check_arguments
 
     check_arguments(tool, args, kwargs)
+
+
+def _explained(
+    tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception
+) -> str:
+    """Say what a function of an unchecked world stumbled over."""
+    try:
+        _check(tool, args, kwargs)
+    except ToolError as reason:
+        return reason.message
+    return f"The state of {tool.environment} is irregular: {error!r}."
 
 
 def _unknown(name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None) -> str:

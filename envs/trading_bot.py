@@ -227,8 +227,8 @@ class TradingBot(Backend):
             return stock
         return {
             **_object(stock, f"The stock {symbol}"),
-            "MA(5)": list(self._pack.moving_average_5),
-            "MA(20)": list(self._pack.moving_average_20),
+            "MA(5)": self._pack.moving_average_5,
+            "MA(20)": self._pack.moving_average_20,
         }
 
     @reads

@@ -16,7 +16,6 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
 from envs.session import Session
-from envs.state import Snapshot
 from trajectories.schema import Message, Trajectory
 
 STEP_LIMIT = 20
@@ -24,12 +23,11 @@ STEP_LIMIT = 20
 
 
 class StepRecord(NamedTuple):
-    """One executed step: its calls, what they gave, and the state after it."""
+    """One executed step: its calls and what they gave."""
 
     turn: int
     calls: tuple[Call | MalformedCall, ...]
     results: tuple[Result, ...]
-    snapshot: Snapshot
 
 
 class Episode:
@@ -103,9 +101,7 @@ class Episode:
             return []
         results = self.session.play(calls)
         self._results += results
-        self.steps.append(
-            StepRecord(self.turn, tuple(calls), tuple(results), self.session.snapshot())
-        )
+        self.steps.append(StepRecord(self.turn, tuple(calls), tuple(results)))
         if past_limit:
             self._terminate()
         return results

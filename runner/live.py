@@ -121,7 +121,7 @@ class _Log:
         episode: Episode,
     ) -> None:
         """Note one request, its reply, and what the calls in it led to."""
-        after = episode.steps[-1].snapshot if results else self._before
+        after = episode.session.snapshot() if results else self._before
         self.steps.append(
             {
                 "turn": turn,

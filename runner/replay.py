@@ -9,7 +9,7 @@ from checkers.turn import force_terminated, inference_error, judge
 from checkers.verdict import Verdict
 from runner.episode import Episode, StepRecord
 from runner.prepare import Prepared
-from runner.scripts import Script, play
+from runner.scripts import Script, steps
 
 _WIDTH = 200
 
@@ -28,7 +28,7 @@ def replay(
     trajectory = prepared.trajectory
     limit = step_limit if profile.limits_recorded_runs else None
     episode = Episode(trajectory, prepared.template.fork(), profile, limit)
-    play(script or (), episode)
+    played = [(step, episode.session.snapshot()) for step in steps(script or (), episode)]
     verdict = _verdict(prepared, script, episode)
     yield f"{trajectory.id} ({trajectory.category}; {', '.join(trajectory.environments)})"
     before = prepared.template.snapshot()
@@ -39,10 +39,11 @@ def replay(
             yield f"  {message.role}: {message.content}"
         if turn.offers:
             yield f"  functions handed over: {', '.join(turn.offers)}"
-        for number, step in enumerate(s for s in episode.steps if s.turn == index):
+        in_turn = [(step, after) for step, after in played if step.turn == index]
+        for number, (step, after) in enumerate(in_turn):
             yield from _step_lines(number, step)
-            yield from (f"      state {d}" for d in before.differences(step.snapshot))
-            before = step.snapshot
+            yield from (f"      state {d}" for d in before.differences(after))
+            before = after
         if index == verdict.failed_turn and verdict.failure:
             yield f"  ground truth: {'; '.join(turn.ground_truth) or 'no call'}"
             yield f"  FAILED {verdict.failure.reason}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from checkers.profile import Profile
 from envs.calls import Call
 from envs.decoding import Decoder, Step
 from envs.errors import MalformedCall
-from runner.episode import Episode
+from runner.episode import Episode, StepRecord
 from runner.prepare import read_call
 from trajectories.schema import Trajectory
 
@@ -51,10 +51,20 @@ def _decoded(step: Step, decoder: Decoder, profile: Profile) -> Sequence[Call | 
 
 def play(script: Script, episode: Episode) -> None:
     """Drive an episode by a script, to the script's end or the episode's."""
-    for steps in script:
-        for calls in steps:
-            if not episode.finished:
-                episode.act(calls)
+    for _ in steps(script, episode):
+        pass
+
+
+def steps(script: Script, episode: Episode) -> Iterator[StepRecord]:
+    """Drive an episode by a script and stop after every executed step.
+
+    Yields:
+        The step; the episode's session is in the state right after it.
+    """
+    for turn in script:
+        for calls in turn:
+            if not episode.finished and episode.act(calls):
+                yield episode.steps[-1]
         if episode.finished:
             return
         episode.end_turn()

@@ -178,8 +178,8 @@ def _pack(material: Mapping[str, Any]) -> Pack:
         # The reference's list ends with Python's Ellipsis, and the model gets to see it.
         watch_list=[*material["WATCH_LIST_EXTENSION"], ...],
         transactions=material["TRANSACTION_HISTORY_EXTENSION"],
-        moving_average_5=material["MA_5_EXTENSION"],
-        moving_average_20=material["MA_20_EXTENSION"],
+        moving_average_5=tuple(material["MA_5_EXTENSION"]),
+        moving_average_20=tuple(material["MA_20_EXTENSION"]),
         sector_stocks={
             "Technology": material["TECHNOLOGY_EXTENSION"],
             "Automobile": material["AUTOMOBILE_EXTENSION"],

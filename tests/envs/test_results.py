@@ -52,3 +52,13 @@ def test_a_refusal_may_have_changed_something():
 def test_description_for_debuggers():
     assert repr(Result({"a": 1})) == 'Result({"a": 1})'
     assert repr(Result.refused(NotFound("no"))) == 'Result(error: {"error": "no"})'
+
+
+def test_long_tuples_are_written_like_any_others():
+    numbers = tuple(index / 7 for index in range(500))
+    for value in (
+        {"a": numbers, "b": 1},
+        {"a": tuple(range(500))},
+        {"a": tuple(map(float, range(500)))},
+    ):
+        assert Result(value).text == json.dumps(value) == Result(dict(value)).text

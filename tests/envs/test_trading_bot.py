@@ -407,11 +407,9 @@ def test_long_context_adds_bulk_to_results_and_nothing_to_the_state() -> None:
 
 def test_long_context_results_share_nothing_with_the_pack() -> None:
     session = broker(PACK)
-    call(session, "get_stock_info('ZETA')").value["MA(5)"].clear()
     call(session, "get_watchlist()").value.clear()
     call(session, "get_available_stocks('Technology')").value["stock_list"].clear()
     call(session, "get_transaction_history()").value["transaction_history"].clear()
-    assert len(PACK.moving_average_5) == 2
     assert len(PACK.watch_list) == 2
     assert len(PACK.sector_stocks["Technology"]) == 2
     assert len(PACK.transactions) == 1

@@ -44,7 +44,7 @@ def test_a_step_gives_results_and_is_recorded(help_desk, profile):
     made = calls("create_ticket(title='A')", "get_ticket(ticket_id=9)")
     results = episode.act(made)
     assert [result.ok for result in results] == [True, False]
-    assert episode.steps == [StepRecord(0, tuple(made), tuple(results), episode.session.snapshot())]
+    assert episode.steps == [StepRecord(0, tuple(made), tuple(results))]
 
 
 @both
@@ -67,9 +67,10 @@ def test_a_snapshot_stays_as_it_was(help_desk, profile):
     before = episode.session.snapshot()
     episode.act(calls("create_ticket(title='A')"))
     after = episode.session.snapshot()
+    digests = before.digest(), after.digest()
     episode.act(calls("resolve_ticket(2, 'Done.')"))
-    assert [step.snapshot == after for step in episode.steps] == [True, False]
-    assert before != after
+    assert (before.digest(), after.digest()) == digests
+    assert before != after != episode.session.snapshot()
 
 
 @both

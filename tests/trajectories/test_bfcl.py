@@ -175,8 +175,8 @@ def test_a_pack_from_the_package_itself(bfcl_folder):
     pack = bfcl.load_pack(bfcl_folder)
     assert pack.file_suffix == " and so on"
     assert pack.untouched_files == ["log.txt"]
-    assert pack.moving_average_5 == [1.5, -2.0]
-    assert pack.moving_average_20 == [2.5]
+    assert pack.moving_average_5 == (1.5, -2.0)
+    assert pack.moving_average_20 == (2.5,)
     assert pack.sector_stocks == {"Technology": ["CCC"], "Automobile": ["DDD"]}
     assert pack.order_metadata == {"note": "about {symbol}"}
 
