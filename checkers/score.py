@@ -42,7 +42,7 @@ def score(verdicts: Iterable[Verdict]) -> Score:
     )
 
 
-def wilson(successes: int, trials: int) -> tuple[float, float]:
+def wilson(successes: float, trials: int) -> tuple[float, float]:
     """Return the 95% score interval of a binomial proportion (Wilson, 1927)."""
     if not trials:
         return 0.0, 1.0

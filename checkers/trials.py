@@ -49,11 +49,12 @@ def pass_hat_k(entries: Sequence[Attempts], k: int) -> float:
 def cluster_interval(entries: Sequence[Attempts]) -> tuple[float, float]:
     """Return a 95% percentile interval of pass@1 from resampling clusters, with a fixed seed.
 
-    Where all entries agree there is nothing to resample, and each cluster counts as one trial.
+    Where all clusters agree there is nothing to resample, and each of them counts as one trial.
     """
     clusters = list(_clusters(entries).values())
-    if pass_at_1(entries) in (0.0, 1.0):
-        return wilson(len(clusters) if pass_at_1(entries) else 0, len(clusters))
+    shares = {total / count for total, count in clusters}
+    if len(shares) == 1:
+        return wilson(shares.pop() * len(clusters), len(clusters))
     source = Random(0)
     rates = []
     for _ in range(_RESAMPLES):
@@ -74,6 +75,9 @@ def sampling_error(rate: float, size: int, population: int) -> float:
     if size >= population or not size:
         return 0.0
     correction = (population - size) / (population - 1)
+    if rate in (0.0, 1.0):
+        # The rule of three: that none was seen bounds the rate, though it shows no variance.
+        return min(1.0, 3 / size) * sqrt(correction)
     return Z_95 * sqrt(rate * (1 - rate) / size * correction)
 
 

@@ -19,6 +19,7 @@ from runner.prepare import Prepared, prepare
 from runner.settings import Settings
 from runner.store import Key, Record, RunStore
 from trajectories.dataset import Dataset
+from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 
@@ -150,7 +151,13 @@ class Campaign:
 
 
 def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
-    """Return where the function documents to show are read from, or None for our own."""
+    """Return where the function documents to show are read from, or None for our own.
+
+    Raises:
+        DataError: The reference's are wanted, and the data set does not come with them.
+    """
+    if settings.function_docs == "bfcl" and dataset.folder is None:
+        raise DataError("--function-docs", f"{dataset.name} comes without the documents of bfcl")
     return None if settings.function_docs == "own" else dataset.folder
 
 

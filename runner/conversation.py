@@ -141,8 +141,10 @@ class FunctionCalling(Conversation):
     def _new_id(self, call: ToolCall) -> str:
         """Return the id of a call, a new one where the server gave none or gave it twice."""
         id = call.id or ""
-        if not id or id in self._ids:
-            id = f"call_{len(self._ids) + 1}"
+        number = len(self._ids)
+        while not id or id in self._ids:
+            number += 1
+            id = f"call_{number}"
         self._ids.add(id)
         return id
 
@@ -190,4 +192,14 @@ class Prompting(Conversation):
 
 
 def _as_text(arguments: Any) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+    """Return arguments as the JSON text of an object.
+
+    Servers read the conversation again with every request, and some refuse all of them once there
+    is anything else in it.
+    """
+    try:
+        if isinstance(arguments, dict):
+            return json.dumps(arguments)
+        return arguments if isinstance(json.loads(arguments), dict) else "{}"
+    except (TypeError, ValueError, RecursionError):
+        return "{}"

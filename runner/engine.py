@@ -78,6 +78,7 @@ class Engine(Generic[Job, Done]):
         self._jitter = jitter
         self._stopping = asyncio.Event()
         self._no_more_requests = False
+        self._interrupted = False
         self._latencies: deque[float] = deque(maxlen=200)
         self._last_answer = 0.0
 
@@ -149,7 +150,8 @@ class Engine(Generic[Job, Done]):
         self._stopping.set()
 
     def _interrupt(self) -> None:
-        again = self._stopping.is_set()
+        again = self._interrupted
+        self._interrupted = True
         self.stop("interrupted", at_once=again)
 
     @contextmanager
@@ -237,7 +239,8 @@ class Engine(Generic[Job, Done]):
         backoff = min(self._limits.first_wait * 2 ** (attempt - 1), _LONGEST_WAIT)
         delay = backoff * (0.5 + self._jitter.random())
         if error.retry_after is not None:
-            delay = min(max(error.retry_after, delay), _LONGEST_RETRY_AFTER)
+            # Not before the server's time, and not all at that very moment.
+            delay = min(error.retry_after + delay, _LONGEST_RETRY_AFTER)
         try:
             await asyncio.wait_for(self._stopping.wait(), delay)
         except TimeoutError:

@@ -11,7 +11,7 @@ from checkers.verdict import Verdict
 from envs.calls import Call, parse_calls
 from envs.decoding import Step
 from envs.errors import MalformedCall
-from envs.state import Snapshot, to_json
+from envs.state import ABSENT, Difference, Snapshot, to_json
 from runner.conversation import FunctionCalling, Prompting, Style
 from runner.episode import Episode
 from runner.models.base import Reply, Request
@@ -135,10 +135,7 @@ class _Log:
                 },
                 "calls": [_shown(call) for call in calls],
                 "results": [result.text for result in results],
-                "changes": [
-                    {"path": d.path, "before": to_json(d.expected), "after": to_json(d.actual)}
-                    for d in self._before.differences(after)
-                ],
+                "changes": [_change(difference) for difference in self._before.differences(after)],
                 "usage": reply.usage._asdict(),
                 "latency": reply.latency,
                 "cost": reply.cost,
@@ -159,6 +156,16 @@ class _Log:
             why = "answer"
         detail = problem if why in ("cut_off", "unreadable") else None
         self.turn_ends.append({"turn": turn, "why": why, "detail": detail})
+
+
+def _change(difference: Difference) -> dict[str, Any]:
+    """Return a change as a JSON object; what was or is not there has no member."""
+    shown = {"path": difference.path}
+    if difference.expected is not ABSENT:
+        shown["before"] = to_json(difference.expected)
+    if difference.actual is not ABSENT:
+        shown["after"] = to_json(difference.actual)
+    return shown
 
 
 def _looks_like_calls(text: str | None) -> bool:

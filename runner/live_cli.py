@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import json
 import os
-import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -71,7 +70,7 @@ def evaluate_live(
     store = open_run(
         folder,
         plan.definition({**_selection(options), "trials": options.trials}),
-        {"created": datetime.now().isoformat(timespec="seconds"), "command": _command_line()},
+        {"created": datetime.now().isoformat(timespec="seconds"), "command": sys.argv},
         secrets_of(settings, keys),
         resume=options.resume is not None,
     )
@@ -175,7 +174,3 @@ def _selection(options: argparse.Namespace) -> Mapping[str, Any]:
         "sample": options.sample,
         "sample_seed": options.sample_seed if options.sample else None,
     }
-
-
-def _command_line() -> str:
-    return shlex.join(sys.argv)

@@ -37,6 +37,10 @@ def prepare(dataset: Dataset, trajectory: Trajectory, profile: Profile) -> Prepa
         DataError: The initial config does not fit the backends.
     """
     template = load_session(dataset, trajectory)
+    unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
+    if unknown:
+        message = f"there is no function {', '.join(sorted(unknown))} to hold out"
+        raise DataError(f"{dataset.name}: {trajectory.id}", message)
     template.checks_arguments = profile.checks_arguments
     return Prepared(trajectory, template, truth_outcomes(trajectory, template))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
+from urllib.parse import urlsplit, urlunsplit
 
 from checkers.profile import Mode
 from runner.conversation import ReasoningPolicy
@@ -72,11 +74,21 @@ class Settings:
     def defining(self) -> dict[str, Any]:
         """Return what defines a run's result: all but how hard it pushes and what it may cost.
 
-        Of headers only the names are given, since their values may be secret.
+        Of headers only the names are given, and of the address no credentials: they are secret.
         """
         pushing = {"concurrency", "attempts", "max_requests", "max_cost", "price", "timeout"}
-        kept = {name: value for name, value in asdict(self).items() if name not in pushing}
-        return {**kept, "extra_headers": sorted(self.extra_headers)}
+        # The prompts' hash defines the run, not where they are.
+        kept = {k: v for k, v in asdict(self).items() if k not in {*pushing, "prompts"}}
+        return {
+            **kept,
+            "base_url": self.base_url and _without_credentials(self.base_url),
+            "extra_headers": sorted(self.extra_headers),
+        }
+
+
+def _without_credentials(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
 
 
 def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:
@@ -107,11 +119,11 @@ def _from_file(path: Path) -> Settings:
             close = get_close_matches(key, names, n=1)
             advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
             raise DataError(f"{path}: {key}", f"unknown key; {advice}")
-        given[key] = _checked(value, hints[key], f"{path}: {key}")
+        given[key] = _checked(key, value, hints[key], f"{path}: {key}")
     return Settings(**given)
 
 
-def _checked(value: Any, hint: Any, where: str) -> Any:
+def _checked(name: str, value: Any, hint: Any, where: str) -> Any:
     """Return a value that fits a type hint of Settings.
 
     Raises:
@@ -120,11 +132,14 @@ def _checked(value: Any, hint: Any, where: str) -> Any:
     # pydantic is imported where a file is checked, and a run without a file has none.
     from pydantic import TypeAdapter, ValidationError
 
+    # A header's value may be a key, which belongs in no message.
+    given = "" if name == "extra_headers" else f", got {value!r:.60}"
     try:
-        checked = TypeAdapter(hint).validate_python(value)
+        checked = TypeAdapter(hint).validate_json(json.dumps(value, default=str), strict=True)
     except ValidationError as error:
-        detail = error.errors()[0]
-        raise DataError(where, f"{detail['msg'].lower()}, got {value!r:.60}") from None
-    if isinstance(checked, (int, float)) and not isinstance(checked, bool) and checked < 0:
-        raise DataError(where, f"must not be negative, got {value!r}")
+        raise DataError(where, f"{error.errors()[0]['msg'].lower()}{given}") from None
+    numbers = checked if isinstance(checked, tuple) else (checked,)
+    least = 1 if name in ("concurrency", "attempts") else 0
+    if any(isinstance(n, (int, float)) and not n >= least for n in numbers):
+        raise DataError(where, f"must be at least {least}{given}")
     return checked

@@ -43,25 +43,9 @@ def sample(trajectories: Sequence[Trajectory], size: int, seed: int) -> list[Tra
     for index, trajectory in enumerate(trajectories):
         strata.setdefault((trajectory.category, trajectory.environments), []).append(index)
     source = Random(seed)
-    taken: list[int] = []
-    for members, share in zip(
-        strata.values(), shares([len(m) for m in strata.values()], size), strict=True
-    ):
-        taken += source.sample(members, share)
+    order = [index for members in strata.values() for index in source.sample(members, len(members))]
+    # Entries at even distances in strata's order, from a random start: each has the same chance,
+    # and no stratum is a whole entry off its share, however small it is.
+    start = source.randrange(len(order))
+    taken = {order[(start + turn * len(order)) // size % len(order)] for turn in range(size)}
     return [trajectories[index] for index in sorted(taken)]
-
-
-def shares(sizes: Sequence[int], total: int) -> list[int]:
-    """Divide a total in proportion to sizes, by largest remainder.
-
-    Args:
-        sizes: Size of each part, none of them 0.
-        total: At most the sum of the sizes.
-    """
-    whole = sum(sizes)
-    exact = [total * size / whole for size in sizes]
-    given = [int(share) for share in exact]
-    order = sorted(range(len(sizes)), key=lambda i: (given[i] - exact[i], i))
-    for index in order[: total - sum(given)]:
-        given[index] += 1
-    return given

@@ -88,8 +88,8 @@ class Names:
 def as_tool(document: Document, names: Names) -> dict[str, Any]:
     """Return a document as a chat-completions tool with a valid JSON Schema."""
     function = {
-        **document,
         "name": names.legal(document["name"]),
+        "description": document["description"],
         "parameters": {**_schema(document["parameters"]), "type": "object"},
     }
     return {"type": "function", "function": function}
@@ -141,9 +141,15 @@ def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
         mapped["type"] = "string"
     if kind == "float":
         mapped["format"] = "float"
-        mapped["description"] = f"{schema.get('description', '')} A number, may have a fraction."
+        described = f"{schema.get('description', '')} A number, may have a fraction."
+        mapped["description"] = described.lstrip()
     if isinstance(schema.get("properties"), Mapping):
         mapped["properties"] = {k: _schema(v) for k, v in schema["properties"].items()}
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if isinstance(schema.get(keyword), list):
+            mapped[keyword] = [_schema(member) for member in schema[keyword]]
+    if isinstance(schema.get("additionalProperties"), Mapping):
+        mapped["additionalProperties"] = _schema(schema["additionalProperties"])
     if isinstance(schema.get("items"), Mapping):
         mapped["items"] = _schema(schema["items"])
     elif mapped.get("type") == "array":

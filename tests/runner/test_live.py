@@ -221,7 +221,7 @@ def test_the_record_of_a_step_with_a_tool_call(ready):
         "calls": ["create_ticket(title='A', priority=3)"],
         "results": [json.dumps(ticket)],
         "changes": [
-            {"path": "TicketAPI.ticket_queue[1]", "before": "nothing", "after": ticket},
+            {"path": "TicketAPI.ticket_queue[1]", "after": ticket},
             {"path": "TicketAPI.ticket_counter", "before": 2, "after": 3},
         ],
         "usage": {"prompt": 10, "completion": 2, "cached": 5, "reasoning": 1},

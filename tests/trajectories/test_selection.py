@@ -3,13 +3,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory, Turn
-from trajectories.selection import by_ids, sample, shares
+from trajectories.selection import by_ids, sample
 
 A, B = ("TicketAPI",), ("GorillaFileSystem", "TicketAPI")
 BASE, LONG = Category.BASE, Category.LONG_CONTEXT
@@ -56,40 +54,6 @@ def test_an_unknown_id_is_told_the_nearest():
 def test_an_id_that_resembles_none_is_told_so():
     with pytest.raises(DataError, match=r"^--ids: no 'zzz' here$"):
         by_ids(make({(BASE, A): 3}), ["zzz", "base_1_1"])
-
-
-# Shares
-
-
-@pytest.mark.parametrize(
-    ("sizes", "total", "given"),
-    [
-        ([10, 20, 70], 10, [1, 2, 7]),
-        ([10, 20, 70], 100, [10, 20, 70]),
-        ([10, 20, 70], 0, [0, 0, 0]),
-        ([5], 3, [3]),
-        ([1, 1, 1], 2, [1, 1, 0]),
-        ([45, 35, 20], 5, [2, 2, 1]),
-        ([50, 30, 20], 4, [2, 1, 1]),
-    ],
-)
-def test_shares_are_by_largest_remainder(sizes, total, given):
-    assert shares(sizes, total) == given
-
-
-sizes_and_total = st.lists(st.integers(1, 500), min_size=1, max_size=30).flatmap(
-    lambda sizes: st.tuples(st.just(sizes), st.integers(0, sum(sizes)))
-)
-
-
-@given(sizes_and_total)
-def test_shares_sum_up_and_are_less_than_one_off(case):
-    sizes, total = case
-    given = shares(sizes, total)
-    assert sum(given) == total
-    for share, size in zip(given, sizes, strict=True):
-        assert 0 <= share <= size
-        assert abs(share - total * size / sum(sizes)) < 1
 
 
 # Samples

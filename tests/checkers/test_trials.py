@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.score import Z_95
+from checkers.trials import (
+    Attempts,
+    cluster_interval,
+    pass_at_1,
+    pass_at_k,
+    pass_hat_k,
+    sampling_error,
+)
+
+attempts = st.integers(1, 7).flatmap(
+    lambda trials: st.builds(
+        Attempts, st.sampled_from("abc"), st.just(trials), st.integers(0, trials)
+    )
+)
+entries = st.lists(attempts, min_size=1, max_size=8)
+
+
+def drawn(entry, k):
+    """Return all ways to draw k of an entry's trials, each as whether they passed."""
+    passed = [index < entry.passed for index in range(entry.trials)]
+    return list(combinations(passed, k))
+
+
+def mean(values):
+    """Return the mean of numbers."""
+    listed = list(values)
+    return sum(listed) / len(listed)
+
+
+# Formulas
+
+
+@given(entries)
+def test_pass_at_1_is_the_mean_share_of_passed_trials(some):
+    expected = mean(mean(way) for entry in some for way in [drawn(entry, entry.trials)[0]])
+    assert pass_at_1(some) == pytest.approx(expected)
+
+
+@given(entries, st.integers(1, 7))
+def test_pass_at_k_is_how_often_any_of_k_drawn_trials_passed(some, k):
+    some = [entry for entry in some if entry.trials >= k] or [Attempts("a", k, k // 2)]
+    expected = mean(mean(map(any, drawn(entry, k))) for entry in some)
+    assert pass_at_k(some, k) == pytest.approx(expected)
+
+
+@given(entries, st.integers(1, 7))
+def test_pass_hat_k_is_how_often_all_of_k_drawn_trials_passed(some, k):
+    some = [entry for entry in some if entry.trials >= k] or [Attempts("a", k, k // 2)]
+    expected = mean(mean(map(all, drawn(entry, k))) for entry in some)
+    assert pass_hat_k(some, k) == pytest.approx(expected)
+
+
+@given(entries)
+def test_one_trial_of_them_is_the_same_by_all_three(some):
+    assert pass_at_k(some, 1) == pytest.approx(pass_at_1(some))
+    assert pass_hat_k(some, 1) == pytest.approx(pass_at_1(some))
+
+
+@pytest.mark.parametrize(
+    ("trials", "passed", "k", "any_passes", "all_pass"),
+    [
+        (5, 0, 3, 0.0, 0.0),
+        (5, 5, 3, 1.0, 1.0),
+        (5, 2, 3, 0.9, 0.0),
+        (4, 2, 2, 5 / 6, 1 / 6),
+        (3, 2, 3, 1.0, 0.0),
+    ],
+)
+def test_known_values(trials, passed, k, any_passes, all_pass):
+    some = [Attempts("a", trials, passed)]
+    assert pass_at_k(some, k) == pytest.approx(any_passes)
+    assert pass_hat_k(some, k) == pytest.approx(all_pass)
+
+
+def test_every_entry_counts_the_same_however_many_trials_it_has():
+    some = [Attempts("a", 1, 1), Attempts("b", 9, 0)]
+    assert pass_at_1(some) == 0.5
+
+
+# The interval
+
+
+def correlated(clusters=50, size=4, seed=0):
+    """Return entries that pass or fail together with those of their cluster."""
+    source = Random(seed)
+    passed = [source.random() < 0.5 for _ in range(clusters)]
+    return [Attempts(f"c{i}", 1, int(passed[i])) for i in range(clusters) for _ in range(size)]
+
+
+def width(interval):
+    """Return how wide an interval is."""
+    low, high = interval
+    return high - low
+
+
+def test_the_interval_of_entries_that_pass_together_is_wider_than_that_of_independent_ones():
+    together = correlated()
+    alone = [entry._replace(cluster=str(i)) for i, entry in enumerate(together)]
+    assert pass_at_1(together) == pass_at_1(alone)
+    # With four entries that are all alike in a cluster, the error is that of a fourth of them.
+    ratio = width(cluster_interval(together)) / width(cluster_interval(alone))
+    assert ratio == pytest.approx(2, rel=0.15)
+
+
+def test_the_interval_is_about_that_of_the_normal_distribution_where_that_holds():
+    some = [Attempts(str(i), 1, int(i % 5 == 0)) for i in range(500)]
+    low, high = cluster_interval(some)
+    margin = Z_95 * (0.2 * 0.8 / 500) ** 0.5
+    assert (low, high) == (
+        pytest.approx(0.2 - margin, abs=0.006),
+        pytest.approx(0.2 + margin, abs=0.006),
+    )
+
+
+def test_a_cluster_weighs_as_much_as_it_has_entries():
+    some = [Attempts(str(i), 1, int(i % 2)) for i in range(40) for _ in range(9 if i % 2 else 1)]
+    low, high = cluster_interval(some)
+    assert 0.8 < low < pass_at_1(some) == 0.9 < high < 1.0
+
+
+def test_the_interval_does_not_change_from_one_time_to_the_next_or_with_the_order_within_clusters():
+    some = correlated()
+    assert cluster_interval(some) == cluster_interval(list(some))
+    inside = sorted(some, key=lambda entry: int(entry.cluster[1:]))
+    assert cluster_interval(inside) == cluster_interval(some)
+
+
+def test_the_interval_leaves_the_random_numbers_of_others_alone():
+    import random
+
+    random.seed(5)
+    expected = Random(5).random()
+    cluster_interval(correlated(5))
+    assert random.random() == expected
+
+
+@given(entries)
+def test_the_interval_lies_within_what_is_possible(some):
+    low, high = cluster_interval(some)
+    assert 0.0 <= low <= high <= 1.0
+
+
+@pytest.mark.parametrize(
+    "some",
+    [
+        [Attempts(str(i), 1, 0) for i in range(4)],
+        [Attempts(str(i), 1, 1) for i in range(4)],
+        [Attempts("a", 10, 5)],
+        [Attempts(str(i), 2, 1) for i in range(4)],
+        [Attempts("a", 1, 1), Attempts("a", 1, 0)],
+    ],
+    ids=["none", "all", "one entry", "half of each", "one cluster"],
+)
+def test_the_interval_of_few_entries_that_all_agree_is_not_a_point(some):
+    # 4 of 4 does not prove that all would pass, and one entry says little about the others.
+    assert width(cluster_interval(some)) > 0.1
+
+
+# The error of a sample
+
+
+def test_a_sample_of_all_has_no_error():
+    assert sampling_error(0.5, 10, 10) == 0.0
+    assert sampling_error(0.5, 11, 10) == 0.0
+    assert sampling_error(0.5, 0, 0) == 0.0
+
+
+def test_the_error_of_a_sample_is_that_of_drawing_without_replacement():
+    population = [1] * 3 + [0] * 5
+    size = 3
+    ways = [mean(way) for way in combinations(population, size)]
+    assert len(ways) == comb(8, 3)
+    deviation = mean((rate - 3 / 8) ** 2 for rate in ways) ** 0.5
+    assert sampling_error(3 / 8, size, 8) == pytest.approx(Z_95 * deviation)
+
+
+@given(st.floats(0, 1), st.integers(1, 500), st.integers(1, 500))
+def test_the_error_shrinks_with_the_sample(rate, size, population):
+    error = sampling_error(rate, size, population)
+    assert error >= sampling_error(rate, size + 1, population) >= 0.0
+    assert error <= 1.0
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_a_small_sample_that_agrees_is_not_without_error(rate):
+    # 5 of 5 in a sample of 800 entries leaves the other 795 open.
+    assert sampling_error(rate, 5, 800) > 0.1
