@@ -49,8 +49,9 @@ conformance: $(VENV)/.dev $(BFCL_VENV)/.bfcl ## Compare with BFCL itself: [RECOR
 	@$(VENV)/bin/python -m tests.conformance --bfcl-python $(BFCL_VENV)/bin/python \
 		$${RECORDED:+--recorded "$$RECORDED"} $(ARGS)
 
-bench: $(VENV)/.core $(BFCL_VENV)/.bfcl ## Measure the speed beside BFCL's
-	@$(VENV)/bin/python -m tests.benchmarks --bfcl-python $(BFCL_VENV)/bin/python $(ARGS)
+bench: $(VENV)/.core $(BFCL_VENV)/.bfcl ## Measure the speed beside BFCL's: [RECORDED=folder of model outputs]
+	@$(VENV)/bin/python -m tests.benchmarks --bfcl-python $(BFCL_VENV)/bin/python \
+		$${RECORDED:+--recorded "$$RECORDED"} $(ARGS)
 
 # hatchling is the build backend that pyproject.toml names; a later lock agrees with the earlier ones.
 lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
