@@ -46,7 +46,9 @@ def main() -> int:
     print(f"  bfcl      {median(p[0]['seconds'] for p in pairs):.3f} s, {theirs['valid']} valid")
     print(f"  turnwise  {median(p[1]['seconds'] for p in pairs):.3f} s, {ours['valid']} valid")
     print(f"  ratio     {median(ratios):.1f} (from {min(ratios):.1f} to {max(ratios):.1f})")
-    return 0 if theirs["valid"] == ours["valid"] else 1
+    # Verdicts are what `make conformance` compares, entry by entry in fresh processes; in one process
+    # an entry of BFCL's can differ, because tweets without mentions share one list between entries.
+    return 0
 
 
 def _timed(command: list[str], text: str) -> dict[str, Any]:
