@@ -46,8 +46,8 @@ def main() -> int:
     print(f"  bfcl      {median(p[0]['seconds'] for p in pairs):.3f} s, {theirs['valid']} valid")
     print(f"  turnwise  {median(p[1]['seconds'] for p in pairs):.3f} s, {ours['valid']} valid")
     print(f"  ratio     {median(ratios):.1f} (from {min(ratios):.1f} to {max(ratios):.1f})")
-    # Verdicts are what `make conformance` compares, entry by entry in fresh processes; in one process
-    # an entry of BFCL's can differ, because tweets without mentions share one list between entries.
+    # Verdicts are what `make conformance` compares, in a fresh process for each entry. In a single
+    # one an entry of BFCL's can differ: tweets without mentions share one list between entries.
     return 0
 
 
