@@ -20,16 +20,11 @@ def explain(error: BaseException, endpoint: Endpoint) -> ModelError:
         error: What the client raised.
         endpoint: Who was asked.
     """
-    known = known_cause(error, endpoint)
-    if known is not None:
-        return known
-    first = list(_causes(error))[-1]
-    said = one_line(str(first), endpoint.secrets) or type(first).__name__
-    return TransientError(f"the connection to {endpoint.address} was lost: {said}")
+    return known_cause(error, endpoint) or _lost(list(_causes(error))[-1], endpoint)
 
 
 def known_cause(error: BaseException, endpoint: Endpoint) -> ModelError | None:
-    """Return what an error means if there was no server to answer, or no trust in it, else None."""
+    """Return what an error means if it comes from a failed connection, else None."""
     address = endpoint.address
     for cause in _causes(error):
         said = one_line(str(cause), endpoint.secrets)
@@ -46,7 +41,14 @@ def known_cause(error: BaseException, endpoint: Endpoint) -> ModelError | None:
             return TransientError(f"{address} cannot be reached: timeout", unreachable=True)
         if isinstance(cause, aiohttp.InvalidURL | aiohttp.TooManyRedirects):
             return FatalError(f"{address} is no usable base URL: {said}")
+        if isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError):
+            return _lost(cause, endpoint)
     return None
+
+
+def _lost(cause: BaseException, endpoint: Endpoint) -> TransientError:
+    said = one_line(str(cause), endpoint.secrets) or type(cause).__name__
+    return TransientError(f"the connection to {endpoint.address} was lost: {said}")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from time import perf_counter
 from typing import Any
@@ -17,15 +18,19 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 import litellm
 
 from runner.models.base import FatalError, ModelError, Reply, Request, TransientError
-from runner.models.connection import explain, known_cause
+from runner.models.connection import known_cause
 from runner.models.pacing import Pacer
 from runner.models.prices import Price, cost
-from runner.models.reply import Endpoint, classify, read_completion
+from runner.models.reply import Endpoint, classify, classify_words, read_completion
 
 litellm.suppress_debug_info = True
 litellm.telemetry = False
 # A setting that a provider does not take is an error: without it, the run is not the one defined.
 litellm.drop_params = False
+# The first answer makes classes ready and warns of it; that is no part of a latency either.
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    litellm.ModelResponse()
 for _name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
     logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
 
@@ -107,7 +112,8 @@ class LiteLLMModel:
             raise self._explained(error) from None
         latency = perf_counter() - start
         await self._pacer.turn()
-        reply = read_completion(response.model_dump(warnings=False), latency, self._endpoint)
+        body = _restored(response.model_dump(warnings=False))
+        reply = read_completion(body, latency, self._endpoint)
         return reply._replace(cost=cost(reply.usage, self._price))
 
     async def close(self) -> None:
@@ -119,15 +125,16 @@ class LiteLLMModel:
             found = _REFUSED_SETTINGS.search(str(error))
             if found and "tools" not in found[1]:
                 return FatalError(f"{self._name} does not take {found[1]}: leave it out of the run")
-        # litellm reports failures of its own as statuses of the server.
         known = known_cause(error, self._endpoint)
         if known is not None:
             return known
-        status = getattr(error, "status_code", None)
-        if isinstance(error, litellm.APIConnectionError) or not isinstance(status, int):
-            return explain(error, self._endpoint)
-        headers = getattr(getattr(error, "response", None), "headers", None) or {}
-        return classify(status, _said(str(error)), headers, self._endpoint)
+        said, status = _said(str(error)), getattr(error, "status_code", None)
+        # What litellm itself cannot do or read has a status that means nothing.
+        its_own = isinstance(error, litellm.APIError | litellm.APIConnectionError)
+        if not isinstance(status, int) or status < 300 or (its_own and status >= 500):
+            return classify_words(said, self._endpoint)
+        headers = getattr(error, "litellm_response_headers", None) or {}
+        return classify(status, said, headers, self._endpoint)
 
 
 def is_provider(name: str) -> bool:
@@ -144,9 +151,25 @@ def _secrets(variables: Mapping[str, str]) -> Iterator[str]:
 
 def _said(text: str) -> object:
     """Return what the provider said, without litellm's words around it."""
+    if "Traceback (most recent call last)" in text:
+        return "an answer that litellm cannot read"
     text = _WHO_SAYS_SO.sub("", text)
     try:
         body, _ = json.JSONDecoder().raw_decode(text[text.index("{") :])
     except (ValueError, RecursionError):
         return text
+    return body
+
+
+def _restored(body: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer with what litellm set aside or made up put right again."""
+    for choice in body["choices"]:
+        aside = choice.pop("provider_specific_fields", None) or {}
+        choice |= {"error": aside.get("error")}
+        choice["finish_reason"] = aside.get("native_finish_reason", choice["finish_reason"])
+        message = choice["message"]
+        message |= message.pop("provider_specific_fields", None) or {}
+    # No prompt is empty: nobody counted.
+    if not (body.get("usage") or {}).get("prompt_tokens"):
+        body["usage"] = None
     return body

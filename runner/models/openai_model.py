@@ -13,7 +13,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.request import getproxies
 
 import aiohttp
@@ -85,7 +85,7 @@ class OpenAIModel:
         )
         del headers["OPENAI_API_KEY"]
         # The client takes longer to complete a URL than to send the request.
-        self._url = f"{str(url).rstrip('/')}/chat/completions"
+        self._url = str(url.copy_with(path=f"{url.path.rstrip('/')}/chat/completions"))
         self._head = _head({"model": name, **(sampling or {}), **(extra_body or {})})
         self._encoder = _Encoder()
         self._timeout = timeout
@@ -156,19 +156,32 @@ class _Encoder:
     """Conversations as JSON, each message encoded once, since a conversation only grows."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[int, tuple[Sequence[ChatMessage], list[bytes]]] = OrderedDict()
+        self._known: OrderedDict[int, _Known] = OrderedDict()
 
     def encoded(self, messages: Sequence[ChatMessage]) -> bytes:
         """Return a conversation as a JSON list."""
-        # The list is kept, so that its number stays its own.
-        _, parts = self._known.pop(id(messages), (messages, []))
-        if len(parts) > len(messages):
-            parts = []
+        known = self._known.pop(id(messages), None)
+        parts = known.parts if known and known.begins(messages) else []
         parts += [_JSON.encode(message).encode() for message in messages[len(parts) :]]
-        self._known[id(messages)] = messages, parts
+        if messages:
+            self._known[id(messages)] = _Known(messages, messages[-1], parts)
         if len(self._known) > _MOST_CONVERSATIONS:
             self._known.popitem(last=False)
         return b"[%b]" % b",".join(parts)
+
+
+class _Known(NamedTuple):
+    """What was encoded of a conversation."""
+
+    messages: Sequence[ChatMessage]
+    """Kept, so that no other list gets its number."""
+    last: ChatMessage
+    parts: list[bytes]
+
+    def begins(self, messages: Sequence[ChatMessage]) -> bool:
+        """Tell whether a conversation begins with what was encoded."""
+        size = len(self.parts)
+        return size <= len(messages) and messages[size - 1] is self.last
 
 
 class _AiohttpClient(httpx.AsyncClient):
@@ -222,7 +235,9 @@ def _checked_url(text: str) -> httpx.URL:
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL as error:
-        raise FatalError(f"the base URL {text!r} is not valid: {error}") from None
+        raise FatalError(f"the base URL is not valid: {error}") from None
+    if url.userinfo:
+        raise FatalError("the base URL holds a password; send it as an Authorization header")
     if url.scheme not in ("http", "https") or not url.host:
         raise FatalError(f"the base URL {text!r} must be like http://localhost:8000/v1")
     return url

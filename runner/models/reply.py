@@ -39,7 +39,8 @@ UNKNOWN = Endpoint()
 
 _LONGEST_DETAIL = 300
 _DEEPEST_DETAIL = 6
-_SHORTEST_SECRET = 4
+_SHORTEST_SECRET = 8
+"""What is shorter guards nothing, and may be a word of any message."""
 _KEY = re.compile(r"\b(?:sk-|gsk_|hf_|xai-|pplx-|AIza|Bearer )[\w.*-]{6,}")
 _THOUGHT = re.compile(r"\s*<think>(.*?)(?:</think>\s*|\Z)", re.DOTALL)
 _END_OF_THOUGHT = "</think>"
@@ -131,7 +132,7 @@ def classify(
     """Return the error that an HTTP status stands for.
 
     Args:
-        status: The HTTP status, 400 or above.
+        status: The HTTP status; 200 where only the body speaks of an error.
         body: The parsed body, or its text where it is not JSON.
         headers: Headers of the answer.
         endpoint: Who was asked.
@@ -148,13 +149,36 @@ def classify(
         return FatalError(f"{address} refuses the API key; {endpoint.key_advice}{said}")
     if _NO_TOOLS.search(known):
         return FatalError(f"{model} takes no tools at {address}; try --mode prompt{said}")
-    if status in (404, 405, 410) or status < 400 or _NO_MODEL.search(known):
+    if status in (404, 405, 410) or 300 <= status < 400 or _NO_MODEL.search(known):
         return FatalError(
             f"{address} has no {model}; check the model's name and the base URL{said}"
         )
     if _BAD_PARAMETER.search(known):
         return FatalError(f"{model} refuses a parameter of this run{said}")
     return RequestError(f"{address} refuses this request{said}")
+
+
+def classify_words(error: object, endpoint: Endpoint = UNKNOWN) -> ModelError:
+    """Return what an error is that has no HTTP status of its own, so that its words must do.
+
+    Args:
+        error: An error object or its text.
+        endpoint: Who was asked.
+    """
+    for code in (_object(error).get("code"), _object(error).get("status")):
+        if isinstance(code, str) and _HTTP_ERROR.fullmatch(code):
+            code = int(code)
+        if isinstance(code, int) and 400 <= code < 600:
+            return classify(code, error, {}, endpoint)
+    detail = one_line(_detail(error), endpoint.secrets)
+    words = f"{_codes(error)} {detail}"
+    passes = TransientError(f"{endpoint.address} sent an error: {detail}")
+    if _MAY_PASS.search(words) and not _NO_MONEY.search(words):
+        return passes
+    found = classify(200, error, {}, endpoint)
+    if isinstance(found, FatalError) or _REQUEST_IS_WRONG.search(words):
+        return found
+    return passes
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -188,7 +212,7 @@ def _error_in(body: Mapping[Any, Any], choice: Mapping[Any, Any], endpoint: Endp
     if error is None and "choices" not in body and _detail(body):
         error = body
     if error is not None:
-        return _classify_stated(error, endpoint)
+        return classify_words(error, endpoint)
     missing = "a message" if choice else "any choice"
     return TransientError(f"{endpoint.address} sent a chat completion without {missing}")
 
@@ -198,24 +222,6 @@ def _stated_error(holder: Mapping[Any, Any]) -> object | None:
     if isinstance(error, Mapping):
         return error if any(error.values()) else None
     return error if isinstance(error, str) and error else None
-
-
-def _classify_stated(error: object, endpoint: Endpoint) -> ModelError:
-    """Return what an error is that came with a successful status: its words must do."""
-    for code in (_object(error).get("code"), _object(error).get("status")):
-        if isinstance(code, str) and _HTTP_ERROR.fullmatch(code):
-            code = int(code)
-        if isinstance(code, int) and 400 <= code < 600:
-            return classify(code, error, {}, endpoint)
-    detail = one_line(_detail(error), endpoint.secrets)
-    words = f"{_codes(error)} {detail}"
-    passes = TransientError(f"{endpoint.address} sent an error: {detail}")
-    if _MAY_PASS.search(words) and not _NO_MONEY.search(words):
-        return passes
-    found = classify(400, error, {}, endpoint)
-    if isinstance(found, FatalError) or _REQUEST_IS_WRONG.search(words):
-        return found
-    return passes
 
 
 def _what_passes(status: int) -> str:

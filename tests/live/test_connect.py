@@ -1,0 +1,141 @@
+"""Which client a model's name leads to, what is said where there is none, and prices."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runner.models import prices
+from runner.models.base import FatalError, Usage
+from runner.models.connect import connect
+from runner.models.litellm_model import LiteLLMModel
+from runner.models.openai_model import OpenAIModel
+from runner.models.prices import Price, cost, listed_price
+from tests.live.asking import ask
+from tests.servers.serving import FakeServer
+
+ROOT = Path(__file__).parents[2]
+KEY = "sk-test-0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("fake", "fake"),
+        ("openai/gpt-oss-20b", "openai/gpt-oss-20b"),
+        ("meta-llama/Llama-3", "meta-llama/Llama-3"),
+        ("anthropic/claude-sonnet-4-5", "anthropic/claude-sonnet-4-5"),
+    ],
+)
+def test_with_a_base_url_the_name_is_the_servers(server: FakeServer, name: str, sent: str) -> None:
+    model = connect(name, base_url=server.base_url, sampling={"seed": 1}, extra_body={"top_k": 2})
+    assert isinstance(model, OpenAIModel)
+    reply = ask(model)
+    assert (reply.text, reply.cost) == ("Yes.", None)
+    assert server.last is not None
+    body = server.last.body
+    assert (body["model"], body["seed"], body["top_k"]) == (sent, 1, 2)
+
+
+def test_the_environment_names_a_server(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    for name in ("fake", "openai/gpt-oss-20b", "meta-llama/Llama-3"):
+        model = connect(name)
+        assert isinstance(model, OpenAIModel)
+        ask(model)
+        assert server.last is not None
+        assert server.last.body["model"] == name
+
+
+@pytest.mark.parametrize("name", ["gpt-4o", "openai/gpt-4o"])
+def test_openai_itself(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    model = connect(name)
+    assert isinstance(model, OpenAIModel)
+    assert model._head.startswith(b'{"model":"gpt-4o"')
+    assert model._price == listed_price("gpt-4o") is not None
+
+
+def test_openai_itself_wants_a_key() -> None:
+    with pytest.raises(FatalError, match="set OPENAI_API_KEY"):
+        connect("gpt-4o")
+
+
+@pytest.mark.parametrize("name", ["anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-pro"])
+def test_other_providers(name: str) -> None:
+    model = connect(name)
+    assert isinstance(model, LiteLLMModel)
+    assert model._price == listed_price(name) is not None
+
+
+def test_a_price_of_the_users_wins() -> None:
+    model = connect("gemini/gemini-2.5-pro", price=Price(1.0, 2.0))
+    assert isinstance(model, LiteLLMModel)
+    assert model._price == Price(1.0, 2.0)
+
+
+def test_an_unknown_provider() -> None:
+    with pytest.raises(FatalError, match=r"'meta-llama' is no provider .* --base-url"):
+        connect("meta-llama/Llama-3")
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [("openai", "gpt-4o"), ("aiohttp", "gpt-4o"), ("litellm", "gemini/gemini-2.5-pro")],
+)
+def test_a_missing_package(package: str, name: str) -> None:
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "from runner.models.connect import connect\n"
+        f"connect({name!r})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    last = done.stderr.splitlines()[-1]
+    assert f"need the package {package}: pip install 'turnwise[models]'" in last
+    assert last.startswith("runner.models.base.FatalError")
+
+
+def test_listed_prices() -> None:
+    bare, provider = listed_price("gpt-4o"), listed_price("openai/gpt-4o")
+    assert bare == provider is not None
+    assert 0 < bare.cached < bare.input < bare.output
+    assert listed_price("gemini/gemini-2.5-pro") is not None
+    assert listed_price("anthropic/claude-sonnet-4-5") is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["no-such-model", "anthropic/gpt-4o", "ollama/llama3", "sample_spec", ""]
+)
+def test_an_unknown_price_is_unknown(name: str) -> None:
+    assert listed_price(name) is None
+
+
+def test_without_litellm_no_price_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prices, "_TABLE", "litellm/no-such-file.json")
+    prices._table.cache_clear()
+    assert listed_price("gpt-4o") is None
+    prices._table.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("usage", "price", "dollars"),
+    [
+        (Usage(10, 5), Price(2.0, 3.0), 35.0),
+        (Usage(10, 5, 4), Price(2.0, 3.0, 1.0), 31.0),
+        (Usage(10, 5, 4), Price(2.0, 3.0), 35.0),
+        (Usage(10, 5, 40), Price(2.0, 3.0, 1.0), 25.0),
+        (Usage(10, 5), None, None),
+        (Usage(None, 5), Price(2.0, 3.0), None),
+        (Usage(10, None), Price(2.0, 3.0), None),
+        (Usage(0, 0), Price(2.0, 3.0), 0.0),
+    ],
+)
+def test_cost(usage: Usage, price: Price | None, dollars: float | None) -> None:
+    assert cost(usage, price) == dollars

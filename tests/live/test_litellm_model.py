@@ -1,0 +1,258 @@
+"""The client for litellm's providers, against a real server: shapes, faults, other protocols."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from envs.decoding import decode_tool_calls
+from runner.models.base import (
+    FatalError,
+    ModelError,
+    Reply,
+    Request,
+    RequestError,
+    TransientError,
+    Usage,
+)
+from runner.models.litellm_model import LiteLLMModel, is_provider
+from runner.models.prices import Price
+from tests.live.asking import REQUESTS, ask, talk
+from tests.servers.faults import FAULTS, fault
+from tests.servers.serving import Answer, FakeServer, as_json
+from tests.servers.shapes import SHAPES, Shape, completion, expected
+
+ROOT = Path(__file__).parents[2]
+KEY = "sk-test-0123456789abcdef"
+NAME = "hosted_vllm/fake"
+
+both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
+KEPT = [name for name, shape in SHAPES.items() if shape.strict_client and shape.error is None]
+CHANGED = [name for name, shape in SHAPES.items() if not shape.strict_client]
+REFUSED = [name for name, shape in SHAPES.items() if shape.error]
+
+
+@both_modes
+@pytest.mark.parametrize("name", KEPT)
+def test_shape(server: FakeServer, name: str, mode: str) -> None:
+    server.answer = fault(name)
+    reply = ask(LiteLLMModel(NAME, base_url=server.base_url), mode)
+    assert reply._asdict() == {
+        **expected(SHAPES[name]),
+        "latency": reply.latency,
+        "cost": None,
+    }
+
+
+def meaning(shape: Shape | Reply) -> tuple[str, list[Any]]:
+    """Return what a verdict depends on: the text and the calls."""
+    calls = shape.calls if isinstance(shape, Shape) else shape.tool_calls
+    return (shape.text or "").strip(), decode_tool_calls([{c.name: c.arguments} for c in calls])
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_an_odd_shape_is_read_rightly_or_not_at_all(server: FakeServer, name: str) -> None:
+    server.answer = fault(name)
+    came: object
+    try:
+        came = meaning(ask(LiteLLMModel(NAME, base_url=server.base_url)))
+    except TransientError as error:
+        came = str(error).partition(": ")[2]
+    assert came in (meaning(SHAPES[name]), "an answer that litellm cannot read")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_error_is_never_a_reply(server: FakeServer, name: str) -> None:
+    server.answer = fault(name)
+    with pytest.raises(ModelError) as caught:
+        ask(LiteLLMModel(NAME, base_url=server.base_url))
+    assert "\n" not in str(caught.value)
+
+
+MEANING: dict[str, type[ModelError]] = {
+    **dict.fromkeys(FAULTS, TransientError),
+    **dict.fromkeys(["401", "403", "404", "no-tools", "429-quota", "error200-key"], FatalError),
+    **dict.fromkeys(["400", "error200-context"], RequestError),
+}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_fault(server: FakeServer, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOSTED_VLLM_API_KEY", KEY)
+    server.answer = fault(kind)
+    with pytest.raises(ModelError) as caught:
+        ask(LiteLLMModel(NAME, base_url=server.base_url, timeout=0.5))
+    assert type(caught.value) is MEANING[kind]
+    assert "\n" not in str(caught.value)
+    assert KEY not in str(caught.value)
+    # litellm itself tries a lost connection once more.
+    assert server.requests == (2 if kind == "reset" else 1)
+    if kind == "429":
+        assert isinstance(caught.value, TransientError)
+        assert caught.value.retry_after == 1.0
+    if kind == "401":
+        assert "set the key that hosted_vllm gave you, such as HOSTED_VLLM_API_KEY" in str(
+            caught.value
+        )
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "no-such-host.invalid"])
+def test_nobody_there(host: str) -> None:
+    with pytest.raises(TransientError) as caught:
+        ask(LiteLLMModel(NAME, base_url=f"http://{host}/v1"))
+    assert caught.value.unreachable
+
+
+def test_what_is_sent(server: FakeServer) -> None:
+    model = LiteLLMModel(
+        NAME,
+        base_url=server.base_url,
+        sampling={"temperature": 0.5, "seed": 7, "max_tokens": 9},
+        extra_headers={"X-Who": "me"},
+        extra_body={"top_k": 3},
+    )
+    ask(model)
+    assert server.last is not None
+    assert server.last.body == {
+        "model": "fake",
+        "temperature": 0.5,
+        "seed": 7,
+        "max_tokens": 9,
+        "top_k": 3,
+        "messages": REQUESTS["fc"].messages,
+        "tools": REQUESTS["fc"].tools.tools,
+    }
+    assert server.last.headers["x-who"] == "me"
+
+
+def test_the_conversation_stays_as_it_is(server: FakeServer) -> None:
+    messages = [
+        {"role": "user", "content": "Where am I?"},
+        {"role": "assistant", "content": "", "tool_calls": [
+            {"id": "call_1", "type": "function", "function": {"name": "pwd", "arguments": "{}"}}
+        ]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "/"},
+    ]  # fmt: skip
+    before = json.dumps(messages)
+    model = LiteLLMModel(NAME, base_url=server.base_url)
+    talk(model, lambda model: model.ask(Request(messages, REQUESTS["fc"].tools)))
+    assert json.dumps(messages) == before
+    assert server.last is not None
+    assert server.last.body["messages"] == messages
+
+
+def test_a_setting_that_a_provider_does_not_take_is_an_error(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    model = LiteLLMModel(
+        "anthropic/claude-sonnet-4-5", base_url=server.base_url, sampling={"seed": 1}
+    )
+    with pytest.raises(FatalError, match=r"claude-sonnet-4-5 does not take 'seed'"):
+        ask(model)
+    assert server.requests == 0
+
+
+ANTHROPIC = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude-sonnet-4-5",
+    "content": [
+        {"type": "thinking", "thinking": "Hm.", "signature": "x"},
+        {"type": "text", "text": "Let me look."},
+        {"type": "tool_use", "id": "toolu_1", "name": "cd", "input": {"folder": "docs"}},
+    ],
+    "stop_reason": "tool_use",
+    "usage": {"input_tokens": 4, "cache_read_input_tokens": 8, "output_tokens": 3},
+}
+
+
+def test_another_protocol(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    server.answer = lambda _: as_json(ANTHROPIC)
+    reply = ask(
+        LiteLLMModel("anthropic/claude-sonnet-4-5", base_url=server.base_url.removesuffix("/v1"))
+    )
+    assert server.last is not None
+    assert server.last.path == "/v1/messages"
+    assert server.last.headers["x-api-key"] == KEY
+    assert (reply.text, reply.reasoning) == ("Let me look.", "Hm.")
+    assert [(c.id, c.name, json.loads(str(c.arguments))) for c in reply.tool_calls] == [
+        ("toolu_1", "cd", {"folder": "docs"})
+    ]
+    assert reply.usage._replace(reasoning=None) == Usage(12, 3, 8)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "error"),
+    [
+        (529, "overloaded_error", TransientError),
+        (429, "rate_limit_error", TransientError),
+        (401, "authentication_error", FatalError),
+        (404, "not_found_error", FatalError),
+        (400, "invalid_request_error", RequestError),
+    ],
+)
+def test_errors_of_another_protocol(
+    server: FakeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    kind: str,
+    error: type[ModelError],
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    body = {"type": "error", "error": {"type": kind, "message": "Sorry."}}
+    server.answer = lambda _: as_json(body, status)
+    with pytest.raises(ModelError) as caught:
+        ask(LiteLLMModel("anthropic/claude-sonnet-4-5", base_url=server.base_url))
+    assert type(caught.value) is error
+    assert "Sorry." in str(caught.value)
+    assert server.requests == 1
+
+
+def test_cost(server: FakeServer) -> None:
+    server.answer = fault("usage-details")
+    reply = ask(LiteLLMModel(NAME, base_url=server.base_url, price=Price(2.0, 10.0, 1.0)))
+    assert reply.cost == 4 * 2 + 8 * 1 + 3 * 10
+
+
+def test_many_at_once(server: FakeServer) -> None:
+    def answer(asked: Any) -> Answer:
+        said = asked.body["messages"][0]["content"]
+        return as_json(completion({"role": "assistant", "content": said}))
+
+    server.answer = answer
+
+    async def talking(model: LiteLLMModel) -> list[str | None]:
+        requests = [Request([{"role": "user", "content": str(n)}], None) for n in range(40)]
+        return [reply.text for reply in await asyncio.gather(*map(model.ask, requests))]
+
+    model = LiteLLMModel(NAME, base_url=server.base_url)
+    assert talk(model, talking) == [str(number) for number in range(40)]
+
+
+def test_providers() -> None:
+    assert is_provider("anthropic")
+    assert is_provider("gemini")
+    assert is_provider("bedrock")
+    assert not is_provider("meta-llama")
+
+
+def test_importing_it_asks_the_network_for_nothing_and_says_nothing() -> None:
+    code = (
+        "import socket\n"
+        "def refuse(*a, **k): raise SystemExit('asked the network')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "import runner.models.litellm_model"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

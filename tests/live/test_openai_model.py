@@ -1,0 +1,359 @@
+"""The client for OpenAI-compatible servers, against a real server: shapes, faults, what is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import socket
+import ssl
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from runner.models.base import (
+    FatalError,
+    ModelError,
+    Reply,
+    Request,
+    RequestError,
+    ToolList,
+    TransientError,
+    Usage,
+)
+from runner.models.openai_model import OpenAIModel
+from runner.models.prices import Price
+from tests.live.asking import CERTIFICATE, QUESTION, REQUESTS, ask, talk
+from tests.servers.faults import FAULTS, fault, now_and_then, scripted
+from tests.servers.serving import Answer, FakeServer, as_json
+from tests.servers.shapes import SHAPES, completion, expected
+
+both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
+KEY = "sk-test-0123456789abcdef"
+
+
+@both_modes
+@pytest.mark.parametrize("name", SHAPES)
+def test_shape(server: FakeServer, name: str, mode: str) -> None:
+    shape = SHAPES[name]
+    server.answer = fault(name)
+    model = OpenAIModel("fake", base_url=server.base_url)
+    if shape.error is None:
+        reply = ask(model, mode)
+        assert reply._asdict() == {**expected(shape), "latency": reply.latency, "cost": None}
+        assert 0 < reply.latency < 5
+    else:
+        with pytest.raises(shape.error):
+            ask(model, mode)
+
+
+MEANING: dict[str, tuple[type[ModelError], str]] = {
+    "reset": (TransientError, "the connection to http://127.0.0.1"),
+    "hang": (TransientError, "within 0.3 seconds"),
+    "slow": (TransientError, "within 0.3 seconds"),
+    "half": (TransientError, "was lost"),
+    "truncated": (TransientError, "that are no JSON object"),
+    "empty": (TransientError, "0 bytes of application/json"),
+    "html": (TransientError, "bytes of text/html that are no JSON object"),
+    "401": (FatalError, "set OPENAI_API_KEY"),
+    "403": (FatalError, "set OPENAI_API_KEY"),
+    "404": (FatalError, "has no fake; check the model's name and the base URL"),
+    "400": (RequestError, "This is too long."),
+    "no-tools": (FatalError, "try --mode prompt"),
+    "408": (TransientError, "Timed out"),
+    "409": (TransientError, "Conflict"),
+    "429": (TransientError, "Rate limit reached"),
+    "429-quota": (FatalError, "wants to be paid first"),
+    "500": (TransientError, "Oh no"),
+    "503-html": (TransientError, "server error"),
+    "error200": (TransientError, "Rate limit reached"),
+    "error200-context": (RequestError, "maximum context length"),
+    "error200-key": (FatalError, "set OPENAI_API_KEY"),
+}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_fault(server: FakeServer, kind: str) -> None:
+    server.answer = fault(kind)
+    error, says = MEANING[kind]
+    start = perf_counter()
+    with pytest.raises(ModelError) as caught:
+        ask(OpenAIModel("fake", base_url=server.base_url, api_key=KEY, timeout=0.3))
+    assert type(caught.value) is error
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert KEY not in str(caught.value)
+    assert perf_counter() - start < 2
+    assert server.requests == 1
+
+
+def test_retry_after_is_passed_on(server: FakeServer) -> None:
+    server.answer = fault("429")
+    with pytest.raises(TransientError) as caught:
+        ask(OpenAIModel("fake", base_url=server.base_url))
+    assert (caught.value.retry_after, caught.value.unreachable) == (1.0, False)
+
+
+def closed_port() -> int:
+    """Return a port where nobody listens."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("host", "says"),
+    [(f"127.0.0.1:{closed_port()}", "refused"), ("no-such-host.invalid", "no server of that name")],
+)
+def test_nobody_there(host: str, says: str) -> None:
+    with pytest.raises(TransientError) as caught:
+        ask(OpenAIModel("fake", base_url=f"http://{host}/v1"))
+    assert caught.value.unreachable
+    assert says in str(caught.value)
+
+
+@pytest.fixture
+def tls() -> ssl.SSLContext:
+    """Return a server's side of HTTPS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    return context
+
+
+def test_a_certificate_that_nobody_signed_is_fatal(tls: ssl.SSLContext) -> None:
+    with FakeServer(fault("text"), tls=tls) as server:
+        with pytest.raises(FatalError, match=r"certificate of https://.*self-signed"):
+            ask(OpenAIModel("fake", base_url=server.base_url))
+        assert server.requests == 0
+
+
+def test_a_certificate_that_the_user_trusts_is_fine(
+    tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    with FakeServer(fault("text"), tls=tls) as server:
+        assert ask(OpenAIModel("fake", base_url=server.base_url)).text == "Yes."
+
+
+def test_what_is_sent(server: FakeServer) -> None:
+    model = OpenAIModel(
+        "org/fake",
+        base_url=f"{server.base_url}/",
+        api_key=KEY,
+        sampling={"temperature": 0.5, "seed": 7, "max_tokens": 9},
+        extra_headers={"X-Who": "me"},
+        extra_body={"top_k": 3, "seed": 8},
+    )
+    ask(model)
+    assert server.last is not None
+    assert server.last.path == "/v1/chat/completions"
+    assert server.last.body == {
+        "model": "org/fake",
+        "temperature": 0.5,
+        "seed": 8,
+        "max_tokens": 9,
+        "top_k": 3,
+        "messages": QUESTION,
+        "tools": REQUESTS["fc"].tools.tools,
+    }
+    headers = server.last.headers
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert headers["content-type"] == "application/json"
+    assert headers["x-who"] == "me"
+
+
+@pytest.mark.parametrize("tools", [None, ToolList([])])
+def test_no_tools_are_not_sent_as_an_empty_list(server: FakeServer, tools: ToolList | None) -> None:
+    model = OpenAIModel("fake", base_url=server.base_url)
+    talk(model, lambda model: model.ask(Request(QUESTION, tools)))
+    assert server.last is not None
+    assert server.last.body.keys() == {"model", "messages"}
+
+
+def test_a_growing_conversation_is_sent_whole(server: FakeServer) -> None:
+    seen: list[Any] = []
+
+    def answer(asked: Any) -> Answer:
+        seen.append(asked.body["messages"])
+        return as_json(completion({"role": "assistant", "content": "Yes."}))
+
+    server.answer = answer
+    wanted: list[Any] = []
+
+    async def talking(model: OpenAIModel) -> Reply:
+        one: list[dict[str, Any]] = []
+        other: list[dict[str, Any]] = []
+        for number in range(4):
+            for messages in (one, other):
+                messages.append(
+                    {"role": "user", "content": f"ünïcode \ud800 {number} {id(messages)}"}
+                )
+                reply = await model.ask(Request(messages, None))
+                wanted.append(list(messages))
+        # One that was rewritten is none that has grown.
+        for rest in (
+            [],
+            [{"role": "user", "content": "No."}],
+            [{"role": "user", "content": "So."}],
+        ):
+            other[1:] = rest
+            await model.ask(Request(other, None))
+            wanted.append(list(other))
+        return reply
+
+    talk(OpenAIModel("fake", base_url=server.base_url), talking)
+    assert seen == wanted
+
+
+def test_the_key_comes_from_the_environment(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    ask(OpenAIModel("fake"))
+    assert server.last is not None
+    assert server.last.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_local_server_needs_no_key(server: FakeServer) -> None:
+    ask(OpenAIModel("fake", base_url=server.base_url))
+    assert server.last is not None
+    assert server.last.headers["authorization"].startswith("Bearer ")
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({}, "set OPENAI_API_KEY"),
+        ({"base_url": "localhost:8000/v1"}, "must be like http://localhost:8000/v1"),
+        ({"base_url": "http://[::1"}, "not valid"),
+        ({"base_url": "http://me:hush@localhost/v1"}, "an Authorization header"),
+        ({"api_key": "two\nlines"}, "characters that cannot be sent"),
+        ({"api_key": KEY, "extra_headers": {"X": "é"}}, "X has characters that cannot be sent"),
+        ({"api_key": KEY, "extra_body": {"stream": True}}, "'stream' cannot be set"),
+        ({"api_key": KEY, "sampling": {"temperature": float("nan")}}, "cannot be sent"),
+    ],
+)
+def test_settings_that_cannot_work(settings: dict[str, Any], says: str) -> None:
+    with pytest.raises(FatalError, match=says) as caught:
+        OpenAIModel("fake", **settings)
+    assert not {KEY, "hush"} & set(str(caught.value).split())
+
+
+def test_other_secrets_are_masked_too(server: FakeServer) -> None:
+    server.answer = lambda asked: as_json({"error": asked.headers["x-auth-token"]}, 400)
+    model = OpenAIModel(
+        "fake", base_url=server.base_url, extra_headers={"X-Auth-Token": "hush hush1"}
+    )
+    with pytest.raises(RequestError) as caught:
+        ask(model)
+    assert "hush" not in str(caught.value)
+
+
+def test_a_query_in_the_base_url_stays(server: FakeServer) -> None:
+    ask(OpenAIModel("fake", base_url=f"{server.base_url}?version=2"))
+    assert server.last is not None
+    assert server.last.path == "/v1/chat/completions?version=2"
+
+
+def test_a_compressed_answer_is_read(server: FakeServer) -> None:
+    body = gzip.compress(json.dumps(SHAPES["call"].body).encode())
+    server.answer = lambda _: Answer(body, headers=(("content-encoding", "gzip"),))
+    assert ask(OpenAIModel("fake", base_url=server.base_url)).tool_calls == SHAPES["call"].calls
+
+
+def test_a_body_that_is_not_compressed_as_it_says_is_lost(server: FakeServer) -> None:
+    server.answer = lambda _: Answer(b"{}", headers=(("content-encoding", "gzip"),))
+    with pytest.raises(TransientError):
+        ask(OpenAIModel("fake", base_url=server.base_url))
+
+
+def test_a_redirect_is_followed(server: FakeServer) -> None:
+    def answer(asked: Any) -> Answer:
+        if asked.path.startswith("/v2"):
+            return fault("text")(asked)
+        return Answer(status=307, headers=(("location", "/v2/chat/completions"),))
+
+    server.answer = answer
+    assert ask(OpenAIModel("fake", base_url=server.base_url)).text == "Yes."
+
+
+def test_a_redirect_in_circles_is_fatal(server: FakeServer) -> None:
+    server.answer = lambda _: Answer(status=307, headers=(("location", "/v1/chat/completions"),))
+    with pytest.raises(FatalError, match="no usable base URL"):
+        ask(OpenAIModel("fake", base_url=server.base_url))
+
+
+def test_cost(server: FakeServer) -> None:
+    server.answer = fault("usage-details")
+    model = OpenAIModel("fake", base_url=server.base_url, price=Price(2.0, 10.0, 1.0))
+    reply = ask(model)
+    assert reply.usage == Usage(12, 3, 8, 2)
+    assert reply.cost == 4 * 2 + 8 * 1 + 3 * 10
+
+
+def test_latency_is_of_the_server_alone(server: FakeServer) -> None:
+    server.latency = 0.05
+
+    async def talking(model: OpenAIModel) -> Reply:
+        replies = await asyncio.gather(*[model.ask(REQUESTS["fc"]) for _ in range(64)])
+        return sorted(replies, key=lambda reply: reply.latency)[32]
+
+    assert 0.05 <= talk(OpenAIModel("fake", base_url=server.base_url), talking).latency < 0.1
+
+
+def test_connections_are_kept() -> None:
+    with FakeServer(fault("text")) as server:
+
+        async def talking(model: OpenAIModel) -> int:
+            for _ in range(5):
+                await model.ask(REQUESTS["fc"])
+            return len(server.connections)
+
+        assert talk(OpenAIModel("fake", base_url=server.base_url), talking) == 1
+
+
+def test_after_trouble_the_next_request_is_fine(server: FakeServer) -> None:
+    server.answer = scripted("reset,half,500,slow,hangx2,truncated", fault("text"))
+
+    async def talking(model: OpenAIModel) -> Reply:
+        for _ in range(7):
+            with pytest.raises(TransientError):
+                await model.ask(REQUESTS["fc"])
+        return await model.ask(REQUESTS["fc"])
+
+    assert talk(OpenAIModel("fake", base_url=server.base_url, timeout=0.2), talking).text == "Yes."
+    assert server.requests == 8
+
+
+def test_many_requests_meet_trouble_at_random(server: FakeServer) -> None:
+    kinds = ["reset", "429", "500", "half", "truncated", "html", "error200"]
+    server.answer = now_and_then(kinds, 0.3, 1, fault("text"))
+
+    async def one(model: OpenAIModel) -> str | None:
+        while True:
+            try:
+                return (await model.ask(REQUESTS["fc"])).text
+            except TransientError:
+                pass
+
+    async def talking(model: OpenAIModel) -> list[str | None]:
+        return await asyncio.gather(*[one(model) for _ in range(100)])
+
+    model = OpenAIModel("fake", base_url=server.base_url)
+    assert talk(model, talking) == ["Yes."] * 100
+    assert server.requests > 110
+
+
+def test_being_interrupted_takes_no_time(server: FakeServer) -> None:
+    server.answer = fault("hang")
+
+    async def interrupted(model: OpenAIModel) -> Reply:
+        async with asyncio.timeout(0.2):
+            return await model.ask(REQUESTS["fc"])
+
+    start = perf_counter()
+    with pytest.raises(TimeoutError):
+        talk(OpenAIModel("fake", base_url=server.base_url), interrupted)
+    assert perf_counter() - start < 1
