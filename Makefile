@@ -13,7 +13,7 @@ LOCKS := configs/locks
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup eval replay test check conformance bench lock clean
+.PHONY: help setup eval replay test check conformance bench bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -52,6 +52,9 @@ conformance: $(VENV)/.dev $(BFCL_VENV)/.bfcl ## Compare with BFCL itself: [RECOR
 bench: $(VENV)/.core $(BFCL_VENV)/.bfcl ## Measure the speed beside BFCL's: [RECORDED=folder of model outputs]
 	@$(VENV)/bin/python -m tests.benchmarks --bfcl-python $(BFCL_VENV)/bin/python \
 		$${RECORDED:+--recorded "$$RECORDED"} $(ARGS)
+
+bench-live: .need-BFCL $(VENV)/.models ## Measure live runs beside bfcl generate: BFCL=its command, fully installed
+	@$(VENV)/bin/python -m tests.benchmarks.generate --bfcl "$$BFCL" $(ARGS)
 
 # hatchling is the build backend that pyproject.toml names; a later lock agrees with the earlier ones.
 lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
