@@ -17,7 +17,7 @@ unexport PYTHONPATH
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 	@echo "PYTHON chooses the interpreter of a new environment (python3), VENV its folder (.venv);"
 	@echo "ARGS is passed on to the command behind eval, replay, test, conformance and bench."
 
@@ -124,9 +124,11 @@ compile = UV_CUSTOM_COMPILE_COMMAND="make lock" $(TOOLS_VENV)/bin/uv pip compile
 	--universal --python-version 3.11 --exclude-newer "2 weeks" --generate-hashes \
 	--no-emit-index-url --no-annotate --output-file $(LOCKS)/$(1).txt
 
-.PHONY: .stale .need-MODEL .need-ID
+.PHONY: .stale .need-MODEL .need-ID .need-BFCL
 .stale:
 .need-MODEL:
 	$(if $(MODEL),,$(error Say which model to run, such as MODEL=oracle))
 .need-ID:
 	$(if $(ID),,$(error Say which trajectory to show: ID= and its id))
+.need-BFCL:
+	$(if $(BFCL),,$(error Say where a fully installed BFCL is: BFCL= and the path of its command bfcl))
