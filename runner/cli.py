@@ -17,7 +17,7 @@ from checkers.verdict import Verdict
 from envs import __version__
 from envs.errors import BackendFault, ConfigProblem
 from envs.session import check_config
-from runner import choose, result_file
+from runner import choose, export_cli, graph_cli, result_file, validate_cli
 from runner.episode import STEP_LIMIT
 from runner.evaluate import Judged, evaluate, run_recorded, run_script
 from runner.execute import execute, read_script
@@ -88,6 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_replay(commands)
     _add_exec(commands)
     _add_dataset(commands)
+    graph_cli.add_command(commands)
+    validate_cli.add_commands(commands)
+    export_cli.add_command(commands)
     return parser
 
 

@@ -95,12 +95,15 @@ def load_embedded(categories: Sequence[Category]) -> Dataset:
 
 
 def load_path(path: Path, categories: Sequence[Category]) -> Dataset:
-    """Load a trajectory file, or all ``*.jsonl`` files of a folder, in our own format.
+    """Load a trajectory file, or those of a folder, in our own format.
+
+    A folder's are those named after categories, such as ``base.jsonl``, or, where it has none of
+    them, all ``*.jsonl`` files.
 
     Raises:
         DataError: There is nothing to read, or a line is not a trajectory.
     """
-    paths = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    paths = _files_of(path) if path.is_dir() else [path]
     if not paths:
         raise DataError(str(path), "holds no *.jsonl file")
     dataset = _load_files(paths, str(path), "unknown")
@@ -108,6 +111,11 @@ def load_path(path: Path, categories: Sequence[Category]) -> Dataset:
         id: t for id, t in dataset.trajectories.items() if t.category in categories
     }
     return dataset
+
+
+def _files_of(folder: Path) -> list[Path]:
+    named = [folder / f"{category}.jsonl" for category in Category]
+    return [path for path in named if path.is_file()] or sorted(folder.glob("*.jsonl"))
 
 
 def _load_files(paths: Sequence[Path], name: str, version: str) -> Dataset:

@@ -33,7 +33,7 @@ _WORDS = (
     "yonder",
     "zephyr",
 )
-_AIRPORTS = ("SFO", "LAX", "JFK", "ORD", "BOS", "SEA")
+_AIRPORTS = ("SFO", "LAX", "JFK", "ORD", "BOS", "HND")
 
 
 def generate(seed: int, items: int) -> Pack:
@@ -44,13 +44,14 @@ def generate(seed: int, items: int) -> Pack:
         items: How many items each kind of material has.
     """
     source = Random(seed)
-    symbols = [_symbol(source) for _ in range(items)]
+    symbols = _symbols(source, items)
+    cards = {_digits(source, 12): _card(source) for _ in range(items)}
     return Pack(
-        file_suffix=" " + _prose(source, items),
+        file_suffix=" " + prose(source, items),
         untouched_files=(),
         extra_files=tuple([f"{_name(source)}_{index}.log" for index in range(items)]),
-        car_status=_prose(source, items),
-        parking_brake=_prose(source, items),
+        car_status=prose(source, items),
+        parking_brake=prose(source, items),
         weather={f"-{day}_day": f"{source.randint(-5, 35)} C" for day in range(1, 16)},
         cities=tuple([_name(source).title() for _ in range(items)]),
         watch_list=tuple(symbols),
@@ -59,18 +60,24 @@ def generate(seed: int, items: int) -> Pack:
         moving_average_20=tuple([round(source.uniform(5, 900), 2) for _ in range(items)]),
         sector_stocks={"Technology": tuple(symbols), "Automobile": tuple(reversed(symbols))},
         order_metadata={
-            f"note_{index}": f"{{symbol}}: {_prose(source, items // 8 + 1)}" for index in range(8)
+            f"note_{index}": f"{{symbol}}: {prose(source, items // 8 + 1)}" for index in range(8)
         },
-        credit_cards={_digits(source, 12): _card(source) for _ in range(items)},
-        bookings={_digits(source, 7): _booking(source) for _ in range(items)},
+        credit_cards=cards,
+        bookings={_digits(source, 7): _booking(source, list(cards)) for _ in range(items)},
     )
+
+
+def full_name(source: Random) -> str:
+    """Return the name of somebody who does not exist."""
+    return _name(source).replace("_", " ").title()
 
 
 def _name(source: Random) -> str:
     return f"{source.choice(_WORDS)}_{source.choice(_WORDS)}"
 
 
-def _prose(source: Random, sentences: int) -> str:
+def prose(source: Random, sentences: int) -> str:
+    """Return so many sentences without a meaning."""
     lines = [" ".join(source.choices(_WORDS, k=8)).capitalize() + "." for _ in range(sentences)]
     return " ".join(lines)
 
@@ -79,9 +86,13 @@ def _digits(source: Random, count: int) -> str:
     return str(source.randint(10 ** (count - 1), 10**count - 1))
 
 
-def _symbol(source: Random) -> str:
+def _symbols(source: Random, count: int) -> list[str]:
     # Five letters and a leading X: longer than any listed stock, so that none is shadowed.
-    return "X" + "".join(source.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ", k=4))
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return [
+        "X" + "".join(letters[number // 26**place % 26] for place in range(4))
+        for number in source.sample(range(26**4), count)
+    ]
 
 
 def _transaction(source: Random) -> dict[str, object]:
@@ -95,18 +106,19 @@ def _transaction(source: Random) -> dict[str, object]:
 
 def _card(source: Random) -> dict[str, object]:
     return {
+        "card_type": source.choice(("credit", "debit")),
         "card_number": _digits(source, 16),
         "expiration_date": f"{source.randint(1, 12):02}/{source.randint(2027, 2032)}",
-        "cardholder_name": _name(source).replace("_", " ").title(),
+        "cardholder_name": full_name(source),
         "card_verification_number": source.randint(100, 999),
         "balance": float(source.randint(100, 50_000)),
     }
 
 
-def _booking(source: Random) -> dict[str, object]:
+def _booking(source: Random, cards: list[str]) -> dict[str, object]:
     origin, destination = source.sample(_AIRPORTS, 2)
     return {
-        "card_id": _digits(source, 12),
+        "card_id": source.choice(cards),
         "travel_date": f"2024-{source.randint(1, 12):02}-{source.randint(1, 28):02}",
         "travel_from": origin,
         "travel_to": destination,

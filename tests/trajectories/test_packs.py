@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from envs.registry import BACKENDS
-from envs.session import Session
+from envs.session import Session, check_config
 from trajectories.packs import generate
 
 
@@ -33,6 +33,15 @@ def test_a_pack_is_as_bulky_as_was_asked_for():
 
 def test_a_pack_may_be_empty():
     assert len(generate(1, 0).extra_files) == 0
+
+
+def test_what_becomes_state_stands_the_strict_check():
+    pack = generate(3, 60)
+    config = {"credit_card_list": pack.credit_cards, "booking_record": pack.bookings}
+    assert check_config(["TravelAPI"], {"TravelAPI": config}) == []
+    assert all(
+        symbol not in pack.watch_list[:index] for index, symbol in enumerate(pack.watch_list)
+    )
 
 
 def test_no_two_files_of_a_pack_have_the_same_name():

@@ -1,0 +1,257 @@
+"""What runs of several models say of the data, and corrections that are laid over it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checkers.profile import STRICT
+from checkers.turn import judge
+from checkers.verdict import TurnOutcome
+from envs.calls import parse_call
+from envs.session import Session
+from runner import validate_cli
+from trajectories.audit import Run, agreed, audit
+from trajectories.dataset import Dataset
+from trajectories.errata import corrected, read_errata
+from trajectories.errors import DataError
+from trajectories.schema import Category, Message, Trajectory, Turn
+from trajectories.validation import to_json
+
+CONFIG = {
+    "GorillaFileSystem": {
+        "root": {
+            "share": {
+                "type": "directory",
+                "contents": {"old": {"type": "directory", "contents": {}}},
+            }
+        }
+    }
+}
+ENTRY = Trajectory(
+    "base_one",
+    Category.BASE,
+    ("GorillaFileSystem",),
+    CONFIG,
+    (
+        Turn((Message("user", "Make plans."),), ("mkdir(dir_name='plans')",)),
+        Turn((Message("user", "And a list."),), ("touch(file_name='list')",)),
+    ),
+    provenance={"author": "test"},
+)
+TRUTH = [["mkdir(dir_name='plans')"], ["touch(file_name='list')"]]
+OTHER = [["mkdir(dir_name='plan')"], ["touch(file_name='list')"]]
+THIRD = [["mkdir(dir_name='p')"], ["touch(file_name='list')"]]
+
+
+def outcomes(script: Sequence[Sequence[str]]) -> list[TurnOutcome]:
+    session = Session.load(ENTRY.environments, ENTRY.config)
+    found = []
+    for calls in script:
+        results = session.play([parse_call(call) for call in calls])
+        found.append(TurnOutcome(tuple(results), session.snapshot(), bool(results)))
+    return found
+
+
+def run(script: Sequence[Sequence[str]]) -> Run:
+    made = outcomes(script)
+    return Run(judge(outcomes(TRUTH), made, STRICT), made)
+
+
+def runs(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, Run]]:
+    return {model: {"base_one": run(script)} for model, script in scripts.items()}
+
+
+def test_an_entry_that_somebody_passes_and_nobody_agrees_on_is_no_finding() -> None:
+    assert audit({"base_one": outcomes(TRUTH)}, runs(a=TRUTH, b=OTHER, c=THIRD)) == []
+
+
+def test_an_entry_that_all_fail_is_a_finding() -> None:
+    [finding] = audit({"base_one": outcomes(TRUTH)}, runs(a=OTHER, b=THIRD))
+    assert finding.all_fail
+    assert finding.agreement is None
+    assert finding.reasons["a"] == "multi_turn:instance_state_mismatch in turn 0"
+
+
+def test_most_against_the_ground_truth_is_a_finding_with_evidence() -> None:
+    [finding] = audit({"base_one": outcomes(TRUTH)}, runs(a=OTHER, b=TRUTH, c=OTHER))
+    assert not finding.all_fail
+    assert finding.agreement is not None
+    assert (finding.agreement.models, finding.agreement.turn) == (("a", "c"), 0)
+    paths = [difference.path for difference in finding.agreement.differences]
+    assert [path.split(".")[-1] for path in paths] == ["plans", "plan"]
+    assert json.loads(json.dumps(finding.to_json()))["agreement"]["models"] == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    "scripts",
+    [
+        {"a": OTHER},
+        {"a": OTHER, "b": OTHER, "c": TRUTH, "d": TRUTH},
+        {"a": TRUTH, "b": TRUTH, "c": OTHER},
+    ],
+)
+def test_one_or_half_of_the_models_are_not_most(scripts: dict[str, Any]) -> None:
+    assert agreed(outcomes(TRUTH), {m: r["base_one"] for m, r in runs(**scripts).items()}) is None
+
+
+def test_agreement_starts_where_all_who_agree_are_together() -> None:
+    late = [["mkdir(dir_name='plans')"], ["touch(file_name='lists')"]]
+    of_entry = {m: r["base_one"] for m, r in runs(a=late, b=late).items()}
+    agreement = agreed(outcomes(TRUTH), of_entry)
+    assert agreement is not None
+    assert agreement.turn == 1
+
+
+def test_a_run_without_a_record_agrees_with_nobody() -> None:
+    empty = Run(run(OTHER).verdict, ())
+    assert agreed(outcomes(TRUTH), {"a": empty, "b": empty}) is None
+
+
+# --- Corrections
+
+
+def written(path: Path, *lines: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def erratum(**changes: Any) -> dict[str, Any]:
+    calls = ["mkdir(dir_name='plan')"]
+    return {"id": "base_one", "turn": 0, "ground_truth": calls, "reason": "Singular.", **changes}
+
+
+DATA = Dataset("hand", "1", "0", {ENTRY.id: ENTRY})
+
+
+def test_corrections_are_laid_over_and_leave_the_original(tmp_path: Path) -> None:
+    errata = read_errata(written(tmp_path / "e.jsonl", erratum(), erratum(id="elsewhere")))
+    mended = corrected(DATA, errata)
+    assert mended.trajectories["base_one"].turns[0].ground_truth == ("mkdir(dir_name='plan')",)
+    assert mended.trajectories["base_one"].turns[1] == ENTRY.turns[1]
+    assert DATA.trajectories["base_one"] == ENTRY
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"id": 3}, r"\$\.id: must be text"),
+        ({"turn": -1}, r"\$\.turn: must be the index"),
+        ({"turn": True}, r"\$\.turn: must be the index"),
+        ({"ground_truth": "ls()"}, r"\$\.ground_truth: must be a list"),
+        ({"ground_truth": ["ls("]}, r"\$\.ground_truth\[0\]: .*not valid Python"),
+        ({"reason": ""}, r"\$\.reason: must say why"),
+        ({"extra": 1}, "must have the members id, turn, ground_truth, reason"),
+    ],
+)
+def test_a_correction_that_is_none_is_refused(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        read_errata(written(tmp_path / "e.jsonl", erratum(**changes)))
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([erratum(turn=2)], "base_one has 2 turns"),
+        ([erratum(), erratum()], "turn 0 of base_one is corrected on .*:1 already"),
+    ],
+)
+def test_a_correction_has_to_fit(tmp_path: Path, lines: list[dict[str, Any]], message: str) -> None:
+    errata = read_errata(written(tmp_path / "e.jsonl", *lines))
+    with pytest.raises(DataError, match=message):
+        corrected(DATA, errata)
+
+
+# --- Commands
+
+
+def command(*arguments: str | Path) -> int:
+    parser = argparse.ArgumentParser()
+    validate_cli.add_commands(parser.add_subparsers(required=True))
+    options = parser.parse_args([str(argument) for argument in arguments])
+    status: int = options.command(options)
+    return status
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return written(tmp_path / "data.jsonl", to_json(ENTRY))
+
+
+def recorded(path: Path, script: Sequence[Sequence[str]]) -> Path:
+    return written(path, {"id": "base_one", "result": [[f"[{c}]" for c in t] for t in script]})
+
+
+def test_audit_shows_findings_and_both_scores(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [recorded(tmp_path / f"{name}.json", OTHER) for name in "ab"]
+    errata = written(tmp_path / "e.jsonl", erratum())
+    assert command("audit", *files, "--dataset", data) == 0
+    shown = capsys.readouterr().out
+    assert "base_one: all runs fail, of 2" in shown
+    assert "from turn 0 on these agree on another state: a, b" in shown
+    assert command("audit", *files, "--dataset", data, "--errata", errata, "--format", "json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["scores"]["as published"]["a"]["passed"] == 0
+    assert told["scores"]["corrected"]["a"]["passed"] == 1
+    assert told["findings"] == []
+
+
+def test_runs_are_told_apart_by_folder_where_need_be(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = []
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        files.append(recorded(tmp_path / folder / "a.json", TRUTH))
+    assert command("audit", *files, "--dataset", data) == 0
+    assert "two/a" in capsys.readouterr().out
+    with pytest.raises(DataError, match="a run called one/a is there already"):
+        command("audit", files[0], files[0], "--dataset", data)
+
+
+def test_validate_counts_and_exits_by_errors(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("validate", data) == 0
+    assert "1 trajectories checked" in capsys.readouterr().out
+    bad = to_json(ENTRY)
+    bad["turns"][0]["ground_truth"] = ["mkdir(dir_name='old')"]
+    file = written(tmp_path / "bad.jsonl", bad)
+    assert command("validate", file, "--rules", "exec,unique") == 1
+    assert "turn 0: ground_truth[0]: error UNIQUE" in capsys.readouterr().out
+    assert command("validate", file, "--rules", "UNIQUE", "--format", "json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [p["rule"] for p in told["problems"]] == ["UNIQUE"]
+    assert told["counts"]["UNIQUE"]["errors"] == 1
+
+
+def test_validate_takes_exceptions_and_names_stale_ones(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = {"rule": "EXEC", "id": "base_one", "reason": "Once it failed."}
+    allow = written(tmp_path / "allow.jsonl", line)
+    assert command("validate", data, "--allow", allow) == 1
+    assert "error ALLOW: EXEC finds nothing here any more" in capsys.readouterr().out
+
+
+def test_validate_prints_mutation_figures(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("validate", data, "--mutations") == 0
+    shown = capsys.readouterr().out
+    assert "one call left out" in shown
+    assert "100.0%" in shown
+    assert command("validate", data, "--mutations", "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["left_out"] == 2
+
+
+def test_validate_takes_one_place_to_look(data: Path) -> None:
+    with pytest.raises(DataError, match="name a PATH or a data set, not both"):
+        command("validate", data, "--dataset", "bfcl")

@@ -1,0 +1,1 @@
+"""What makes a trajectory harder: functions from a trajectory and its notes to a trajectory."""

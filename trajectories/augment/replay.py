@@ -1,0 +1,172 @@
+"""Playing a trajectory's ground truth, and asking what is known at some point of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import islice, pairwise, product
+from typing import Any
+
+from envs.backend import Tool
+from envs.calls import Call, parse_call
+from envs.long_context import Pack
+from envs.registry import backend_class
+from envs.results import Result
+from envs.schema import spec
+from envs.session import Session
+from trajectories.packs import generate
+from trajectories.schema import LongContext, Trajectory, Turn
+
+SECRET = ("access_token", "password")
+"""Members of a config that no function ever tells."""
+
+_QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
+_WORD = re.compile(r"[\w@#./:&!~+-]*[\w!]")
+
+
+@lru_cache(maxsize=4)
+def _pack(wanted: LongContext) -> Pack:
+    return generate(wanted.seed, wanted.items)
+
+
+def start(trajectory: Trajectory) -> Session:
+    """Return a session in the trajectory's initial state, every check switched on.
+
+    Raises:
+        ConfigError: The config has a defect.
+    """
+    pack = _pack(trajectory.long_context) if trajectory.long_context else None
+    return Session.load(trajectory.environments, trajectory.config, pack, checks_arguments=True)
+
+
+def calls(turn: Turn) -> list[Call]:
+    """Return the ground truth of a turn."""
+    return [parse_call(text) for text in turn.ground_truth]
+
+
+def literals(value: Any) -> Iterator[str | int | float]:
+    """Yield the texts and numbers in an argument or a result."""
+    if isinstance(value, Mapping):
+        for member in value.values():
+            yield from literals(member)
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from literals(member)
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        yield value
+
+
+def stands_in(literal: str | int | float, text: str) -> bool:
+    """Tell whether a text shows a value: a text as part of it, a number as one that is written."""
+    if isinstance(literal, str):
+        return literal in text
+    return any(
+        re.search(rf"(?<![\w.]){re.escape(form)}(?!\w|\.\d)", text)
+        for form in {repr(literal), f"{literal:g}"}
+        if form in text
+    )
+
+
+def shown(config: Any) -> Any:
+    """Return a config or state without what no function tells."""
+    if isinstance(config, Mapping):
+        return {key: shown(member) for key, member in config.items() if key not in SECRET}
+    return config
+
+
+@cache
+def documents(environments: tuple[str, ...]) -> str:
+    """Return what the function documents tell, defaults and allowed values among it."""
+    tools = [tool for name in environments for tool in backend_class(name).TOOLS.values()]
+    return json.dumps([spec(tool).json_schema() for tool in tools])
+
+
+def result_text(result: Result) -> str:
+    """Return a result as it reads, line breaks being such."""
+    return result.text.replace("\\n", "\n")
+
+
+def words(turns: Sequence[Turn]) -> list[str]:
+    """Return what the user says in some turns."""
+    return [message.content for turn in turns for message in turn.messages]
+
+
+def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> Iterator[Result]:
+    """Yield what functions that only read give for values that are known.
+
+    Bounded: of every function the first few hundred combinations of values are tried.
+
+    Args:
+        session: The world; it stays as it is.
+        tools: Functions to call; those that write are passed over.
+        known: Values to call them with.
+    """
+    for tool in tools:
+        if not tool.writes:
+            for call in candidate_calls(tool, known, 300):
+                result = session.call(call)
+                if result.ok:
+                    yield result
+
+
+def candidate_calls(tool: Tool, known: Sequence[Any], limit: int) -> Iterator[Call]:
+    """Yield calls of a function with known values, those that fit its parameters' types."""
+    parameters = spec(tool).parameters
+    choices = [[*([] if p.required else [_ABSENT]), *_fitting(p.schema, known)] for p in parameters]
+    for values in islice(product(*choices), limit):
+        arguments = {
+            p.name: value
+            for p, value in zip(parameters, values, strict=True)
+            if value is not _ABSENT
+        }
+        yield Call(tool.name, (), arguments)
+
+
+_ABSENT = object()
+_MEMBER_VALUES = 6
+
+
+def _fitting(schema: Mapping[str, Any], known: Sequence[Any]) -> list[Any]:
+    if "enum" in schema:
+        return list(schema["enum"])
+    kinds = {schema.get("type"), *(member.get("type") for member in schema.get("anyOf", ()))}
+    fitting: list[Any] = [True, False] if "boolean" in kinds else []
+    # Most objects that a function asks for are given one member.
+    for name, member in schema.get("properties", {}).items():
+        fitting += [{name: value} for value in _fitting(member, known[:_MEMBER_VALUES])]
+    for value in known:
+        if isinstance(value, str):
+            fits = "string" in kinds
+        elif isinstance(value, int):
+            fits = bool(kinds & {"integer", "number"})
+        elif isinstance(value, float):
+            fits = "number" in kinds
+        else:
+            fits = ("array" if isinstance(value, list) else "object") in kinds
+        if fits:
+            fitting.append(value)
+    return fitting
+
+
+def spoken_values(texts: Sequence[str]) -> list[str | int | float]:
+    """Return the values that texts hold: quotations, words, pairs of words, and numbers."""
+    found: dict[str | int | float, None] = {}
+    for text in texts:
+        for quoted in _QUOTED.findall(text):
+            found[quoted[0] or quoted[1]] = None
+        said = _WORD.findall(text)
+        for word in said:
+            found[_number(word)] = None
+        for first, second in pairwise(said):
+            if first[0].isupper() and second[0].isupper():
+                found[f"{first} {second}"] = None
+    return list(found)
+
+
+def _number(word: str) -> str | int | float:
+    try:
+        return int(word) if word.isdecimal() else float(word)
+    except ValueError:
+        return word

@@ -1,0 +1,175 @@
+"""DOCS: the function documents, ours and the reference's, say what is so.
+
+Ours are derived from signature and docstring, so what is checked is that this works and that the
+docstring is whole. The reference's are files beside its data, checked for themselves and against
+the functions that they describe.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from envs.backend import Tool
+from envs.binding import parameters
+from envs.registry import BACKENDS
+from envs.schema import spec
+from trajectories.bfcl import function_docs_file
+from trajectories.jsonl import read_objects
+from trajectories.rules.problem import Problem, Severity
+
+DOCS = "DOCS"
+
+TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "float": (int, float),
+    "number": (int, float),
+    "boolean": bool,
+    "array": (list, tuple),
+    "tuple": (list, tuple),
+    "dict": dict,
+    "object": dict,
+    "any": object,
+}
+"""Names of types that documents may use, and what values of them are in Python."""
+
+_NO_JSON_TYPES = ("float", "dict", "tuple", "any")
+_PROSE_DEFAULT = re.compile(r"default\w*\W+(?:is|to|value)?\W*none\b", re.IGNORECASE)
+_ITEM = re.compile(r"^    (\w+): ", re.MULTILINE)
+
+
+def check_own() -> Iterator[Problem]:
+    """Yield defects of our own function documents."""
+    for backend in BACKENDS.values():
+        for tool in backend.TOOLS.values():
+            for field, message in own_defects(tool):
+                id = f"{tool.environment}.{tool.name}"
+                file = f"{backend.__module__.replace('.', '/')}.py"
+                yield Problem(DOCS, Severity.ERROR, file, id, None, field, message)
+
+
+def own_defects(tool: Tool) -> Iterator[tuple[str, str]]:
+    """Yield member and message of what is wrong with a function's docstring or schema."""
+    try:
+        told = spec(tool)
+    except TypeError as error:
+        yield "docstring", str(error)
+        return
+    if not told.description.endswith("."):
+        yield "docstring", "its summary is no sentence that ends in a full stop"
+    if not told.returns:
+        yield "docstring", "does not say what is returned"
+    text = inspect.getdoc(tool.function) or ""
+    section = text.partition("Args:")[2].partition("Returns:")[0]
+    names = [parameter.name for parameter in told.parameters]
+    for name in _ITEM.findall(section):
+        if name not in names:
+            yield "docstring", f"describes {name}, which is no parameter"
+
+
+def check_reference(folder: Path) -> Iterator[Problem]:
+    """Yield defects of the reference's function documents.
+
+    Args:
+        folder: Its data folder.
+    """
+    for environment, backend in BACKENDS.items():
+        file = function_docs_file(environment)
+        documented = set()
+        for _, document in read_objects(folder / file):
+            name = str(document.get("name"))
+            documented.add(name)
+            for severity, field, message in defects(document, backend.TOOLS.get(name)):
+                yield Problem(DOCS, severity, file, f"{environment}.{name}", None, field, message)
+        for name in backend.TOOLS.keys() - documented:
+            id = f"{environment}.{name}"
+            message = "is callable and has no document"
+            yield Problem(DOCS, Severity.ERROR, file, id, None, "name", message)
+
+
+Defect = tuple[Severity, str, str]
+"""Severity, member and message."""
+
+
+def defects(document: Mapping[str, Any], tool: Tool | None) -> Iterator[Defect]:
+    """Yield what is wrong with one function document.
+
+    Args:
+        document: Name, description and parameters of a function.
+        tool: The function, or None if there is none.
+    """
+    schema = document.get("parameters")
+    if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
+        yield Severity.ERROR, "parameters", "is no object with properties"
+        return
+    properties: Mapping[str, Any] = schema["properties"]
+    required = schema.get("required", [])
+    if not document.get("description"):
+        yield Severity.ERROR, "description", "is missing"
+    for name in required:
+        if name not in properties:
+            message = f"{name} is required and no parameter"
+            yield Severity.ERROR, "parameters.required", message
+    for name, member in properties.items():
+        for severity, path, message in _member_defects(member, name in required):
+            yield severity, f"parameters.properties.{name}{path}", message
+    if tool is None:
+        yield Severity.ERROR, "name", "documents a function that does not exist"
+    else:
+        yield from _disagreements(tool, properties, required)
+
+
+def _member_defects(member: Mapping[str, Any], required: bool) -> Iterator[Defect]:
+    kind = str(member.get("type"))
+    if kind not in TYPES:
+        yield Severity.ERROR, ".type", f"{kind!r} is no known type"
+        return
+    if kind in _NO_JSON_TYPES:
+        yield Severity.INFO, ".type", f"{kind!r} is no type of JSON Schema"
+    if not member.get("description"):
+        yield Severity.WARNING, ".description", "is missing"
+    elif _PROSE_DEFAULT.search(member["description"]) and "default" not in member:
+        yield Severity.INFO, ".description", "tells a default that the member does not have"
+    if kind == "array" and not isinstance(member.get("items"), Mapping):
+        yield Severity.WARNING, ".items", "are not described"
+    if "default" in member:
+        yield from _default_defects(member["default"], TYPES[kind], required)
+    nested = member.get("properties")
+    if isinstance(nested, Mapping):
+        for name, inner in nested.items():
+            if isinstance(inner, Mapping):
+                for severity, path, message in _member_defects(inner, True):
+                    yield severity, f".properties.{name}{path}", message
+
+
+def _default_defects(
+    default: object, kind: type | tuple[type, ...], required: bool
+) -> Iterator[Defect]:
+    if required:
+        yield Severity.WARNING, ".default", "a required parameter has a default"
+    if default == "None":
+        yield Severity.ERROR, ".default", "is the text 'None', where null is meant"
+    elif default is not None and (
+        not isinstance(default, kind) or (isinstance(default, bool) and kind is not bool)
+    ):
+        yield Severity.ERROR, ".default", f"{default!r} is not of the type that is documented"
+
+
+def _disagreements(
+    tool: Tool, properties: Mapping[str, Any], required: list[str]
+) -> Iterator[Defect]:
+    takes = {parameter.name: parameter for parameter in parameters(tool)}
+    for name in properties:
+        if name not in takes:
+            yield Severity.ERROR, f"parameters.properties.{name}", "the function does not take it"
+    for name, parameter in takes.items():
+        field = f"parameters.properties.{name}"
+        if name not in properties:
+            yield Severity.ERROR, field, "the function takes it and it is not documented"
+        elif (parameter.default is parameter.empty) != (name in required):
+            told = "required" if name in required else "optional"
+            yield Severity.ERROR, field, f"is documented as {told}, and is not"

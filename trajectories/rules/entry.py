@@ -1,0 +1,205 @@
+"""One trajectory with its ground truth replayed, call by call: what the rules look at.
+
+Variants of the ground truth are replayed from the call on at which they part from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+from checkers.profile import BFCL, STRICT, Profile
+from checkers.turn import check_turn
+from checkers.verdict import Failure, TurnOutcome
+from envs.binding import bind
+from envs.calls import Call, parse_call
+from envs.errors import BackendFault, ConfigError, MalformedCall, ToolError
+from envs.results import Result
+from envs.session import Session
+from trajectories import bfcl
+from trajectories.dataset import Dataset
+from trajectories.rules.problem import Problem, Severity
+from trajectories.schema import Trajectory
+
+
+class Step(NamedTuple):
+    """One ground-truth call as it was made."""
+
+    turn: int
+    position: int
+    call: Call | MalformedCall
+    before: Session
+    """The world right before the call; to be forked, never called."""
+    result: Result
+
+    @property
+    def field(self) -> str:
+        """Where the call stands in its turn."""
+        return f"ground_truth[{self.position}]"
+
+
+class Unplayable(Exception):
+    """The config cannot be loaded, or a backend broke on a ground-truth call."""
+
+
+class Entry:
+    """One trajectory of a data set.
+
+    Args:
+        dataset: Where it is from.
+        trajectory: The trajectory.
+    """
+
+    def __init__(self, dataset: Dataset, trajectory: Trajectory) -> None:
+        self.dataset = dataset
+        self.trajectory = trajectory
+
+    @cached_property
+    def calls(self) -> list[list[Call | MalformedCall]]:
+        """The ground truth, turn by turn."""
+        return [list(map(_parsed, turn.ground_truth)) for turn in self.trajectory.turns]
+
+    @property
+    def profile(self) -> Profile:
+        """How its ground truth is played: irregular data as the reference does."""
+        return BFCL if self.dataset.tolerant else STRICT
+
+    def load(self) -> Session:
+        """Return a session in the initial state, whatever the strict check says of the config.
+
+        Raises:
+            Unplayable: The config cannot be loaded at all.
+        """
+        trajectory = self.trajectory
+        pack = self.dataset.pack(trajectory)
+        try:
+            session = Session.load(trajectory.environments, trajectory.config, pack, tolerant=True)
+        except ConfigError as error:
+            raise Unplayable(f"the config cannot be loaded: {error}") from None
+        session.tolerant = self.dataset.tolerant
+        session.checks_arguments = self.profile.checks_arguments
+        return session
+
+    @cached_property
+    def template(self) -> Session:
+        """The session in its initial state; to be forked, never called."""
+        return self.load()
+
+    @cached_property
+    def _played(self) -> tuple[list[list[Step]], tuple[TurnOutcome, ...]]:
+        session = self.template.fork()
+        steps, truth = [], []
+        for turn, calls in enumerate(self.calls):
+            made = []
+            for position, call in enumerate(calls):
+                before = session.fork()
+                made.append(Step(turn, position, call, before, _made(session, call)))
+            results = tuple([step.result for step in made])
+            steps.append(made)
+            truth.append(TurnOutcome(results, session.snapshot(), bool(results)))
+        return steps, tuple(truth)
+
+    @cached_property
+    def fault(self) -> str:
+        """Why the ground truth cannot be played at all; empty where it can."""
+        try:
+            self._played  # noqa: B018
+        except Unplayable as error:
+            return str(error)
+        return ""
+
+    @property
+    def turns(self) -> list[list[Step]]:
+        """The calls as they were made, turn by turn.
+
+        Raises:
+            Unplayable: They cannot be made.
+        """
+        return self._played[0]
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """All calls as they were made."""
+        return (step for turn in self.turns for step in turn)
+
+    @property
+    def truth(self) -> tuple[TurnOutcome, ...]:
+        """What the ground truth leads to, turn by turn."""
+        return self._played[1]
+
+    def arguments(self, call: Call | MalformedCall) -> dict[str, Any]:
+        """Return the arguments of a call by name; none where they do not fit the function."""
+        if isinstance(call, MalformedCall) or call.name not in self.template.tools:
+            return {}
+        try:
+            return bind(self.template.tools[call.name], call.args, call.kwargs)
+        except ToolError:
+            return {}
+
+    def rejection(self, step: Step, instead: Sequence[Call]) -> Failure | None:
+        """Return why the checker rejects the ground truth with other calls in place of one.
+
+        Args:
+            step: The call that is replaced.
+            instead: What is called in its place; nothing, to leave it out.
+
+        Returns:
+            None where the checker accepts it.
+        """
+        turn = step.turn
+        session = step.before.fork()
+        results = list(self.truth[turn].results[: step.position])
+        seen = [result for outcome in self.truth[:turn] for result in outcome.results]
+        calls = [*instead, *self.calls[turn][step.position + 1 :]]
+        for index in range(turn, len(self.truth)):
+            results += session.play(calls)
+            seen += results
+            outcome = TurnOutcome(tuple(results), session.snapshot(), bool(results))
+            failure = check_turn(self.truth[index], outcome, seen, self.profile)
+            if failure is not None:
+                return failure
+            results = []
+            calls = self.calls[index + 1] if index + 1 < len(self.calls) else []
+        return None
+
+    def accepts_without(self, step: Step) -> bool:
+        """Tell whether the checker accepts the ground truth with one call left out."""
+        key = (step.turn, step.position)
+        if key not in self._accepted_without:
+            self._accepted_without[key] = self.rejection(step, ()) is None
+        return self._accepted_without[key]
+
+    @cached_property
+    def _accepted_without(self) -> dict[tuple[int, int], bool]:
+        return {}
+
+    def problem(
+        self, rule: str, severity: Severity, turn: int | None, field: str, message: str
+    ) -> Problem:
+        """Return a problem of this entry."""
+        file = file_of(self.dataset, self.trajectory, field)
+        return Problem(rule, severity, file, self.trajectory.id, turn, field, message)
+
+
+def file_of(dataset: Dataset, trajectory: Trajectory, field: str) -> str:
+    """Return the file that a member of a trajectory stands in."""
+    if dataset.folder is not None:
+        question, answer = bfcl.files(trajectory.category)
+        return answer if field.startswith("ground_truth") else question
+    return f"{trajectory.category}.jsonl" if dataset.name == "turnwise" else dataset.name
+
+
+def _made(session: Session, call: Call | MalformedCall) -> Result:
+    try:
+        return session.call(call)
+    except BackendFault as fault:
+        raise Unplayable(str(fault)) from None
+
+
+@lru_cache(maxsize=20_000)
+def _parsed(text: str) -> Call | MalformedCall:
+    try:
+        return parse_call(text)
+    except MalformedCall as error:
+        return error

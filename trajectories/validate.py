@@ -1,0 +1,133 @@
+"""The rules that a data set is checked by: pure functions that find problems and print nothing.
+
+Each rule is a module of ``rules``. A rule looks at one entry with its ground truth replayed, or at
+all entries side by side, or at the function documents that go with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.rules import (
+    brevity,
+    config,
+    detection,
+    determinism,
+    documents,
+    duplicates,
+    executability,
+    offer,
+    provenance,
+)
+from trajectories.rules.entry import Entry
+from trajectories.rules.problem import Problem, Severity
+from trajectories.schema import Trajectory
+
+
+class Rule(NamedTuple):
+    """One rule and how it is applied."""
+
+    id: str
+    title: str
+    """What holds where the rule finds nothing."""
+    reads: Callable[[Entry], Iterator[Problem]] | None = None
+    """Looks at an entry as it is written."""
+    replays: Callable[[Entry], Iterator[Problem]] | None = None
+    """Looks at an entry with its ground truth replayed."""
+    compares: Callable[[Sequence[Entry]], Iterator[Problem]] | None = None
+    """Looks at all entries."""
+    documents: Callable[[Dataset], Iterator[Problem]] | None = None
+    """Looks at what goes with the data set."""
+
+
+def _documents(dataset: Dataset) -> Iterator[Problem]:
+    if dataset.folder is None:
+        return documents.check_own()
+    return documents.check_reference(dataset.folder)
+
+
+RULES = (
+    Rule(executability.EXEC, "every ground-truth call succeeds", replays=executability.check),
+    Rule(
+        config.CONFIG,
+        "the initial config is sound, and what is asked for exists",
+        reads=config.check_sound,
+        replays=config.check_complete,
+    ),
+    Rule(config.UNIQUE, "nothing is made that is there already", replays=config.check_unique),
+    Rule(offer.OFFER, "what is needed is offered when it is needed", reads=offer.check),
+    Rule(brevity.BREVITY, "no ground-truth call is superfluous", replays=brevity.check),
+    Rule(
+        provenance.PROVENANCE,
+        "every value has been told or shown before it is used",
+        replays=provenance.check,
+    ),
+    Rule(
+        determinism.DETERMINISM,
+        "the same calls give the same results and states",
+        replays=determinism.check,
+    ),
+    Rule(detection.NULL, "doing nothing fails", reads=detection.check_null),
+    Rule(
+        detection.DETECT,
+        "a call left out or an argument changed is noticed",
+        replays=detection.check,
+    ),
+    Rule(duplicates.DUPLICATE, "no question is asked twice", compares=duplicates.check),
+    Rule(documents.DOCS, "the function documents say what is so", documents=_documents),
+)
+"""All rules, in the order in which they are applied."""
+
+
+def validate(
+    dataset: Dataset,
+    trajectories: Iterable[Trajectory],
+    rules: Sequence[Rule] | None = None,
+) -> list[Problem]:
+    """Return what rules find in some trajectories of a data set, in the order of the data.
+
+    Args:
+        dataset: Where the trajectories are from.
+        trajectories: Which to check.
+        rules: Which rules to apply; all of them by default.
+    """
+    applied = RULES if rules is None else rules
+    entries = [Entry(dataset, trajectory) for trajectory in trajectories]
+    problems: list[Problem] = []
+    for entry in entries:
+        # What is replayed is let go of after each entry: a thousand of them would fill the memory.
+        problems += _entry_problems(Entry(dataset, entry.trajectory), applied)
+    for rule in applied:
+        if rule.compares:
+            problems += rule.compares(entries)
+        if rule.documents:
+            problems += rule.documents(dataset)
+    return problems
+
+
+def rules_named(names: Iterable[str]) -> list[Rule]:
+    """Return the rules of some ids, in their own order.
+
+    Raises:
+        DataError: There is none of an id.
+    """
+    wanted = [name.upper() for name in names]
+    known = [rule.id for rule in RULES]
+    for name in wanted:
+        if name not in known:
+            raise DataError("--rules", f"{name!r} is no rule; there are {', '.join(known)}")
+    return [rule for rule in RULES if rule.id in wanted]
+
+
+def _entry_problems(entry: Entry, rules: Sequence[Rule]) -> Iterator[Problem]:
+    fault = entry.fault if any(rule.replays for rule in rules) else ""
+    if fault:
+        yield entry.problem(executability.EXEC, Severity.ERROR, None, "ground_truth", fault)
+    for rule in rules:
+        if rule.reads:
+            yield from rule.reads(entry)
+        if rule.replays and not fault:
+            yield from rule.replays(entry)
