@@ -68,5 +68,8 @@ def _path(config: object, location: tuple[int | str, ...]) -> str:
 
 
 def _brief(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "something nested too deep to show"
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -168,13 +168,14 @@ def _eval(options: argparse.Namespace) -> int:
     trajectories = choose.part(
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )
+    population = len(everything) if options.sample else len(trajectories)
     if dataset.tolerant:
         _note_irregularities(dataset)
     if model.live:
         # Imports what makes schemas and runs many things at once; no other command needs it.
         from runner.live_cli import evaluate_live
 
-        return evaluate_live(options, dataset, profile, trajectories, len(everything))
+        return evaluate_live(options, dataset, profile, trajectories, population)
 
     def run(prepared: Prepared) -> Verdict:
         trajectory = prepared.trajectory
@@ -185,7 +186,7 @@ def _eval(options: argparse.Namespace) -> int:
         return run_script(prepared, script, profile, options.step_limit)
 
     outcomes = _judge_all(dataset, trajectories, profile, run, options)
-    return _report(dataset, profile, trajectories, outcomes, len(everything))
+    return _report(dataset, profile, trajectories, outcomes, population)
 
 
 def _note_irregularities(dataset: Dataset) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
 
 from runner.campaign import Campaign, Job, Plan, jobs_of
 from runner.engine import Engine, Limits, Spent
@@ -20,6 +21,11 @@ Only = Literal["errors", "failed"]
 
 _CHARACTERS_PER_TOKEN = 4
 _PREFLIGHT_TRIES = 3
+_PREFLIGHT_TIMEOUT = 30.0
+"""Seconds; who needs longer for one word would need days for a run."""
+_SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_ACCESS_KEY", "_PASSWORD")
+_SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "password")
+_LONG_VALUE = 16
 _PROBE: dict[str, Any] = {
     "type": "function",
     "function": {
@@ -119,7 +125,13 @@ async def _probe(model: Model, settings: Settings) -> None:
     request = Request([{"role": "user", "content": "Are you ready?"}], tools)
     for attempt in range(1, _PREFLIGHT_TRIES + 1):
         try:
-            await model.ask(request)
+            async with asyncio.timeout(_PREFLIGHT_TIMEOUT):
+                await model.ask(request)
+        except TimeoutError:
+            raise TransientError(
+                f"no answer to one short question within {_PREFLIGHT_TIMEOUT:.0f} seconds; "
+                "--no-preflight skips it"
+            ) from None
         except TransientError as error:
             if error.unreachable or attempt == _PREFLIGHT_TRIES:
                 raise
@@ -165,6 +177,23 @@ async def conduct(
     return Ending(engine.stop_reason, engine.failed, engine.spent)
 
 
-def secrets_of(settings: Settings, keys: Iterable[str]) -> list[str]:
-    """Return the texts that may never reach a file: keys, and the values of extra headers."""
-    return [text for text in (*keys, *settings.extra_headers.values()) if text]
+def secrets_of(settings: Settings, environment: Mapping[str, str]) -> list[str]:
+    """Return the texts that may never reach a file.
+
+    These are the environment's keys, the values of extra headers and the query of the server's
+    address; of a value such as ``Bearer abc`` also what follows the scheme, which may come alone.
+    A short value is only taken for a secret where its header's name says so: masking an ordinary
+    word would spoil the record.
+
+    Args:
+        settings: How the model is reached.
+        environment: Variables by name.
+    """
+    values = [value for name, value in environment.items() if name.upper().endswith(_SECRET_NAMES)]
+    for name, value in settings.extra_headers.items():
+        if any(word in name.lower() for word in _SECRET_HEADERS) or len(value) >= _LONG_VALUE:
+            values.append(value)
+    alone = [value.split()[1] for value in values if len(value.split()) == 2]
+    query = urlsplit(settings.base_url or "").query
+    parts = [value for _, value in parse_qsl(query)]
+    return [text for text in (*values, *alone, query, *parts) if text]

@@ -24,7 +24,7 @@ from runner.models.base import FatalError, Model, ModelError
 from runner.models.prompting import DEFAULT, read_prompts
 from runner.models.tools import bfcl_documents, own_documents
 from runner.settings import Settings, read_settings
-from runner.store import Record, RunStore, default_folder, read_run
+from runner.store import Record, RunStore, default_folder, read_run, write_whole
 from runner.summary import outcome_of, summary, totals_of, usage_lines
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -67,13 +67,12 @@ def evaluate_live(
         except ModelError as error:
             print(f"turnwise: {error}", file=sys.stderr)
             return RUN_ERROR
-    keys = [value for name, value in os.environ.items() if name.endswith("_API_KEY") and value]
     folder = options.resume or options.run_dir or default_folder(options.model, datetime.now())
     store = open_run(
         folder,
         plan.definition({**_selection(options), "trials": options.trials}),
         {"created": datetime.now().isoformat(timespec="seconds"), "command": sys.argv},
-        secrets_of(settings, keys),
+        secrets_of(settings, os.environ),
         resume=options.resume is not None,
     )
     with store:
@@ -153,6 +152,8 @@ def _print_result(
     records = list(read_run(folder).episodes())
     if not records:
         return
+    if options.output is not None:
+        write_whole(options.output, map(_verdict_line, records))
     outcomes = [outcome_of(record) for record in records]
     for line in summary(
         outcomes, trajectories, options.trials, population, allow_errors=options.allow_errors
@@ -165,6 +166,12 @@ def _print_result(
         f"model {plan.model}, {plan.settings.mode}; data {data.name} {data.version}, sha256 "
         f"{data.sha256[:12]}; profile {plan.profile.name}; run {folder}"
     )
+
+
+def _verdict_line(record: Record) -> bytes:
+    """Return an episode's verdict as the line that other models' verdicts have, and its trial."""
+    judged = record["verdict"] or {"valid": None, "error": record["error"]}
+    return json.dumps({"id": record["id"], "trial": record["trial"], **judged}).encode() + b"\n"
 
 
 def _print_estimate(plan: Plan, trajectories: Sequence[Trajectory], trials: int) -> None:

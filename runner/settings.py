@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -79,9 +80,10 @@ class Settings:
         pushing = {"concurrency", "attempts", "max_requests", "max_cost", "price", "timeout"}
         # The prompts' hash defines the run, not where they are.
         kept = {k: v for k, v in asdict(self).items() if k not in {*pushing, "prompts"}}
+        server = self.base_url or os.environ.get("OPENAI_BASE_URL")
         return {
             **kept,
-            "base_url": self.base_url and _without_credentials(self.base_url),
+            "base_url": server and _without_credentials(server),
             "extra_headers": sorted(self.extra_headers),
         }
 

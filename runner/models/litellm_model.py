@@ -64,7 +64,8 @@ class LiteLLMModel:
         price: Price | None = None,
     ) -> None:
         provider = name.partition("/")[0]
-        secrets = [*_secrets(os.environ), *_secrets(extra_headers or {})]
+        values = (extra_headers or {}).values()
+        secrets = [*_secrets(os.environ), *values, *(w for v in values for w in v.split()[1:])]
         advice = f"set the key that {provider} gave you, such as {provider.upper()}_API_KEY"
         self._endpoint = Endpoint(name, base_url or provider, tuple(secrets), advice)
         settings = {

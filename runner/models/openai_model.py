@@ -38,7 +38,6 @@ _MOST_CONVERSATIONS = 512
 _JSON = json.JSONEncoder(separators=(",", ":"))
 _PROTOCOL = ("messages", "tools", "stream", "n")
 """Members of the body that are not settings."""
-_SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie")
 
 
 class OpenAIModel:
@@ -251,10 +250,9 @@ def _checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _secrets(headers: Mapping[str, str]) -> Iterator[str]:
-    for name, value in headers.items():
-        if any(word in name.lower() for word in _SECRET_HEADERS):
-            yield value
-            yield from value.split()[1:]
+    for value in headers.values():
+        yield value
+        yield from value.split()[1:]
 
 
 def _head(settings: Mapping[str, Any]) -> bytes:

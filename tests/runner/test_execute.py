@@ -132,7 +132,7 @@ def nested(depth):
 
 
 def test_a_config_that_is_nested_too_deep_is_named():
-    line = {**LINE, "initial_config": {"TicketAPI": {"current_user": nested(900)}}}
+    line = {**LINE, "initial_config": {"TicketAPI": {"current_user": nested(5000)}}}
     with pytest.raises(DataError, match=r"^here: \$\.initial_config"):
         run(line)
 

@@ -1,0 +1,408 @@
+"""Whole runs, from the command line to the files: a model that is right, part runs, resuming."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
+
+import pytest
+
+from runner.cli import main
+from runner.export import export_bfcl
+from runner.store import read_run
+from tests.live.running import (
+    BASE,
+    ENTRIES,
+    Ended,
+    arguments,
+    calls,
+    comparable,
+    end,
+    outcomes,
+    ready_and,
+    records,
+    resume,
+    says,
+    spoiled,
+    start,
+    wait_until,
+)
+from tests.servers.answers import of_dataset
+from tests.servers.faults import fault
+from tests.servers.serving import Answer, Answerer, Asked, FakeServer
+from trajectories.dataset import load_embedded
+from trajectories.schema import Category
+
+pytest_plugins = ["tests.live.run_fixtures"]
+
+Run = Callable[..., Ended]
+KILLS = 50
+
+
+# A model that is right
+
+
+# A server for one category, since several ask the same and it could not always tell them apart.
+@pytest.mark.parametrize("category", list(Category))
+# Prompting takes longer; a part of the data has to do.
+@pytest.mark.parametrize(("mode", "part"), [("fc", ()), ("prompt", ("--sample", "36"))])
+def test_the_ground_truth_passes_all(
+    run: Run,
+    server: FakeServer,
+    folder: Path,
+    mode: str,
+    part: tuple[str, ...],
+    category: Category,
+) -> None:
+    server.answer = ready_and(of_dataset("turnwise", category))
+    done = run("--category", category, "--mode", mode, *part)
+    assert done.status == 0
+    count = int(part[1]) if part else len(load_embedded([category]).trajectories)
+    assert [*outcomes(folder).values()] == ["passed"] * count
+    assert " 100.0% " in done.out
+    # One request was the one before the run; all others are on record, with what was asked.
+    steps = [step for record in records(folder) for step in record["steps"]]
+    assert len(steps) == server.requests - 1
+    assert {step["tools"] is None for step in steps} == {mode == "prompt"}
+
+
+@pytest.mark.parametrize("mode", ["fc", "prompt"])
+def test_the_ground_truth_passes_through_litellm(
+    server: FakeServer,
+    truth: Answerer,
+    folder: Path,
+    mode: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server.answer = truth
+    monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.base_url)
+    flags = ["--model", "hosted_vllm/fake", "--run-dir", str(folder), "--mode", mode]
+    assert main(["eval", *flags, *BASE, "--limit", "4"]) == 0
+    assert [*outcomes(folder).values()] == ["passed"] * 4
+    assert server.requests > 4
+
+
+def test_openai_and_litellm_get_the_same_run(
+    run: Run,
+    server: FakeServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run(*BASE, "--limit", "2", folder=tmp_path / "a")
+    monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.base_url)
+    flags = ["--model", "hosted_vllm/fake", "--run-dir", str(tmp_path / "b")]
+    main(["eval", *flags, *BASE, "--limit", "2"])
+    one, other = ([_said(r) for r in records(tmp_path / name)] for name in "ab")
+    assert sorted(one) == sorted(other)
+
+
+def _said(record: Mapping[str, Any]) -> str:
+    return json.dumps([record[name] for name in ("id", "outcome", "messages", "result")])
+
+
+def test_what_a_run_recorded_can_be_served_again(
+    run: Run,
+    server: FakeServer,
+    truth: Answerer,
+    openings: Mapping[str, str],
+    ids: list[str],
+    tmp_path: Path,
+) -> None:
+    server.answer = spoiled(truth, {ids[1]: says("I give up.")}, openings)
+    run(*BASE, "--limit", "4", folder=tmp_path / "first")
+    export_bfcl(read_run(tmp_path / "first"), tmp_path / "recorded")
+    server.answer = ready_and(of_dataset("turnwise", "base", tmp_path / "recorded"))
+    run(*BASE, "--limit", "4", folder=tmp_path / "second")
+    assert outcomes(tmp_path / "first") == outcomes(tmp_path / "second")
+    assert outcomes(tmp_path / "second")[ids[1]] == "failed"
+    first, second = (
+        {r["id"]: r["result"] for r in records(tmp_path / n)} for n in ("first", "second")
+    )
+    assert first == second
+
+
+def test_a_model_that_calls_what_is_not_offered_fails(
+    run: Run, server: FakeServer, folder: Path
+) -> None:
+    server.answer = ready_and(calls("launch_rocket", where="up"))
+    done = run(*BASE, "--limit", "2", "--step-limit", "3")
+    assert done.status == 0
+    assert [*outcomes(folder).values()] == ["failed"] * 2
+    assert all(end["why"] == "step_limit" for r in records(folder) for end in r["turn_ends"])
+
+
+# Parts of the data, trials, budgets
+
+
+def test_a_dry_run_asks_nothing_and_writes_nothing(
+    run: Run, server: FakeServer, folder: Path
+) -> None:
+    done = run(*BASE, "--dry-run", "--trials", "2")
+    assert (done.status, server.requests, folder.exists()) == (0, 0, False)
+    assert done.out.startswith(f"{ENTRIES} entries, {2 * ENTRIES} episodes, about ")
+
+
+def test_trials(run: Run, folder: Path, ids: list[str]) -> None:
+    done = run(*BASE, "--limit", "3", "--trials", "2")
+    assert done.status == 0
+    found = sorted((record["id"], record["trial"]) for record in records(folder))
+    assert found == sorted((id, trial) for id in ids[:3] for trial in (0, 1))
+    assert "over 3 entries with all 2 trials" in done.out
+    assert "pass^k: k=1 100.0%, k=2 100.0%" in done.out
+
+
+def test_a_sample_says_what_it_adds(run: Run, folder: Path, openings: Mapping[str, str]) -> None:
+    done = run("--category", "base", "--sample", "5", "--sample-seed", "3")
+    assert done.status == 0
+    assert len(records(folder)) == 5
+    assert f"a sample of 5 of {len(openings)}" in done.out
+
+
+def test_the_first_entries_are_not_called_a_sample(run: Run) -> None:
+    assert "sample" not in run(*BASE, "--limit", "5").out
+
+
+def test_an_output_file_is_written_or_refused(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "verdicts.jsonl"
+    done = run(*BASE, "--limit", "1", "--output", str(path))
+    assert path.exists() or (done.status == 2 and "--output" in done.err)
+
+
+@pytest.mark.parametrize(
+    ("budget", "reason"),
+    [
+        (["--max-requests", "40"], "the budget of 40 requests is used up"),
+        (["--max-cost", "0.5", "--price", "5,0"], "the budget of 0.5 US dollars is used up"),
+    ],
+)
+def test_a_budget_stops_a_run_that_can_go_on(
+    run: Run,
+    server: FakeServer,
+    folder: Path,
+    budget: list[str],
+    reason: str,
+) -> None:
+    done = run(*BASE, "--concurrency", "2", *budget)
+    assert done.status == 0
+    assert f"turnwise: {reason}; go on with --resume {folder}\n" in done.err
+    assert 0 < len(records(folder)) < ENTRIES
+    asked = server.requests
+    if "--max-requests" in budget:
+        assert asked <= 41
+    again = run(*BASE, *resume(folder))
+    assert again.status == 0
+    assert [*outcomes(folder).values()] == ["passed"] * ENTRIES
+
+
+def test_a_budget_of_cost_needs_a_price(run: Run, server: FakeServer) -> None:
+    done = run(*BASE, "--max-cost", "1")
+    assert (done.status, server.requests) == (2, 0)
+    assert "--price" in done.err
+
+
+def test_costs_and_tokens_are_on_record(run: Run, folder: Path) -> None:
+    done = run(*BASE, "--limit", "2", "--price", "1000000,0")
+    steps = [step for record in records(folder) for step in record["steps"]]
+    assert all(step["cost"] == step["usage"]["prompt"] > 0 for step in steps)
+    assert f"cost ${sum(step['cost'] for step in steps):.4f}" in done.out
+
+
+def test_an_unknown_price_is_not_nothing(run: Run, folder: Path) -> None:
+    assert "cost unknown" in run(*BASE, "--limit", "1").out
+    assert records(folder)[0]["steps"][0]["cost"] is None
+
+
+def test_latency_is_the_servers(run: Run, server: FakeServer, folder: Path) -> None:
+    server.latency = 0.05
+    run(*BASE, "--limit", "12", "--concurrency", "12")
+    found = [step["latency"] for record in records(folder) for step in record["steps"]]
+    assert min(found) > 0.04
+    assert median(found) < 0.5
+
+
+def test_waiting_before_another_try_is_no_latency(
+    run: Run, server: FakeServer, truth: Answerer, folder: Path
+) -> None:
+    def busy_at_first(asked: Asked) -> Answer:
+        return (fault("429") if asked.number == 1 else truth)(asked)
+
+    server.answer = busy_at_first
+    assert run(*BASE, "--limit", "1").status == 0
+    first = records(folder)[0]["steps"][0]
+    assert first["attempts"] == 2
+    assert first["latency"] < 1
+
+
+# Doing episodes again
+
+
+def test_only_errors_are_done_again(
+    run: Run,
+    server: FakeServer,
+    truth: Answerer,
+    openings: Mapping[str, str],
+    ids: list[str],
+    folder: Path,
+) -> None:
+    server.answer = spoiled(truth, {ids[2]: fault("400"), ids[0]: says("No.")}, openings)
+    first = run(*BASE, "--limit", "6")
+    assert first.status == 3
+    before = server.requests
+    assert outcomes(folder) == {
+        **dict.fromkeys(ids[:6], "passed"),
+        ids[2]: "error",
+        ids[0]: "failed",
+    }
+    server.answer = truth
+    again = run(*BASE, "--limit", "6", *resume(folder), "--only", "errors")
+    assert again.status == 0
+    assert "turnwise: 1 episodes to do" in again.err
+    assert server.requests - before < 20
+    assert outcomes(folder) == {**dict.fromkeys(ids[:6], "passed"), ids[0]: "failed"}
+    last = run(*BASE, "--limit", "6", *resume(folder), "--only", "failed")
+    assert last.status == 0
+    assert outcomes(folder) == dict.fromkeys(ids[:6], "passed")
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_too_many_errors_give_no_score(
+    run: Run,
+    server: FakeServer,
+    truth: Answerer,
+    openings: Mapping[str, str],
+    ids: list[str],
+    allowed: bool,
+) -> None:
+    server.answer = spoiled(truth, {ids[2]: fault("400")}, openings)
+    done = run(*BASE, "--limit", "4", *(["--allow-errors"] if allowed else []))
+    assert done.status == 3
+    row = next(line for line in done.out.splitlines() if line.startswith("base"))
+    # Three passed, one error, of four entries; what is scored are the three.
+    assert row.split()[1:7] == ["4", "3", "0", "1", "0", "100.0%" if allowed else "-"]
+    assert "is 75.0% if these were failures, 100.0% if they were passes" in done.out
+    assert ("no score is given" in done.out) is not allowed
+
+
+def test_a_run_that_is_done_asks_nothing_more(run: Run, server: FakeServer, folder: Path) -> None:
+    first = run(*BASE, "--limit", "2")
+    asked, kept = server.requests, comparable(folder)
+    again = run(*BASE, "--limit", "2", *resume(folder), "--no-preflight")
+    assert (again.status, again.out, server.requests) == (0, first.out, asked)
+    assert comparable(folder) == kept
+
+
+def test_a_run_that_is_defined_otherwise_does_not_go_on(
+    run: Run, server: FakeServer, folder: Path
+) -> None:
+    run(*BASE, "--limit", "2")
+    kept, asked = comparable(folder), server.requests
+    done = run(*BASE, "--limit", "2", *resume(folder), "--temperature", "0.5", "--trials", "2")
+    assert done.status == 2
+    assert "settings.temperature was None, is 0.5" in done.err
+    assert "selection.trials was 1, is 2" in done.err
+    assert done.err.count("\n") == 1
+    assert comparable(folder) == kept
+    # The request before the run, at most.
+    assert server.requests <= asked + 1
+
+
+def test_a_run_does_not_go_on_at_another_server(
+    server: FakeServer,
+    truth: Answerer,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server.answer = truth
+    flags = ["eval", "--model", "fake", *BASE, "--limit", "1"]
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    assert main([*flags, "--run-dir", str(folder)]) == 0
+    with FakeServer(truth) as other:
+        monkeypatch.setenv("OPENAI_BASE_URL", other.base_url)
+        assert main([*flags, *resume(folder)]) == 2
+    assert f"base_url was {server.base_url!r}, is {other.base_url!r}" in capsys.readouterr().err
+
+
+def test_a_folder_that_holds_a_run_takes_no_other(run: Run, folder: Path) -> None:
+    run(*BASE, "--limit", "1")
+    done = run(*BASE, "--limit", "1")
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert "--resume" in done.err
+
+
+def test_two_processes_do_not_write_one_run(
+    run: Run, server: FakeServer, truth: Answerer, folder: Path
+) -> None:
+    server.answer = ready_and(fault("hang"))
+    first = start(arguments(server, folder, *BASE))
+    try:
+        wait_until(lambda: server.requests > 1)
+        server.answer = truth
+        second = run(*BASE, *resume(folder))
+    finally:
+        first.kill()
+        end(first)
+    assert second.status == 2
+    assert f"another process is writing this run (pid {first.pid})" in second.err
+    # Nobody holds it any more.
+    assert run(*BASE, *resume(folder)).status == 0
+    assert len(records(folder)) == ENTRIES
+
+
+# Killed at any moment
+
+
+def _run_alone(command: list[str]) -> None:
+    """Run the command in a process made for it, which is to be killed."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    os._exit(main(command))
+
+
+def test_killed_at_any_moment_and_resumed_a_run_is_what_it_would_have_been(
+    run: Run, server: FakeServer, tmp_path: Path
+) -> None:
+    flags = [*BASE, "--trials", "2", "--no-preflight", "--concurrency", "4"]
+    assert run(*flags, folder=tmp_path / "whole").status == 0
+    server.latency = 0.004
+    # Processes that have imported everything, so that a life does not begin with a second of it.
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(
+        ["runner.live_cli", "runner.cli", "runner.models.openai_model"]
+    )
+    folder, random = tmp_path / "run", Random(5)
+    kills = 0
+    while kills < KILLS:
+        more = resume(folder) if folder.exists() else ()
+        process = processes.Process(
+            target=_run_alone, args=(arguments(server, folder, *flags, *more),)
+        )
+        process.start()
+        _live(process, server, random)
+        process.kill()
+        process.join()
+        if process.exitcode == 0:
+            break
+        assert process.exitcode == -9
+        kills += 1
+    assert kills > 0.8 * KILLS
+    server.latency = 0.0
+    assert run(*flags, *resume(folder)).status == 0
+    assert comparable(folder) == comparable(tmp_path / "whole")
+
+
+def _live(process: Any, server: FakeServer, random: Random) -> None:
+    """Let a process live for a while: a few requests, or not even until the first."""
+    if random.random() < 0.2:
+        process.join(random.uniform(0, 0.3))
+        return
+    asked = server.requests + random.randrange(1, 40)
+    wait_until(lambda: server.requests >= asked or not process.is_alive())
+    process.join(random.uniform(0, 0.005))
