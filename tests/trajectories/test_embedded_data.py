@@ -25,8 +25,9 @@ from envs.session import check_config
 from runner.evaluate import run_script
 from runner.prepare import Prepared, prepare
 from runner.scripts import Script, null, oracle
-from trajectories.augment.replay import documents, literals, result_text, shown, stands_in
+from trajectories.augment.replay import documents, result_text, shown, stands_in
 from trajectories.dataset import load_embedded
+from trajectories.literals import literals
 from trajectories.schema import Category, Trajectory
 from trajectories.validation import to_json
 

@@ -22,7 +22,6 @@ from trajectories.augment.notes import derived_id, derived_provenance
 from trajectories.augment.replay import (
     calls,
     documents,
-    literals,
     result_text,
     shown,
     stands_in,
@@ -30,6 +29,7 @@ from trajectories.augment.replay import (
     words,
 )
 from trajectories.errors import DataError
+from trajectories.literals import literals
 from trajectories.packs import full_name, generate, prose
 from trajectories.schema import Category, LongContext, Trajectory, Turn
 

@@ -15,15 +15,9 @@ from envs.results import Result
 from envs.session import Session
 from envs.state import Snapshot
 from trajectories.augment.notes import Notes, derived_id, derived_provenance
-from trajectories.augment.replay import (
-    calls,
-    candidate_calls,
-    literals,
-    spoken_values,
-    start,
-    words,
-)
+from trajectories.augment.replay import calls, candidate_calls, spoken_values, start, words
 from trajectories.errors import DataError
+from trajectories.literals import literals
 from trajectories.schema import Category, Trajectory, Turn
 
 CALLS_PER_FUNCTION = 60

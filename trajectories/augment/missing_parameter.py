@@ -12,7 +12,6 @@ from trajectories.augment.notes import Notes, derived_id, derived_provenance
 from trajectories.augment.replay import (
     calls,
     documents,
-    literals,
     readings,
     result_text,
     shown,
@@ -22,6 +21,7 @@ from trajectories.augment.replay import (
     words,
 )
 from trajectories.errors import DataError
+from trajectories.literals import literals
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 

@@ -46,18 +46,6 @@ def calls(turn: Turn) -> list[Call]:
     return [parse_call(text) for text in turn.ground_truth]
 
 
-def literals(value: Any) -> Iterator[str | int | float]:
-    """Yield the texts and numbers in an argument or a result."""
-    if isinstance(value, Mapping):
-        for member in value.values():
-            yield from literals(member)
-    elif isinstance(value, (list, tuple)):
-        for member in value:
-            yield from literals(member)
-    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        yield value
-
-
 def stands_in(literal: str | int | float, text: str) -> bool:
     """Tell whether a text shows a value: a text as part of it, a number as one that is written."""
     if isinstance(literal, str):

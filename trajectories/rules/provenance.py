@@ -22,6 +22,7 @@ from envs.calls import Call
 from envs.registry import BACKENDS
 from envs.schema import spec
 from envs.state import to_json
+from trajectories.literals import literals
 from trajectories.rules.entry import Entry, Step
 from trajectories.rules.problem import Problem, Severity, brief
 
@@ -126,18 +127,6 @@ def _used(entry: Entry) -> Iterator[tuple[Step, str, str | float, Told]]:
 def _name(step: Step) -> str:
     assert isinstance(step.call, Call)
     return step.call.name
-
-
-def literals(value: Any) -> Iterator[str | int | float]:
-    """Yield the texts and numbers in an argument; truth values and null are no news."""
-    if isinstance(value, Mapping):
-        for member in value.values():
-            yield from literals(member)
-    elif isinstance(value, (list, tuple)):
-        for member in value:
-            yield from literals(member)
-    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        yield value
 
 
 class Told:
