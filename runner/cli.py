@@ -403,6 +403,15 @@ def _add_dataset(commands: Any) -> None:
     show.add_argument(
         "--warnings", action="store_true", help="list what is irregular in the initial configs"
     )
+    build = _command(actions, "build", _dataset_build, "Build the four harder categories anew.")
+    build.add_argument("folder", type=Path, metavar="FOLDER", help="where to write them")
+    build.add_argument(
+        "--source", type=Path, metavar="DIR", help="base.jsonl and notes.jsonl (default: ours)"
+    )
+    build.add_argument(
+        "--size", type=positive, metavar="N", help="items of each kind in long contexts (200)"
+    )
+    build.add_argument("--seed", type=int, metavar="S", help="of the bulk (default: by entry)")
     fetch = _command(actions, "fetch", _dataset_fetch, "Download a data set into the cache.")
     fetch.add_argument("dataset", choices=["bfcl"], metavar="NAME", help="bfcl")
 
@@ -432,6 +441,18 @@ def _dataset_show(options: argparse.Namespace) -> int:
         f"{dataset.name} {dataset.version}, sha256 {dataset.sha256}; "
         f"{len(problems)} irregularities in {len({id for id, _ in problems})} initial configs"
     )
+    return DONE
+
+
+def _dataset_build(options: argparse.Namespace) -> int:
+    # Plays every ground truth, and only this command needs what that takes.
+    from trajectories.build import FOLDER, ITEMS, texts
+
+    files = texts(options.source or FOLDER, options.seed, options.size or ITEMS)
+    for path, text in files.items():
+        with _written(options.folder / path.name) as file:
+            file.write(text)
+        print(options.folder / path.name)
     return DONE
 
 

@@ -21,16 +21,23 @@ from trajectories.schema import Category, Trajectory
 from trajectories.validation import to_json
 
 FOLDER = Path(__file__).parent / "data"
+ITEMS = 200
+"""How many items each kind of bulk in the embedded data has."""
 
 
 def build(
-    base: Sequence[Trajectory], notes: Mapping[str, Notes]
+    base: Sequence[Trajectory],
+    notes: Mapping[str, Notes],
+    seed: int | None = None,
+    items: int = ITEMS,
 ) -> dict[Category, list[Trajectory]]:
     """Return the derived trajectories of each category, in the order of the base.
 
     Args:
         base: Base trajectories.
         notes: Their notes, by id.
+        seed: Of the bulk in long contexts; without one, each trajectory has its own.
+        items: How many items each kind of bulk has.
 
     Raises:
         DataError: There are no notes of a base, or a category cannot be made of it.
@@ -41,22 +48,24 @@ def build(
     return {
         Category.MISSING_PARAMETER: [leave_out_value(t, notes[t.id]) for t in base],
         Category.MISSING_FUNCTION: [hold_out(t, notes[t.id]) for t in base],
-        Category.LONG_CONTEXT: [lengthen(t) for t in base],
-        Category.COMPOSITE: [compose(t, notes[t.id]) for t in base],
+        Category.LONG_CONTEXT: [lengthen(t, seed, items) for t in base],
+        Category.COMPOSITE: [compose(t, notes[t.id], seed, items) for t in base],
     }
 
 
-def texts(folder: Path = FOLDER) -> dict[Path, str]:
+def texts(folder: Path = FOLDER, seed: int | None = None, items: int = ITEMS) -> dict[Path, str]:
     """Return what the derived files of a folder should hold.
 
     Args:
         folder: Where ``base.jsonl`` and ``notes.jsonl`` are.
+        seed: Of the bulk in long contexts; without one, each trajectory has its own.
+        items: How many items each kind of bulk has.
 
     Raises:
         DataError: One of the two is not as it must be, or a category cannot be made.
     """
     base = list(load_path(folder / "base.jsonl", [Category.BASE]).trajectories.values())
-    built = build(base, read_notes(folder / "notes.jsonl"))
+    built = build(base, read_notes(folder / "notes.jsonl"), seed, items)
     return {folder / f"{category}.jsonl": lines(members) for category, members in built.items()}
 
 

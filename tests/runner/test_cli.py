@@ -17,7 +17,7 @@ from envs import __version__
 from envs.ticket import TicketAPI
 from runner import fetch
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
-from trajectories import bfcl
+from trajectories import bfcl, build
 
 ROOT = Path(runner.__file__).resolve().parent.parent
 
@@ -787,3 +787,22 @@ def test_the_program_answers_each_script_before_it_reads_the_next():
     assert (program.returncode, out) == (USER_ERROR, "")
     assert err.startswith("turnwise: <stdin>:3: is not valid JSON")
     assert err.count("\n") == 1
+
+
+def test_the_harder_categories_are_built_in_any_size(turnwise, tmp_path):
+    ours = build.FOLDER
+    source, built = tmp_path / "source", tmp_path / "built"
+    for folder in (source, built):
+        folder.mkdir()
+    for name in ("base.jsonl", "notes.jsonl"):
+        lines = (ours / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        (source / name).write_text("".join(lines[:3]), encoding="utf-8")
+    done = turnwise("dataset", "build", built, "--source", source, "--size", "30", "--seed", "7")
+    assert done.status == DONE
+    text = (built / "long_context.jsonl").read_text(encoding="utf-8")
+    bulk = [json.loads(line)["long_context"] for line in text.splitlines()]
+    assert {(b["seed"], b.get("items", 0)) for b in bulk} == {(7, 30), (7, 0)}
+    assert turnwise("eval", "--model", "oracle", "--dataset", built).status == DONE
+    assert_refused(
+        turnwise("dataset", "build", tmp_path / "nowhere", "--source", source), "nowhere"
+    )
