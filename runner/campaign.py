@@ -162,5 +162,13 @@ def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
 
 
 def jobs_of(trajectories: Sequence[Trajectory], trials: int) -> list[Job]:
-    """Return the episodes of a run: all entries once, then all of them again."""
-    return [Job(trajectory, trial) for trial in range(trials) for trajectory in trajectories]
+    """Return the episodes of a run: all entries once, then all of them again.
+
+    The longest come first, so that a run does not end with a few of them and nothing beside.
+    """
+    ordered = sorted(trajectories, key=_expected_steps, reverse=True)
+    return [Job(trajectory, trial) for trial in range(trials) for trajectory in ordered]
+
+
+def _expected_steps(trajectory: Trajectory) -> int:
+    return sum(len(turn.ground_truth) + 1 for turn in trajectory.turns)
