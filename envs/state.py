@@ -25,7 +25,7 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         """Return the difference as one line."""
-        return f"{self.path}: expected {_brief(self.expected)}, got {_brief(self.actual)}"
+        return f"{self.path}: expected {brief(self.expected)}, got {brief(self.actual)}"
 
 
 class _Absent:
@@ -173,6 +173,7 @@ def _canonical_number(value: float) -> dict[str, str]:
     return {"number": hex(int(value)) if whole else value.hex()}
 
 
-def _brief(value: Any, limit: int = 120) -> str:
+def brief(value: Any, limit: int = 120) -> str:
+    """Return a value as Python writes it, cut off where it gets long."""
     text = repr(value)
     return text if len(text) <= limit else f"{text[: limit - 3]}..."

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from checkers.profile import Profile
 from checkers.turn import force_terminated, inference_error, judge
 from checkers.verdict import Verdict
+from envs.state import Difference, brief
 from runner.episode import Episode, StepRecord
 from runner.prepare import Prepared
 from runner.scripts import Script, steps
@@ -42,7 +43,7 @@ def replay(
         in_turn = [(step, after) for step, after in played if step.turn == index]
         for number, (step, after) in enumerate(in_turn):
             yield from _step_lines(number, step)
-            yield from (f"      state {d}" for d in before.differences(after))
+            yield from (_change(difference) for difference in before.differences(after))
             before = after
         if index == verdict.failed_turn and verdict.failure:
             yield f"  ground truth: {'; '.join(turn.ground_truth) or 'no call'}"
@@ -63,6 +64,11 @@ def _verdict(prepared: Prepared, script: Script | None, episode: Episode) -> Ver
     if len(script) != turns:
         return force_terminated(turns)
     return judge(prepared.truth, episode.outcomes, episode.profile, terminated=episode.terminated)
+
+
+def _change(difference: Difference) -> str:
+    was, now = brief(difference.expected), brief(difference.actual)
+    return f"      state {difference.path}: was {was}, now {now}"
 
 
 def _step_lines(number: int, step: StepRecord) -> Iterator[str]:

@@ -35,9 +35,9 @@ def test_a_passing_replay(shown, folders, profile):
         "  step 0  mv(source='notes.txt', destination='old')",
         """      -> {"result": "'notes.txt' moved to 'old/notes.txt'"}""",
         "      state GorillaFileSystem.root.home.contents['notes.txt']: "
-        "expected {'type': 'file', 'content': 'one\\ntwo'}, got nothing",
+        "was {'type': 'file', 'content': 'one\\ntwo'}, now nothing",
         "      state GorillaFileSystem.root.home.contents.old.contents['notes.txt']: "
-        "expected nothing, got {'type': 'file', 'content': 'one\\ntwo'}",
+        "was nothing, now {'type': 'file', 'content': 'one\\ntwo'}",
         "",
         "turn 1",
         "  user: How long are they?",
