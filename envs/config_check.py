@@ -10,6 +10,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from envs.errors import ConfigProblem
+from envs.state import brief
 
 if TYPE_CHECKING:
     from envs.backend import Backend
@@ -50,7 +51,7 @@ def _problem(
     message = detail["msg"][0].lower() + detail["msg"][1:]
     if detail["type"] == "missing":
         return ConfigProblem(path, "is missing")
-    return ConfigProblem(path, f"{message}, got {_brief(detail['input'])}")
+    return ConfigProblem(path, f"{message}, got {brief(detail['input'], 60)}")
 
 
 def _path(config: object, location: tuple[int | str, ...]) -> str:
@@ -65,11 +66,3 @@ def _path(config: object, location: tuple[int | str, ...]) -> str:
             path += f"[{step}]"
             here = here[step] if step < len(here) else None
     return path
-
-
-def _brief(value: object) -> str:
-    try:
-        text = repr(value)
-    except RecursionError:
-        return "something nested too deep to show"
-    return text if len(text) <= 60 else f"{text[:57]}..."

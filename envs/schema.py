@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 from envs.backend import Tool
 from envs.binding import bind, parameters
 from envs.errors import InvalidArgument
+from envs.state import brief
 
 _SECTION = re.compile(r"^(Args|Returns|Raises):\s*$", re.MULTILINE)
 _ITEM = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
@@ -116,8 +117,7 @@ def _explain(tool: Tool, detail: ErrorDetails) -> str:
     ).lstrip(".")
     if detail["type"] == "missing":
         return f"{tool.name} needs the argument {name}."
-    given = repr(detail["input"])
-    given = given if len(given) <= 100 else f"{given[:97]}..."
+    given = brief(detail["input"], 100)
     return f"{tool.name}: {name} = {given}: {detail['msg'][0].lower()}{detail['msg'][1:]}."
 
 

@@ -175,5 +175,8 @@ def _canonical_number(value: float) -> dict[str, str]:
 
 def brief(value: Any, limit: int = 120) -> str:
     """Return a value as Python writes it, cut off where it gets long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "something nested too deep to show"
     return text if len(text) <= limit else f"{text[: limit - 3]}..."

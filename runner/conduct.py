@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
@@ -70,23 +69,6 @@ def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Es
         requests += asked
         tokens += asked * (tools_size(job.trajectory) + said) // _CHARACTERS_PER_TOKEN
     return Estimate(len(jobs), requests, tokens)
-
-
-def open_run(
-    folder: Path,
-    definition: Mapping[str, Any],
-    note: Mapping[str, Any],
-    secrets: Sequence[str],
-    *,
-    resume: bool,
-) -> RunStore:
-    """Begin a run in a folder or go on with the one that is there.
-
-    Raises:
-        DataError: See RunStore.
-    """
-    begin = RunStore.resume if resume else RunStore.create
-    return begin(folder, definition, note=note, secrets=secrets)
 
 
 def open_jobs(

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import Profile
-from runner.campaign import Job, Plan, function_docs_folder
-from runner.conduct import conduct, estimate, open_jobs, open_run, preflight, secrets_of
+from runner.campaign import Job, Plan, function_docs_folder, jobs_of
+from runner.conduct import conduct, estimate, open_jobs, preflight, secrets_of
 from runner.engine import Engine
 from runner.live_options import flags
 from runner.meter import Meter
@@ -68,12 +68,12 @@ def evaluate_live(
             print(f"turnwise: {error}", file=sys.stderr)
             return RUN_ERROR
     folder = options.resume or options.run_dir or default_folder(options.model, datetime.now())
-    store = open_run(
+    begin = RunStore.resume if options.resume else RunStore.create
+    store = begin(
         folder,
         plan.definition({**_selection(options), "trials": options.trials}),
-        {"created": datetime.now().isoformat(timespec="seconds"), "command": sys.argv},
-        secrets_of(settings, os.environ),
-        resume=options.resume is not None,
+        note={"created": datetime.now().isoformat(timespec="seconds"), "command": sys.argv},
+        secrets=secrets_of(settings, os.environ),
     )
     with store:
         return _run(plan, store, trajectories, population, options)
@@ -182,8 +182,7 @@ def _print_estimate(plan: Plan, trajectories: Sequence[Trajectory], trials: int)
         documents = bfcl_documents(names, folder) if folder else own_documents(names)
         return sum(len(json.dumps(document)) for document in documents)
 
-    jobs = [Job(trajectory, trial) for trial in range(trials) for trajectory in trajectories]
-    guess = estimate(jobs, tools_size)
+    guess = estimate(jobs_of(trajectories, trials), tools_size)
     print(
         f"{len(trajectories)} entries, {guess.episodes} episodes, about {guess.requests} requests "
         f"and {guess.tokens} prompt tokens for a model that makes one call a step"
