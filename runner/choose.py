@@ -10,9 +10,9 @@ from typing import NamedTuple
 from checkers.profile import Mode
 from envs.errors import ConfigProblem
 from envs.session import check_config
-from runner import result_file
 from runner.fetch import cache_folder, fetch
-from runner.result_file import RecordedEntry
+from runner.runs import result_file
+from runner.runs.result_file import RecordedEntry
 from trajectories import bfcl
 from trajectories.dataset import Dataset, load_bfcl, load_embedded, load_path
 from trajectories.errors import DataError

@@ -15,7 +15,8 @@ from checkers.turn import judge
 from checkers.verdict import TurnOutcome
 from envs.calls import parse_call
 from envs.session import Session
-from runner import validate_cli
+from runner.commands import audit as audit_command
+from runner.commands import validate as validate_command
 from trajectories.audit import Run, agreed, audit
 from trajectories.dataset import Dataset
 from trajectories.errata import corrected, read_errata
@@ -174,7 +175,9 @@ def test_a_correction_has_to_fit(tmp_path: Path, lines: list[dict[str, Any]], me
 
 def command(*arguments: str | Path) -> int:
     parser = argparse.ArgumentParser()
-    validate_cli.add_commands(parser.add_subparsers(required=True))
+    commands = parser.add_subparsers(required=True)
+    audit_command.add_command(commands)
+    validate_command.add_command(commands)
     options = parser.parse_args([str(argument) for argument in arguments])
     status: int = options.command(options)
     return status

@@ -1,0 +1,1 @@
+"""The commands of ``turnwise``: arguments and printing, one module each."""

@@ -1,0 +1,81 @@
+"""What ``turnwise audit`` does and prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+
+from checkers.profile import BFCL, STRICT
+from checkers.score import Score
+from runner import choose
+from runner.commands.common import DONE, note
+from runner.runs import result_file
+from runner.runs.audit import execute_runs, read_runs
+from runner.table import table
+from trajectories.audit import Finding, audit
+from trajectories.errata import corrected, read_errata
+
+
+def run_audit(options: argparse.Namespace) -> int:
+    """Compare recorded runs with the ground truth, print what stands out, and return 0."""
+    models = read_runs(options.runs)
+    ids = dict.fromkeys(id for entries in models.values() for id in entries)
+    dataset = choose.dataset(options.dataset, result_file.categories_of(ids), note)
+    for entries in models.values():
+        choose.trajectories(dataset, entries)
+    profile = BFCL if dataset.folder else STRICT
+    published = execute_runs(dataset, models, profile)
+    executed, scores = published, {"as published": published.scores()}
+    if options.errata:
+        mended = corrected(dataset, read_errata(options.errata))
+        executed = execute_runs(mended, models, profile)
+        scores["corrected"] = executed.scores()
+    findings = audit(executed.truths, executed.runs)
+    if options.format == "json":
+        shown = {
+            "scores": {
+                name: {model: s._asdict() for model, s in of_models.items()}
+                for name, of_models in scores.items()
+            },
+            "findings": [finding.to_json() for finding in findings],
+        }
+        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        return DONE
+    for line in _audit_lines(findings, scores, len(ids)):
+        print(line)
+    return DONE
+
+
+def _audit_lines(
+    findings: Sequence[Finding], scores: dict[str, dict[str, Score]], entries: int
+) -> Iterator[str]:
+    for finding in findings:
+        yield _heading(finding)
+        for model, reason in finding.reasons.items():
+            yield f"  {model}: {reason}"
+        if finding.agreement:
+            agreement = finding.agreement
+            names = ", ".join(agreement.models)
+            yield f"  from turn {agreement.turn} on these agree on another state: {names}"
+            yield from (f"    {difference}" for difference in agreement.differences)
+        yield ""
+    rows = [["run", *scores]]
+    for model in next(iter(scores.values())):
+        rows.append([model, *(_score(of_models[model]) for of_models in scores.values())])
+    yield table(rows)
+    all_fail = sum(finding.all_fail for finding in findings)
+    agreeing = sum(finding.agreement is not None for finding in findings)
+    yield (
+        f"{entries} entries; {all_fail} that all runs fail; {agreeing} where most runs agree on a "
+        "state that is not the ground truth's"
+    )
+
+
+def _heading(finding: Finding) -> str:
+    failed = "all runs fail" if finding.all_fail else f"{len(finding.reasons)} runs fail"
+    return f"{finding.id}: {failed}, of {finding.runs}"
+
+
+def _score(score: Score) -> str:
+    return f"{score.passed}/{score.entries} ({score.rate:.1%})"

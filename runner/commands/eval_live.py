@@ -1,0 +1,199 @@
+"""The part of ``turnwise eval`` that talks to a live model, and what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from checkers.profile import Profile
+from runner.commands.common import DONE, INTERRUPTED, RUN_ERROR, note
+from runner.commands.live_options import flags
+from runner.live.campaign import Job, Plan, function_docs_folder, jobs_of
+from runner.live.conduct import conduct, estimate, open_jobs, preflight, secrets_of
+from runner.live.engine import Engine
+from runner.live.meter import Meter
+from runner.live.models.base import FatalError, Model, ModelError
+from runner.live.models.prompting import DEFAULT, read_prompts
+from runner.live.models.tools import bfcl_documents, own_documents
+from runner.live.settings import Settings, read_settings
+from runner.runs.store import Record, RunStore, default_folder, read_run, write_whole
+from runner.runs.summary import outcome_of, summary, totals_of, usage_lines
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+
+def evaluate_live(
+    options: argparse.Namespace,
+    dataset: Dataset,
+    profile: Profile,
+    trajectories: Sequence[Trajectory],
+    population: int,
+) -> int:
+    """Run a live model over trajectories, print what it came to, and return the exit status.
+
+    Args:
+        options: The command line.
+        dataset: Where the trajectories are from.
+        profile: How they are executed and judged.
+        trajectories: Which to run.
+        population: How many there were to choose from.
+
+    Raises:
+        DataError: An option, file or folder cannot be used.
+    """
+    if options.only and not options.resume:
+        raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
+    settings = read_settings(options.config, flags(options))
+    _check_budget(options.model, settings)
+    prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT)
+    plan = Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
+    if options.dry_run:
+        _print_estimate(plan, trajectories, options.trials)
+        return DONE
+    if not options.no_preflight:
+        try:
+            asyncio.run(preflight(lambda: _connect(plan), settings))
+        except ModelError as error:
+            note(f"{error}")
+            return RUN_ERROR
+    folder = options.resume or options.run_dir or default_folder(options.model, datetime.now())
+    begin = RunStore.resume if options.resume else RunStore.create
+    store = begin(
+        folder,
+        plan.definition({**_selection(options), "trials": options.trials}),
+        note={"created": datetime.now().isoformat(timespec="seconds"), "command": sys.argv},
+        secrets=secrets_of(settings, os.environ),
+    )
+    with store:
+        return _run(plan, store, trajectories, population, options)
+
+
+def _run(
+    plan: Plan,
+    store: RunStore,
+    trajectories: Sequence[Trajectory],
+    population: int,
+    options: argparse.Namespace,
+) -> int:
+    jobs = open_jobs(store, trajectories, options.trials, options.only)
+    note(f"{len(jobs)} episodes to do, kept in {store.folder}")
+
+    def watch(engine: Engine[Job, Record]) -> Callable[[Record], None]:
+        return Meter(len(jobs), sys.stderr, lambda: engine.spent, time.monotonic).count
+
+    # What is loaded by now stays; looking through it again and again took a tenth of the time.
+    gc.freeze()
+    ending = asyncio.run(conduct(plan, store, jobs, lambda: _connect(plan), watch))
+    _print_result(store.folder, plan, trajectories, population, options)
+    if ending.stop_reason is None:
+        errors = any(done.outcome == "error" for done in store.done.values())
+        return RUN_ERROR if errors else DONE
+    note(f"{ending.stop_reason}; go on with --resume {store.folder}")
+    if ending.failed:
+        return RUN_ERROR
+    return INTERRUPTED if ending.stop_reason == "interrupted" else DONE
+
+
+def _check_budget(model: str, settings: Settings) -> None:
+    """Refuse a budget in dollars where nobody knows what a token costs: it would never be used up.
+
+    Raises:
+        DataError: The price is unknown.
+    """
+    from runner.live.models.prices import listed_price
+
+    if settings.max_cost is not None and settings.price is None and not listed_price(model):
+        raise DataError(
+            "--max-cost", f"the price of {model} is not known; give it by --price IN,OUT"
+        )
+
+
+def _connect(plan: Plan) -> Model:
+    # The clients' libraries take seconds to import, and only a live model needs them.
+    from runner.live.models.connect import connect
+    from runner.live.models.prices import Price
+
+    settings = plan.settings
+    price = None
+    if settings.price is not None:
+        price = Price(settings.price[0] / 1e6, settings.price[1] / 1e6)
+    try:
+        return connect(
+            plan.model,
+            base_url=settings.base_url,
+            sampling=settings.sampling(),
+            extra_headers=settings.extra_headers,
+            extra_body=settings.extra_body,
+            timeout=settings.timeout,
+            price=price,
+        )
+    except FatalError as error:
+        raise DataError("--model", str(error)) from None
+
+
+def _print_result(
+    folder: Path,
+    plan: Plan,
+    trajectories: Sequence[Trajectory],
+    population: int,
+    options: argparse.Namespace,
+) -> None:
+    records = list(read_run(folder).episodes())
+    if not records:
+        return
+    if options.output is not None:
+        write_whole(options.output, map(_verdict_line, records))
+    outcomes = [outcome_of(record) for record in records]
+    for line in summary(
+        outcomes, trajectories, options.trials, population, allow_errors=options.allow_errors
+    ):
+        print(line)
+    for line in usage_lines(totals_of(records)):
+        print(line)
+    data = plan.dataset
+    print(
+        f"model {plan.model}, {plan.settings.mode}; data {data.name} {data.version}, sha256 "
+        f"{data.sha256[:12]}; profile {plan.profile.name}; run {folder}"
+    )
+
+
+def _verdict_line(record: Record) -> bytes:
+    """Return an episode's verdict as the line that other models' verdicts have, and its trial."""
+    judged = record["verdict"] or {"valid": None, "error": record["error"]}
+    return json.dumps({"id": record["id"], "trial": record["trial"], **judged}).encode() + b"\n"
+
+
+def _print_estimate(plan: Plan, trajectories: Sequence[Trajectory], trials: int) -> None:
+    folder = function_docs_folder(plan.settings, plan.dataset)
+
+    def tools_size(trajectory: Trajectory) -> int:
+        names = trajectory.environments
+        documents = bfcl_documents(names, folder) if folder else own_documents(names)
+        return sum(len(json.dumps(document)) for document in documents)
+
+    guess = estimate(jobs_of(trajectories, trials), tools_size)
+    print(
+        f"{len(trajectories)} entries, {guess.episodes} episodes, about {guess.requests} requests "
+        f"and {guess.tokens} prompt tokens for a model that makes one call a step"
+    )
+
+
+def _selection(options: argparse.Namespace) -> Mapping[str, Any]:
+    """Return what the user chose of the data, for the run's definition."""
+    return {
+        "category": options.category,
+        "ids": options.ids,
+        "limit": options.limit,
+        "sample": options.sample,
+        "sample_seed": options.sample_seed if options.sample else None,
+    }

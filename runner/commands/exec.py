@@ -1,0 +1,71 @@
+"""The command ``turnwise exec``: call scripts on standard input."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from envs.errors import BackendFault, ConfigProblem
+from envs.long_context import Pack
+from envs.session import check_config
+from runner import choose
+from runner.commands.common import DONE, RUN_ERROR, new_command, note
+from runner.execute import execute, read_script
+from trajectories import bfcl
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_object
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    parser = new_command(
+        commands,
+        "exec",
+        _exec,
+        "Read call scripts as JSON lines on standard input, write their results and states.",
+    )
+    parser.add_argument(
+        "--dataset",
+        metavar="NAME",
+        default="bfcl",
+        help="where long-context material comes from: bfcl or bfcl:FOLDER (default: %(default)s)",
+    )
+
+
+def _exec(options: argparse.Namespace) -> int:
+    @cache
+    def pack() -> Pack:
+        return bfcl.load_pack(choose.bfcl_folder(options.dataset, note))
+
+    status = DONE
+    for number, line in enumerate(_input_lines(), start=1):
+        where = f"<stdin>:{number}"
+        if not line.strip():
+            continue
+        script = read_script(parse_object(line, where), where)
+        problems = check_config(script.environments, script.config)
+        try:
+            answer = execute(script, where, pack, irregular=bool(problems))
+        except BackendFault as fault:
+            note(f"{where}: {fault}")
+            status = RUN_ERROR
+            continue
+        _warn(where, problems)
+        print(json.dumps(answer), flush=True)
+    return status
+
+
+def _input_lines() -> Iterator[str]:
+    try:
+        yield from sys.stdin
+    except UnicodeDecodeError as error:
+        raise DataError("<stdin>", f"is not UTF-8 text: {error.reason}") from None
+
+
+def _warn(where: str, problems: Iterable[ConfigProblem]) -> None:
+    for problem in problems:
+        note(f"warning: {where}: {problem}; taken as it is")

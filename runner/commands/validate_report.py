@@ -1,0 +1,133 @@
+"""What ``turnwise validate`` does and prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Any
+
+from runner import choose
+from runner.commands.common import DONE, note
+from runner.table import table
+from trajectories.allowed import ALLOW, Allowed, apply, read_exemptions
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.rules.detection import Figures, figures
+from trajectories.rules.entry import Entry
+from trajectories.rules.problem import Severity
+from trajectories.schema import Category, Trajectory
+from trajectories.validate import RULES, Rule, rules_named, validate
+
+PROBLEMS = 1
+"""Exit status: errors were found."""
+
+
+def run_validate(options: argparse.Namespace) -> int:
+    """Check a data set, print what is found, and return the exit status."""
+    if options.path and options.dataset:
+        raise DataError("--dataset", "name a PATH or a data set, not both")
+    dataset = _dataset(options)
+    trajectories = list(dataset.trajectories.values())
+    if options.mutations:
+        return _print_mutations(dataset, trajectories, options.format)
+    rules = rules_named(_listed(options.rules)) if options.rules else list(RULES)
+    problems = validate(dataset, trajectories, rules)
+    path = options.allow or _own_exceptions(dataset)
+    exemptions = read_exemptions(path) if path else []
+    allowed = apply(problems, exemptions, trajectories, [rule.id for rule in rules])
+    if options.format == "json":
+        print(json.dumps(_as_json(dataset, rules, allowed), indent=2, ensure_ascii=False))
+    else:
+        for line in _as_text(rules, allowed, len(trajectories), Severity(options.severity)):
+            print(line)
+    errors = any(problem.severity is Severity.ERROR for problem in allowed.problems)
+    return PROBLEMS if errors else DONE
+
+
+def _dataset(options: argparse.Namespace) -> Dataset:
+    name = options.path or options.dataset
+    wanted = choose.categories(options.category, name)
+    if name and options.category is None:
+        # The reference's retired category counts in no score, but can be checked like the others.
+        wanted = list(Category)
+    return choose.dataset(name, wanted, note)
+
+
+def _own_exceptions(dataset: Dataset) -> Path | None:
+    path = Path(str(package_files("trajectories") / "data" / "allowed.jsonl"))
+    return path if dataset.name == "turnwise" and path.is_file() else None
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",")]
+
+
+def _counts(rules: Sequence[Rule], allowed: Allowed) -> Iterator[tuple[str, list[int]]]:
+    """Yield per rule how many errors, warnings, infos, entries and exceptions there are."""
+    found = Counter([(p.rule, p.severity) for p in allowed.problems])
+    excepted = Counter([problem.rule for problem, _ in allowed.excepted])
+    for id in [*(rule.id for rule in rules), ALLOW]:
+        entries = {p.id for p in allowed.problems if p.rule == id and p.severity != Severity.INFO}
+        yield id, [*(found[id, s] for s in Severity), len(entries), excepted[id]]
+
+
+def _as_text(
+    rules: Sequence[Rule], allowed: Allowed, entries: int, least: Severity
+) -> Iterator[str]:
+    order = list(Severity)
+    shown = [p for p in allowed.problems if order.index(p.severity) <= order.index(least)]
+    for problem in shown:
+        yield str(problem)
+    if shown:
+        yield ""
+    rows = [["rule", "errors", "warnings", "infos", "entries", "excepted"]]
+    rows += [[id, *map(str, counts)] for id, counts in _counts(rules, allowed)]
+    yield table(rows)
+    yield f"{entries} trajectories checked; entries: those with errors or warnings"
+
+
+def _as_json(dataset: Dataset, rules: Sequence[Rule], allowed: Allowed) -> dict[str, Any]:
+    names = ("errors", "warnings", "infos", "entries", "excepted")
+    return {
+        "dataset": dataset.name,
+        "version": dataset.version,
+        "data_sha256": dataset.sha256,
+        "trajectories": len(dataset.trajectories),
+        "problems": [problem.to_json() for problem in allowed.problems],
+        "excepted": [{**p.to_json(), "reason": e.reason} for p, e in allowed.excepted],
+        "counts": {id: dict(zip(names, n, strict=True)) for id, n in _counts(rules, allowed)},
+    }
+
+
+def _print_mutations(dataset: Dataset, trajectories: list[Trajectory], format: str) -> int:
+    found = figures(Entry(dataset, trajectory) for trajectory in trajectories)
+    if format == "json":
+        accepted = [{"kind": k, "why": why, "times": n} for (k, why), n in found.accepted.items()]
+        told = {"rejected": found.rejected, "total": found.total, "telling": found.telling}
+        print(json.dumps({**found._asdict(), **told, "accepted": accepted}, indent=2))
+        return DONE
+    for line in _mutation_lines(found):
+        print(line)
+    return DONE
+
+
+def _mutation_lines(found: Figures) -> Iterator[str]:
+    rows = [["ground truth with", "variants", "rejected", "share"]]
+    for name, total, rejected in (
+        ("one call left out", found.left_out, found.left_out_rejected),
+        ("one argument changed", found.changed, found.changed_rejected),
+        ("either", found.total, found.rejected),
+        ("either, with another effect", found.telling, found.rejected),
+    ):
+        rows.append([name, str(total), str(rejected), f"{rejected / total:.1%}" if total else "-"])
+    yield table(rows)
+    for why in dict.fromkeys(why for _, why in found.accepted):
+        yield ""
+        yield f"Accepted: {why}"
+        for (kind, reason), times in found.accepted.items():
+            if reason == why:
+                yield f"  {times:5}  {kind}"

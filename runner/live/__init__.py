@@ -1,0 +1,1 @@
+"""Runs with a live model: from settings to the last episode."""

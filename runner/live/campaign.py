@@ -1,0 +1,174 @@
+"""A live run: a model's episodes, each judged and kept, until all are done or it is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from checkers.profile import Profile
+from envs import __version__
+from envs.errors import BackendFault
+from runner.live.conversation import Style
+from runner.live.engine import Engine
+from runner.live.loop import Ask, LiveRun, run_live
+from runner.live.models.base import ModelError
+from runner.live.models.prompting import PromptTexts
+from runner.live.models.tools import Toolbox, bfcl_documents, own_documents
+from runner.live.settings import Settings
+from runner.prepare import Prepared, prepare
+from runner.runs.store import Key, Record, RunStore
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+
+class Job(NamedTuple):
+    """One episode to do."""
+
+    trajectory: Trajectory
+    trial: int
+
+    @property
+    def key(self) -> Key:
+        """How the run store knows it."""
+        return self.trajectory.id, self.trial
+
+
+class Plan(NamedTuple):
+    """Everything that decides what the episodes of a run are like."""
+
+    model: str
+    dataset: Dataset
+    profile: Profile
+    step_limit: int
+    settings: Settings
+    prompts: PromptTexts
+
+    def definition(self, selection: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what defines the run, for its folder.
+
+        Args:
+            selection: Which entries, and how many trials.
+        """
+        return {
+            "model": self.model,
+            "settings": self.settings.defining(),
+            "prompts_sha256": self.prompts.sha256,
+            "dataset": {
+                "name": self.dataset.name,
+                "version": self.dataset.version,
+                "sha256": self.dataset.sha256,
+            },
+            "profile": self.profile.name,
+            "step_limit": self.step_limit,
+            "selection": dict(selection),
+            "simulator": __version__,
+        }
+
+
+class Campaign:
+    """Does episodes according to a plan and keeps them.
+
+    Args:
+        plan: What they are like.
+        store: Where they are kept.
+    """
+
+    def __init__(self, plan: Plan, store: RunStore) -> None:
+        self._plan = plan
+        self._store = store
+        self._prepared: dict[str, Prepared] = {}
+        self._toolboxes: dict[tuple[str, ...], Toolbox] = {}
+
+    async def run(
+        self,
+        engine: Engine[Job, Record],
+        jobs: Iterable[Job],
+        on_done: Callable[[Record], None],
+    ) -> None:
+        """Do jobs and keep what becomes of each.
+
+        Args:
+            engine: Asks the model.
+            jobs: What to do.
+            on_done: Told of every episode that has been kept.
+        """
+
+        def keep(record: Record) -> None:
+            self._store.append(record)
+            on_done(record)
+
+        await engine.run(jobs, self._do, keep)
+
+    async def _do(self, job: Job, ask: Ask) -> Record:
+        plan, trajectory = self._plan, job.trajectory
+        about = {"id": trajectory.id, "trial": job.trial, "category": trajectory.category.value}
+        try:
+            style = Style(
+                self._toolbox(trajectory.environments), plan.prompts, plan.settings.reasoning
+            )
+            run = await run_live(
+                self._prepare(trajectory),
+                style,
+                plan.settings.mode,
+                plan.profile,
+                plan.step_limit,
+                ask,
+            )
+        except (ModelError, BackendFault) as error:
+            return {**about, "outcome": "error", "verdict": None, "error": str(error)}
+        return {**about, **self._record(run)}
+
+    def _record(self, run: LiveRun) -> Record:
+        for digest, tools in run.tools.items():
+            self._store.put_tools(digest, tools)
+        return {
+            "outcome": "passed" if run.verdict.valid else "failed",
+            "verdict": run.verdict.to_json(),
+            "error": None,
+            "messages": run.messages,
+            "steps": run.steps,
+            "turn_ends": run.turn_ends,
+            "result": run.result,
+        }
+
+    def _prepare(self, trajectory: Trajectory) -> Prepared:
+        """Return a prepared trajectory; its ground truth is played once, not once per trial."""
+        if trajectory.id not in self._prepared:
+            plan = self._plan
+            self._prepared[trajectory.id] = prepare(plan.dataset, trajectory, plan.profile)
+        return self._prepared[trajectory.id]
+
+    def _toolbox(self, environments: tuple[str, ...]) -> Toolbox:
+        if environments not in self._toolboxes:
+            folder = function_docs_folder(self._plan.settings, self._plan.dataset)
+            documents = (
+                bfcl_documents(environments, folder) if folder else own_documents(environments)
+            )
+            self._toolboxes[environments] = Toolbox(documents)
+        return self._toolboxes[environments]
+
+
+def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
+    """Return where the function documents to show are read from, or None for our own.
+
+    Raises:
+        DataError: The reference's are wanted, and the data set does not come with them.
+    """
+    if settings.function_docs == "bfcl" and dataset.folder is None:
+        raise DataError("--function-docs", f"{dataset.name} comes without the documents of bfcl")
+    return None if settings.function_docs == "own" else dataset.folder
+
+
+def jobs_of(trajectories: Sequence[Trajectory], trials: int) -> list[Job]:
+    """Return the episodes of a run: all entries once, then all of them again.
+
+    The longest come first, so that a run does not end with a few of them and nothing beside.
+    """
+    ordered = sorted(trajectories, key=_expected_steps, reverse=True)
+    return [Job(trajectory, trial) for trial in range(trials) for trajectory in ordered]
+
+
+def _expected_steps(trajectory: Trajectory) -> int:
+    return sum(len(turn.ground_truth) + 1 for turn in trajectory.turns)

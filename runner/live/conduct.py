@@ -1,0 +1,181 @@
+"""Taking a live run from its plan to its summary: folder, preflight, episodes, errors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import Any, Literal, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+from runner.live.campaign import Campaign, Job, Plan, jobs_of
+from runner.live.engine import Engine, Limits, Spent
+from runner.live.models.base import Model, ModelError, Request, ToolList, TransientError
+from runner.live.settings import Settings
+from runner.runs.store import Record, RunStore
+from trajectories.schema import Trajectory
+
+Only = Literal["errors", "failed"]
+"""Which finished episodes to do again."""
+
+_CHARACTERS_PER_TOKEN = 4
+_PREFLIGHT_TRIES = 3
+_PREFLIGHT_TIMEOUT = 30.0
+"""Seconds; who needs longer for one word would need days for a run."""
+_SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_ACCESS_KEY", "_PASSWORD")
+_SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "password")
+_LONG_VALUE = 16
+_PROBE: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": "report_ready",
+        "description": "Say that you are ready.",
+        "parameters": {"type": "object", "properties": {}},
+    },
+}
+
+
+class Ending(NamedTuple):
+    """How a run ended."""
+
+    stop_reason: str | None
+    """Why before all was done, or None."""
+    failed: bool
+    """Whether it was an error that ended it."""
+    spent: Spent
+
+
+class Estimate(NamedTuple):
+    """What a run would ask of a model that does just what the ground truth does."""
+
+    episodes: int
+    requests: int
+    tokens: int
+    """Prompt tokens, roughly."""
+
+
+def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Estimate:
+    """Return what doing jobs would take, one call a step.
+
+    Args:
+        jobs: What to do.
+        tools_size: Characters of a trajectory's function documents.
+    """
+    requests = tokens = 0
+    for job in jobs:
+        turns = job.trajectory.turns
+        asked = sum(len(turn.ground_truth) + 1 for turn in turns)
+        said = sum(len(message.content) for turn in turns for message in turn.messages)
+        requests += asked
+        tokens += asked * (tools_size(job.trajectory) + said) // _CHARACTERS_PER_TOKEN
+    return Estimate(len(jobs), requests, tokens)
+
+
+def open_jobs(
+    store: RunStore, trajectories: Sequence[Trajectory], trials: int, only: Only | None
+) -> list[Job]:
+    """Return what is still to do; ``only`` takes episodes that ended so out of the run first.
+
+    Raises:
+        DataError: A file of the run cannot be written.
+    """
+    if only is not None:
+        outcome = "error" if only == "errors" else "failed"
+        store.supersede([key for key, done in store.done.items() if done.outcome == outcome])
+    return [job for job in jobs_of(trajectories, trials) if job.key not in store.done]
+
+
+async def preflight(make_model: Callable[[], Model], settings: Settings) -> None:
+    """Make one cheap request, so that a wrong key or name is known before a long run.
+
+    Args:
+        make_model: Connects to the model, inside the running loop.
+        settings: How the model is asked.
+
+    Raises:
+        ModelError: The model cannot be used; the message says what to do.
+    """
+    model = make_model()
+    try:
+        await _probe(model, settings)
+    finally:
+        await model.close()
+
+
+async def _probe(model: Model, settings: Settings) -> None:
+    tools = ToolList([_PROBE]) if settings.mode == "fc" else None
+    request = Request([{"role": "user", "content": "Are you ready?"}], tools)
+    for attempt in range(1, _PREFLIGHT_TRIES + 1):
+        try:
+            async with asyncio.timeout(_PREFLIGHT_TIMEOUT):
+                await model.ask(request)
+        except TimeoutError:
+            raise TransientError(
+                f"no answer to one short question within {_PREFLIGHT_TIMEOUT:.0f} seconds; "
+                "--no-preflight skips it"
+            ) from None
+        except TransientError as error:
+            if error.unreachable or attempt == _PREFLIGHT_TRIES:
+                raise
+            await asyncio.sleep(min(error.retry_after or 1.0, 10.0))
+        else:
+            return
+
+
+async def conduct(
+    plan: Plan,
+    store: RunStore,
+    jobs: Sequence[Job],
+    make_model: Callable[[], Model],
+    watch: Callable[[Engine[Job, Record]], Callable[[Record], None]],
+) -> Ending:
+    """Do the jobs of a run.
+
+    Args:
+        plan: What the episodes are like.
+        store: Where they are kept.
+        jobs: What to do.
+        make_model: Connects to the model, inside the running loop.
+        watch: Given the engine, returns what is told of every finished episode.
+    """
+    settings = plan.settings
+    limits = Limits(
+        concurrency=settings.concurrency,
+        attempts=settings.attempts,
+        max_requests=settings.max_requests,
+        max_cost=settings.max_cost,
+    )
+    try:
+        model = make_model()
+    except ModelError as error:
+        return Ending(str(error), True, Spent())
+    try:
+        engine: Engine[Job, Record] = Engine(model, limits, Random(0))
+        await Campaign(plan, store).run(engine, jobs, watch(engine))
+    except ModelError as error:
+        return Ending(str(error), True, Spent())
+    finally:
+        await model.close()
+    return Ending(engine.stop_reason, engine.failed, engine.spent)
+
+
+def secrets_of(settings: Settings, environment: Mapping[str, str]) -> list[str]:
+    """Return the texts that may never reach a file.
+
+    These are the environment's keys, the values of extra headers and the query of the server's
+    address; of a value such as ``Bearer abc`` also what follows the scheme, which may come alone.
+    A short value is only taken for a secret where its header's name says so: masking an ordinary
+    word would spoil the record.
+
+    Args:
+        settings: How the model is reached.
+        environment: Variables by name.
+    """
+    values = [value for name, value in environment.items() if name.upper().endswith(_SECRET_NAMES)]
+    for name, value in settings.extra_headers.items():
+        if any(word in name.lower() for word in _SECRET_HEADERS) or len(value) >= _LONG_VALUE:
+            values.append(value)
+    alone = [value.split()[1] for value in values if len(value.split()) == 2]
+    query = urlsplit(settings.base_url or "").query
+    parts = [value for _, value in parse_qsl(query)]
+    return [text for text in (*values, *alone, query, *parts) if text]

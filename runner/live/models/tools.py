@@ -1,0 +1,158 @@
+"""Function documents, and how they become tools that every provider accepts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from envs.registry import BACKENDS
+from envs.schema import spec
+from runner.live.models.base import ToolList
+from trajectories import bfcl
+from trajectories.jsonl import read_objects
+
+Document = Mapping[str, Any]
+"""``{"name", "description", "parameters"}``, the parameters as a schema."""
+
+_TYPES = {"dict": "object", "float": "number", "tuple": "array"}
+_JSON_TYPES = {"object", "number", "array", "string", "integer", "boolean", "null"}
+_SYNTAX_NOTE = " Argument values follow Python 3 syntax."
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
+_LONGEST_NAME = 64
+
+
+def own_documents(environments: Iterable[str]) -> list[Document]:
+    """Return our documents of all functions of some backends."""
+    documents: list[Document] = []
+    for environment in environments:
+        for tool in BACKENDS[environment].TOOLS.values():
+            about = spec(tool)
+            documents.append(
+                {
+                    "name": about.name,
+                    "description": f"{about.description} Returns: {about.returns}",
+                    "parameters": about.json_schema(),
+                }
+            )
+    return documents
+
+
+def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
+    """Return the documents that come with the reference's data.
+
+    Raises:
+        DataError: A file is missing or malformed.
+    """
+    return [
+        document
+        for environment in environments
+        for _, document in read_objects(folder / bfcl.function_docs_file(environment))
+    ]
+
+
+def with_syntax_note(document: Document) -> Document:
+    """Return a document that says in which syntax values are."""
+    return {**document, "description": document["description"] + _SYNTAX_NOTE}
+
+
+class Names:
+    """Function names that a provider accepts, and the way back to the real ones."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._legal: dict[str, str] = {}
+        self._real: dict[str, str] = {}
+        for name in names:
+            legal = self._free(_ILLEGAL.sub("_", name)[:_LONGEST_NAME])
+            self._legal[name] = legal
+            self._real[legal] = name
+
+    def legal(self, name: str) -> str:
+        """Return the name to send."""
+        return self._legal[name]
+
+    def real(self, legal: str) -> str:
+        """Return the function that a model means; a name that was never sent is itself."""
+        return self._real.get(legal, legal)
+
+    def _free(self, wanted: str) -> str:
+        name, number = wanted, 1
+        while name in self._real:
+            number += 1
+            suffix = f"_{number}"
+            name = wanted[: _LONGEST_NAME - len(suffix)] + suffix
+        return name
+
+
+def as_tool(document: Document, names: Names) -> dict[str, Any]:
+    """Return a document as a chat-completions tool with a valid JSON Schema."""
+    function = {
+        "name": names.legal(document["name"]),
+        "description": document["description"],
+        "parameters": {**_schema(document["parameters"]), "type": "object"},
+    }
+    return {"type": "function", "function": function}
+
+
+class Toolbox:
+    """The functions of some backends, as documents and as tools.
+
+    Episodes over the same backends share one, so that tools are made and encoded once.
+
+    Args:
+        documents: Of all functions of the backends.
+    """
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = {document["name"]: document for document in documents}
+        self.names = Names(self._documents)
+        self._tool_lists: dict[tuple[frozenset[str], tuple[str, ...]], ToolList] = {}
+
+    def early(self, offered: frozenset[str]) -> list[Document]:
+        """Return the documents of functions that are offered from the start."""
+        return [with_syntax_note(d) for name, d in self._documents.items() if name in offered]
+
+    def late(self, offers: Sequence[str]) -> list[Document]:
+        """Return the documents of functions that are handed over later, in that order."""
+        return [self._documents[name] for name in offers]
+
+    def tools(self, offered: frozenset[str], late: tuple[str, ...]) -> ToolList:
+        """Return the tools of a request; functions that were handed over late come last.
+
+        Args:
+            offered: All functions that may be called.
+            late: Those of them that were handed over, in that order.
+        """
+        key = (offered, late)
+        if key not in self._tool_lists:
+            documents = self.early(offered.difference(late)) + self.late(late)
+            self._tool_lists[key] = ToolList([as_tool(d, self.names) for d in documents])
+        return self._tool_lists[key]
+
+
+def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema whose types are JSON Schema's, all the way down."""
+    mapped = dict(schema)
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        mapped["type"] = _TYPES.get(kind, kind if kind in _JSON_TYPES else "string")
+    elif "anyOf" not in schema:
+        mapped["type"] = "string"
+    if kind == "float":
+        mapped["format"] = "float"
+        described = f"{schema.get('description', '')} A number, may have a fraction."
+        mapped["description"] = described.lstrip()
+    if isinstance(schema.get("properties"), Mapping):
+        mapped["properties"] = {k: _schema(v) for k, v in schema["properties"].items()}
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if isinstance(schema.get(keyword), list):
+            mapped[keyword] = [_schema(member) for member in schema[keyword]]
+    if isinstance(schema.get("additionalProperties"), Mapping):
+        mapped["additionalProperties"] = _schema(schema["additionalProperties"])
+    if isinstance(schema.get("items"), Mapping):
+        mapped["items"] = _schema(schema["items"])
+    elif mapped.get("type") == "array":
+        # Some providers refuse an array that does not say of what.
+        mapped["items"] = {}
+    return mapped

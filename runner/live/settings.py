@@ -1,0 +1,147 @@
+"""What a live run is asked for: a TOML file, overridden by flags, checked key by key."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, get_type_hints
+from urllib.parse import urlsplit, urlunsplit
+
+from checkers.profile import Mode
+from runner.live.conversation import ReasoningPolicy
+from trajectories.errors import DataError
+
+FunctionDocs = Literal["own", "bfcl"]
+"""Whose function documents the model is shown."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is reached, asked and paid for.
+
+    Attributes:
+        base_url: An OpenAI-compatible server, or None for the provider's own.
+        mode: Function calling, or calls in text.
+        reasoning: What happens to a reasoning model's thoughts in the conversation.
+        function_docs: Whose function documents are shown; None for those of the data set.
+        prompts: File with the texts put to the model, or None for ours.
+        temperature: Sampling parameter; like those below, only sent when given.
+        top_p: Sampling parameter.
+        seed: Sampling parameter.
+        max_tokens: Longest answer, in tokens.
+        timeout: Longest time for one request, in seconds.
+        extra_headers: Further HTTP headers.
+        extra_body: Further members of every request.
+        price: US dollars per million tokens, as prompt and completion; None to look it up.
+        concurrency: Episodes at once.
+        attempts: How often one request is tried.
+        max_requests: Stop the run after so many requests.
+        max_cost: Stop the run after so many US dollars.
+    """
+
+    base_url: str | None = None
+    mode: Mode = "fc"
+    reasoning: ReasoningPolicy = "drop"
+    function_docs: FunctionDocs | None = None
+    prompts: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    timeout: float = 120.0
+    extra_headers: Mapping[str, str] = field(default_factory=dict)
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    price: tuple[float, float] | None = None
+    concurrency: int = 16
+    attempts: int = 8
+    max_requests: int | None = None
+    max_cost: float | None = None
+
+    def sampling(self) -> dict[str, Any]:
+        """Return the sampling parameters that were given, by the name the server knows."""
+        given = {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "seed": self.seed,
+            "max_tokens": self.max_tokens,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+    def defining(self) -> dict[str, Any]:
+        """Return what defines a run's result: all but how hard it pushes and what it may cost.
+
+        Of headers only the names are given, and of the address no credentials: they are secret.
+        """
+        pushing = {"concurrency", "attempts", "max_requests", "max_cost", "price", "timeout"}
+        # The prompts' hash defines the run, not where they are.
+        kept = {k: v for k, v in asdict(self).items() if k not in {*pushing, "prompts"}}
+        server = self.base_url or os.environ.get("OPENAI_BASE_URL")
+        return {
+            **kept,
+            "base_url": server and _without_credentials(server),
+            "extra_headers": sorted(self.extra_headers),
+        }
+
+
+def _without_credentials(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
+
+
+def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:
+    """Return the settings of a file, overridden by flags.
+
+    Args:
+        path: A TOML file with the members of Settings as keys, or None.
+        flags: Members by name; None where a flag was not given.
+
+    Raises:
+        DataError: The file cannot be read, or a key is unknown or of the wrong type.
+    """
+    settings = Settings() if path is None else _from_file(path)
+    return replace(settings, **{name: value for name, value in flags.items() if value is not None})
+
+
+def _from_file(path: Path) -> Settings:
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DataError(str(path), f"is not valid TOML: {error}") from None
+    hints = get_type_hints(Settings)
+    names = [member.name for member in fields(Settings)]
+    for key, value in given.items():
+        if key not in names:
+            close = get_close_matches(key, names, n=1)
+            advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
+            raise DataError(f"{path}: {key}", f"unknown key; {advice}")
+        given[key] = _checked(key, value, hints[key], f"{path}: {key}")
+    return Settings(**given)
+
+
+def _checked(name: str, value: Any, hint: Any, where: str) -> Any:
+    """Return a value that fits a type hint of Settings.
+
+    Raises:
+        DataError: It does not fit.
+    """
+    # pydantic is imported where a file is checked, and a run without a file has none.
+    from pydantic import TypeAdapter, ValidationError
+
+    # A header's value may be a key, which belongs in no message.
+    given = "" if name == "extra_headers" else f", got {value!r:.60}"
+    try:
+        checked = TypeAdapter(hint).validate_json(json.dumps(value, default=str), strict=True)
+    except ValidationError as error:
+        raise DataError(where, f"{error.errors()[0]['msg'].lower()}{given}") from None
+    numbers = checked if isinstance(checked, tuple) else (checked,)
+    least = 1 if name in ("concurrency", "attempts") else 0
+    if any(isinstance(n, (int, float)) and not n >= least for n in numbers):
+        raise DataError(where, f"must be at least {least}{given}")
+    return checked

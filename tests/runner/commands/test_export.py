@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from runner.commands.export import add_command
+from runner.runs.store import RunStore
+from trajectories.errors import DataError
+
+LS = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}
+
+
+def episode(id, outcome="passed", trial=0):
+    """Return the record of an episode of one turn that was an answer."""
+    said = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": f"trial {trial}"}]
+    usage = {"prompt": 10, "completion": 2}
+    return {
+        "id": id,
+        "trial": trial,
+        "category": "base",
+        "outcome": outcome,
+        "error": None,
+        "messages": said,
+        "steps": [{"turn": 0, "usage": usage, "latency": 0.5, "tools": "t"}],
+        "result": [[f"trial {trial}"]],
+    }
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Write a run of two entries, one of which failed, with two trials of the other."""
+    folder = tmp_path / "run"
+    with RunStore.create(folder, {"model": "org/model"}) as store:
+        store.put_tools("t", [LS])
+        for record in (episode("a"), episode("a", trial=1), episode("b", "failed")):
+            store.append(record)
+    return folder
+
+
+def export(*arguments) -> int:
+    """Run the command as the command line does."""
+    parser = argparse.ArgumentParser()
+    add_command(parser.add_subparsers())
+    options = parser.parse_args(["export", *map(str, arguments)])
+    return options.command(options)
+
+
+def lines(path: Path) -> list[dict]:
+    """Return the objects of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("flags", "result"),
+    [
+        ((), [("a", "trial 0"), ("b", "trial 0")]),
+        (("--trial", "0"), [("a", "trial 0"), ("b", "trial 0")]),
+        (("--trial", "1"), [("a", "trial 1")]),
+    ],
+)
+def test_bfcl_writes_the_files_of_one_trial_and_says_where(run, tmp_path, capsys, flags, result):
+    assert export(run, "--format", "bfcl", "-o", tmp_path / "out", *flags) == 0
+    path = tmp_path / "out" / "org_model" / "multi_turn" / "BFCL_v4_multi_turn_base_result.json"
+    assert capsys.readouterr().out == f"{path}\n"
+    assert [(line["id"], line["result"][0][0]) for line in lines(path)] == result
+
+
+def test_bfcl_takes_another_name_for_the_model(run, tmp_path):
+    export(run, "--format", "bfcl", "--output", tmp_path, "--model", "gpt-4o-FC")
+    assert (tmp_path / "gpt-4o-FC" / "multi_turn").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("flags", "written"), [((), ["a", "a", "b"]), (("--only-passed",), ["a", "a"])]
+)
+def test_openai_messages_writes_transcripts_and_says_how_many(
+    run, tmp_path, capsys, flags, written
+):
+    path = tmp_path / "chats.jsonl"
+    assert export(run, "--format", "openai-messages", "-o", path, *flags) == 0
+    assert capsys.readouterr().out == f"{path}: {len(written)} transcripts\n"
+    assert [line["metadata"]["id"] for line in lines(path)] == written
+    assert lines(path)[0]["tools"] == [LS]
+
+
+@pytest.mark.parametrize(
+    ("format", "flags", "said"),
+    [
+        ("bfcl", ["--only-passed"], "--only-passed: is for --format openai-messages, not bfcl"),
+        ("openai-messages", ["--trial", "0"], "--trial: is for --format bfcl"),
+        ("openai-messages", ["--model", "x"], "--model: is for --format bfcl"),
+        ("bfcl", ["--trial", "7"], "has no finished episode of trial 7"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_writes_nothing(run, tmp_path, format, flags, said):
+    with pytest.raises(DataError, match=said):
+        export(run, "--format", format, "-o", tmp_path / "out", *flags)
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize("text", ["-1", "x", "1.5", ""])
+def test_a_trial_is_a_whole_number(run, capsys, text):
+    with pytest.raises(SystemExit, match="2"):
+        export(run, "--format", "bfcl", f"--trial={text}")
+    assert f"{text!r} is not a whole number from 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("format", "path"),
+    [
+        ("bfcl", "bfcl/org_model/multi_turn/BFCL_v4_multi_turn_base_result.json"),
+        ("openai-messages", "openai-messages.jsonl"),
+    ],
+)
+def test_without_a_path_it_is_written_into_the_run(run, capsys, format, path):
+    export(run, "--format", format)
+    assert str(run / path) in capsys.readouterr().out
+    assert len(lines(run / path)) >= 2
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"holds no run: there is no run\.json"):
+        export(tmp_path / "nothing", "--format", "bfcl", "-o", tmp_path / "out")

@@ -1,0 +1,632 @@
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from runner.live import engine as module
+from runner.live.engine import Engine, Limits, Spent, Stopped
+from runner.live.models.base import (
+    FatalError,
+    ModelError,
+    Reply,
+    Request,
+    RequestError,
+    TransientError,
+    Usage,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+QUESTION = Request([{"role": "user", "content": "?"}], None)
+QUICK = Limits(concurrency=4, attempts=3, first_wait=1e-6)
+BUSY = TransientError("429: slow down", retry_after=0.0)
+FOREVER = 10**9
+
+
+def says(text="Yes.", prompt=10, completion=2, cost=None):
+    """Return a reply."""
+    return Reply(text, (), None, "stop", Usage(prompt, completion), 0.001, cost)
+
+
+class Scripted:
+    """Gives replies and errors in order, then the last one again and again."""
+
+    def __init__(self, *outcomes):
+        self.outcomes = list(outcomes) or [says()]
+        self.asked = 0
+        self.busy = 0
+        self.most_busy = 0
+
+    async def ask(self, request):
+        """Answer a request."""
+        self.asked += 1
+        outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
+        self.busy += 1
+        self.most_busy = max(self.busy, self.most_busy)
+        try:
+            for _ in range(3):
+                await asyncio.sleep(0)
+        finally:
+            self.busy -= 1
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    async def close(self):
+        """Do nothing."""
+
+
+class Hanging(Scripted):
+    """Never answers."""
+
+    async def ask(self, request):
+        """Wait for ever."""
+        self.asked += 1
+        await asyncio.Event().wait()
+
+
+class Recorder:
+    """Runs an engine and keeps what became of the jobs."""
+
+    def __init__(self, model, limits=QUICK, jitter=None):
+        self.model = model
+        self.engine = Engine(model, limits, jitter or Random(0))
+        self.done = []
+        self.answers = []
+
+    async def ask_once(self, job, ask):
+        """Do a job that is one request."""
+        answer = await ask(QUESTION)
+        self.answers.append(answer)
+        return job
+
+    async def ask_thrice(self, job, ask):
+        """Do a job that is three requests."""
+        for _ in range(3):
+            await ask(QUESTION)
+        return job
+
+    def run(self, jobs, do=None, on_done=None):
+        """Run jobs to the end, whatever it is; a run that hangs is an error."""
+        running = self.engine.run(jobs, do or self.ask_once, on_done or self.done.append)
+        asyncio.run(asyncio.wait_for(running, 20))
+        return self
+
+
+async def recorded(job, ask):
+    """Do a job as a run does: an error of the model's is what became of it."""
+    try:
+        return (await ask(QUESTION)).reply.text
+    except ModelError as error:
+        return str(error)
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """Return the list of waits, none of which takes any time."""
+    taken = []
+
+    async def waited(awaitable, delay):
+        awaitable.close()
+        taken.append(delay)
+        raise TimeoutError
+
+    monkeypatch.setattr(module.asyncio, "wait_for", waited)
+    return taken
+
+
+def ask_alone(engine):
+    """Put one request, without a run."""
+    return asyncio.run(engine.ask(QUESTION))
+
+
+# Many at once
+
+
+@pytest.mark.parametrize("concurrency", [1, 3, 16])
+def test_as_many_jobs_as_allowed_are_under_way_and_no_more(concurrency):
+    model = Scripted()
+    run = Recorder(model, Limits(concurrency)).run(range(50))
+    assert sorted(run.done) == list(range(50))
+    assert model.most_busy == concurrency
+    assert run.engine.stop_reason is None
+    assert run.engine.failed is False
+
+
+def test_more_workers_than_jobs_are_no_harm():
+    assert Recorder(Scripted(), Limits(64)).run([1, 2]).done == [1, 2]
+    assert Recorder(Scripted(), Limits(64)).run([]).done == []
+
+
+def test_jobs_are_taken_one_by_one_and_begun_in_order():
+    taken = []
+    run = Recorder(Scripted(), Limits(2))
+
+    def jobs():
+        for number in range(6):
+            taken.append(number)
+            # No more than the two that are under way are ahead of those that are done.
+            assert number <= len(run.done) + 1
+            yield number
+
+    run.run(jobs())
+    assert taken == list(range(6))
+
+
+def test_a_slow_job_blocks_no_other():
+    others_done = asyncio.Event()
+
+    async def do(job, ask):
+        if job == 0:
+            await others_done.wait()
+        await ask(QUESTION)
+        return job
+
+    def on_done(job):
+        run.done.append(job)
+        if len(run.done) == 9:
+            others_done.set()
+
+    run = Recorder(Scripted(), Limits(2))
+    run.run(range(10), do, on_done)
+    assert run.done == [*range(1, 10), 0]
+
+
+def test_an_answer_comes_with_its_number_of_attempts():
+    run = Recorder(Scripted(says("A."), BUSY, BUSY, says("B.")), Limits(1, first_wait=1e-6))
+    run.run(range(2))
+    assert [(a.reply.text, a.attempts) for a in run.answers] == [("A.", 1), ("B.", 3)]
+
+
+# Trying again
+
+
+def test_a_request_is_tried_again_until_it_is_answered(waits):
+    model = Scripted(BUSY, TransientError("500"), says())
+    assert ask_alone(Engine(model, QUICK, Random(0))).attempts == 3
+    assert model.asked == 3
+    assert len(waits) == 2
+
+
+def test_attempts_are_exhausted_one_after_the_other_job_by_job():
+    model = Scripted(BUSY, BUSY, BUSY, says("Yes."))
+    run = Recorder(model, QUICK._replace(concurrency=1))
+    run.run(range(2), recorded)
+    assert run.done == ["429: slow down (3 attempts)", "Yes."]
+    assert run.engine.stop_reason is None
+
+
+def test_a_request_that_will_never_work_is_tried_once():
+    model = Scripted(RequestError("too long"), says("Yes."))
+    run = Recorder(model, QUICK._replace(concurrency=1))
+    run.run(range(2), recorded)
+    assert run.done == ["too long", "Yes."]
+    assert model.asked == 2
+
+
+class Fixed(Random):
+    """Always draws the same number."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def random(self):
+        """Return the number."""
+        return self.number
+
+
+@pytest.mark.parametrize(("drawn", "factor"), [(0.0, 0.5), (0.5, 1.0), (0.75, 1.25)])
+def test_waits_double_up_to_a_minute_and_are_spread(waits, drawn, factor):
+    limits = Limits(attempts=11, first_wait=0.5)
+    with pytest.raises(ModelError, match="11 attempts"):
+        ask_alone(Engine(Scripted(TransientError("500")), limits, Fixed(drawn)))
+    assert waits == [factor * wait for wait in (0.5, 1, 2, 4, 8, 16, 32, 60, 60, 60)]
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "waited"), [(0.0, 1.0), (0.5, 1.5), (7.0, 8.0), (90.0, 91.0), (1e9, 600.0)]
+)
+def test_a_server_that_asks_to_wait_is_waited_for_within_reason(waits, asked_for, waited):
+    model = Scripted(TransientError("429", retry_after=asked_for), says())
+    ask_alone(Engine(model, Limits(first_wait=1.0), Fixed(0.5)))
+    assert waits == [waited]
+
+
+# Errors that end the run
+
+
+@pytest.mark.parametrize("before", [0, 5])
+def test_a_fatal_error_ends_the_run_at_once(before):
+    model = Scripted(*[says()] * before, FatalError("401: wrong key"))
+    run = Recorder(model, QUICK._replace(concurrency=1)).run(range(20), recorded)
+    assert run.done == ["Yes."] * before
+    assert model.asked == before + 1
+    assert (run.engine.stop_reason, run.engine.failed) == ("401: wrong key", True)
+
+
+def test_a_fatal_error_gives_up_what_is_under_way():
+    async def do(job, ask):
+        if job == 0:
+            await asyncio.sleep(0)
+            return await ask(QUESTION)
+        await asyncio.Event().wait()
+        return job
+
+    run = Recorder(Scripted(FatalError("404: no such model"))).run(range(20), do)
+    assert run.done == []
+    assert (run.engine.stop_reason, run.engine.failed) == ("404: no such model", True)
+
+
+def test_a_server_that_cannot_be_reached_ends_the_run_after_all_attempts():
+    model = Scripted(TransientError("connection refused", unreachable=True))
+    run = Recorder(model, QUICK._replace(concurrency=1)).run(range(20), recorded)
+    assert run.done == []
+    assert model.asked == 3
+    assert (run.engine.stop_reason, run.engine.failed) == ("connection refused", True)
+
+
+def test_a_server_that_comes_back_is_asked_again():
+    gone = TransientError("connection refused", unreachable=True)
+    run = Recorder(Scripted(gone, gone, says()), QUICK._replace(concurrency=1))
+    run.run(range(2), recorded)
+    assert run.done == ["Yes.", "Yes."]
+    assert run.engine.failed is False
+
+
+# What is spent, and budgets
+
+
+def test_what_is_spent_is_counted():
+    replies = [says(cost=0.25), BUSY, says(cost=0.5), says(prompt=None, completion=None)]
+    run = Recorder(Scripted(*replies), QUICK._replace(concurrency=1)).run(range(3))
+    assert run.engine.spent == Spent(requests=4, tokens=24, cost=0.75)
+
+
+def test_an_unknown_price_is_not_free():
+    assert Recorder(Scripted(says(cost=None))).run(range(3)).engine.spent.cost is None
+    assert Recorder(Scripted(says(cost=0.0))).run(range(3)).engine.spent.cost == 0.0
+
+
+def test_requests_that_fail_are_counted():
+    run = Recorder(Scripted(BUSY), QUICK._replace(concurrency=1)).run(range(2), recorded)
+    assert run.engine.spent == Spent(requests=6, tokens=0, cost=None)
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_budget_of_requests_stops_the_run(concurrency):
+    model = Scripted()
+    run = Recorder(model, Limits(concurrency, max_requests=7))
+    run.run(range(10), run.ask_thrice)
+    assert model.asked == run.engine.spent.requests == 7
+    assert len(run.done) == (2 if concurrency == 1 else 0)
+    assert run.engine.stop_reason == "the budget of 7 requests is used up"
+    assert run.engine.failed is False
+
+
+def test_a_budget_that_suffices_stops_nothing():
+    run = Recorder(Scripted(says(cost=0.5)), Limits(2, max_requests=6, max_cost=3.5))
+    run.run(range(2), run.ask_thrice)
+    assert sorted(run.done) == [0, 1]
+    assert run.engine.stop_reason is None
+
+
+def test_retries_use_up_the_budget_of_requests():
+    model = Scripted(BUSY)
+    limits = Limits(1, attempts=FOREVER, first_wait=1e-6, max_requests=5)
+    run = Recorder(model, limits).run(range(10), recorded)
+    assert (model.asked, run.done) == (5, [])
+    assert run.engine.failed is False
+
+
+def test_a_budget_of_money_stops_the_run():
+    model = Scripted(says(cost=0.1))
+    run = Recorder(model, Limits(1, max_cost=0.25)).run(range(10))
+    assert run.done == [0, 1, 2]
+    assert model.asked == 3
+    assert run.engine.stop_reason == "the budget of 0.25 US dollars is used up"
+    assert run.engine.failed is False
+
+
+def test_answers_on_their_way_when_a_budget_is_used_up_still_count():
+    """A job whose last request has been sent when another one finds the budget used up."""
+    released = asyncio.Event()
+
+    class Slow(Scripted):
+        async def ask(self, request):
+            self.asked += 1
+            if self.asked == 1:
+                await released.wait()
+            return says()
+
+    async def do(job, ask):
+        await ask(QUESTION)
+        if job == 1:
+            asyncio.get_running_loop().call_later(0.001, released.set)
+            await ask(QUESTION)
+        return job
+
+    run = Recorder(Slow(), Limits(2, max_requests=2)).run(range(5), do)
+    assert run.done == [0]
+    assert run.engine.stop_reason == "the budget of 2 requests is used up"
+
+
+# Interrupts
+
+
+class Interrupting(Scripted):
+    """Has the run interrupted while it answers some of the requests."""
+
+    def __init__(self, *numbers):
+        super().__init__()
+        self.numbers = numbers
+        self.interrupt = None
+
+    async def ask(self, request):
+        """Answer a request."""
+        if self.asked + 1 in self.numbers:
+            self.interrupt()
+        return await super().ask(request)
+
+
+def interrupted(model, limits=QUICK):
+    """Return a run that a model can interrupt."""
+    run = Recorder(model, limits)
+    model.interrupt = run.engine._interrupt
+    return run
+
+
+def test_the_first_interrupt_finishes_what_is_under_way_and_begins_nothing_new():
+    model = Interrupting(5)
+    run = interrupted(model)
+    run.run(range(20), run.ask_thrice)
+    assert sorted(run.done) == [0, 1, 2, 3]
+    assert model.asked == 12
+    assert (run.engine.stop_reason, run.engine.failed) == ("interrupted", False)
+
+
+def test_the_second_interrupt_stops_at_once():
+    model = Interrupting(5, 6)
+    run = interrupted(model)
+    run.run(range(20), run.ask_thrice)
+    assert run.done == []
+    # Those that were begun when the second interrupt came get no answer and ask no more.
+    assert model.asked <= 8
+    assert (run.engine.stop_reason, run.engine.failed) == ("interrupted", False)
+
+
+def test_a_model_that_hangs_is_given_up_soon_after_an_interrupt(monkeypatch):
+    monkeypatch.setattr(module, "_GRACE", 0.01)
+
+    async def do(job, ask):
+        if job == 1:
+            asyncio.get_running_loop().call_soon(run.engine._interrupt)
+        return await ask(QUESTION)
+
+    run = Recorder(Hanging())
+    run.run(range(20), do)
+    assert (run.done, run.model.asked) == ([], 4)
+    assert run.engine.stop_reason == "interrupted"
+
+
+def test_what_was_finished_before_a_model_hangs_is_kept(monkeypatch):
+    monkeypatch.setattr(module, "_GRACE", 0.01)
+
+    class HangsLater(Scripted):
+        async def ask(self, request):
+            if self.asked == 6:
+                run.engine._interrupt()
+                await asyncio.Event().wait()
+            return await super().ask(request)
+
+    run = Recorder(HangsLater(), QUICK._replace(concurrency=1))
+    assert run.run(range(20)).done == list(range(6))
+
+
+def test_a_model_that_is_slow_as_ever_is_waited_for_after_an_interrupt(monkeypatch):
+    monkeypatch.setattr(module, "_GRACE", 0.0)
+
+    class Slow(Scripted):
+        async def ask(self, request):
+            self.asked += 1
+            if self.asked == 2:
+                run.engine._interrupt()
+                await asyncio.sleep(0.005)
+            return says()._replace(latency=100.0)
+
+    run = Recorder(Slow(), QUICK._replace(concurrency=1))
+    assert run.run(range(20)).done == [0, 1]
+
+
+def test_a_model_that_hangs_is_given_up_at_the_second_interrupt_without_any_grace(monkeypatch):
+    monkeypatch.setattr(module, "_GRACE", 1e9)
+
+    async def do(job, ask):
+        if job < 2:
+            asyncio.get_running_loop().call_soon(run.engine._interrupt)
+        return await ask(QUESTION)
+
+    run = Recorder(Hanging())
+    assert run.run(range(20), do).done == []
+    assert run.engine.stop_reason == "interrupted"
+
+
+@pytest.mark.parametrize("error", [BUSY, TransientError("429", retry_after=500.0)])
+def test_an_interrupt_ends_tries_that_would_go_on_for_ever(error):
+    async def do(job, ask):
+        if job == 3:
+            loop = asyncio.get_running_loop()
+            loop.call_later(0.005, run.engine._interrupt)
+        return await recorded(job, ask)
+
+    limits = Limits(4, attempts=FOREVER, first_wait=1e-6)
+    run = Recorder(Scripted(error), limits)
+    assert run.run(range(20), do).done == []
+    assert (run.engine.stop_reason, run.engine.failed) == ("interrupted", False)
+
+
+def test_a_request_that_fails_after_an_interrupt_is_not_tried_again():
+    model = Interrupting(1)
+    model.outcomes = [BUSY, says()]
+    run = interrupted(model, QUICK._replace(concurrency=1)).run(range(5), recorded)
+    assert (run.done, model.asked) == ([], 1)
+
+
+def test_the_first_reason_to_stop_is_the_one_that_is_told():
+    def on_done(job):
+        run.engine.stop("enough")
+        run.engine.stop("too much")
+
+    run = Recorder(Scripted(), Limits(1))
+    run.run(range(9), on_done=on_done)
+    assert run.engine.stop_reason == "enough"
+
+
+def test_who_asks_after_a_stop_at_once_gets_no_answer():
+    run = Recorder(Scripted(FatalError("wrong key"), says())).run([1])
+    with pytest.raises(Stopped):
+        ask_alone(run.engine)
+    assert run.model.asked == run.engine.spent.requests == 1
+
+
+PROGRAM = """
+import asyncio
+from random import Random
+from runner.live import engine
+from runner.live.models.base import Request
+
+engine._GRACE = {grace}
+
+class Hanging:
+    async def ask(self, request):
+        print("asked", flush=True)
+        await asyncio.Event().wait()
+
+async def do(job, ask):
+    await ask(Request([], None))
+
+run = engine.Engine(Hanging(), engine.Limits(1), Random(0))
+asyncio.run(run.run(range(5), do, print))
+print(run.stop_reason, run.failed)
+"""
+
+
+@pytest.mark.parametrize(
+    ("grace", "signals"),
+    [(0.01, [signal.SIGINT]), (0.01, [signal.SIGTERM]), (1e9, [signal.SIGINT, signal.SIGTERM])],
+    ids=["Ctrl-C", "a polite kill", "two of them"],
+)
+def test_a_signal_is_an_interrupt(grace, signals):
+    command = [sys.executable, "-W", "error", "-c", PROGRAM.format(grace=grace)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "asked\n"
+            for number in signals:
+                process.send_signal(number)
+            assert process.communicate(timeout=20)[0] == "interrupted False\n"
+        finally:
+            process.kill()
+    assert process.returncode == 0
+
+
+def test_signals_are_left_to_others_after_a_run():
+    run = Recorder(Scripted())
+
+    async def main():
+        await run.engine.run(range(3), run.ask_once, run.done.append)
+        loop = asyncio.get_running_loop()
+        return [loop.remove_signal_handler(n) for n in (signal.SIGINT, signal.SIGTERM)]
+
+    assert asyncio.run(main()) == [False, False]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_run_in_a_thread_of_its_own_goes_without_signals():
+    run = Recorder(Scripted())
+    thread = threading.Thread(target=run.run, args=(range(5),))
+    thread.start()
+    thread.join(20)
+    assert sorted(run.done) == list(range(5))
+
+
+# Errors of the program's
+
+
+def test_what_a_job_raises_ends_the_run_and_the_other_jobs():
+    ended = []
+
+    async def do(job, ask):
+        try:
+            for _ in range(job):
+                await ask(QUESTION)
+            if job == 2:
+                raise ZeroDivisionError("a bug")
+            await asyncio.Event().wait()
+        finally:
+            ended.append(job)
+
+    run = Recorder(Scripted())
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        run.run(range(10), do)
+    assert sorted(ended) == [0, 1, 2, 3]
+    assert run.done == []
+
+
+def test_a_model_error_that_a_job_lets_through_ends_the_run():
+    with pytest.raises(RequestError, match="too long"):
+        Recorder(Scripted(RequestError("too long"))).run(range(3))
+
+
+def test_what_the_receiver_raises_ends_the_run():
+    def full(job):
+        raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        Recorder(Scripted()).run(range(10), on_done=full)
+
+
+def test_an_error_after_an_interrupt_is_not_lost():
+    async def do(job, ask):
+        run.engine._interrupt()
+        await ask(QUESTION)
+        raise ZeroDivisionError("a bug")
+
+    run = Recorder(Scripted())
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        run.run(range(10), do)
+
+
+def test_a_run_can_be_cancelled_from_outside():
+    run = Recorder(Hanging())
+
+    async def main():
+        task = asyncio.create_task(run.engine.run(range(5), run.ask_once, run.done.append))
+        while run.model.asked < 4:
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        # Nothing is left behind.
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(main())
+    assert run.done == []
+
+
+def test_nothing_is_left_behind_by_a_run_that_was_stopped(monkeypatch):
+    monkeypatch.setattr(module, "_GRACE", 0.01)
+    run = Recorder(Hanging())
+
+    async def main():
+        asyncio.get_running_loop().call_later(0.001, run.engine._interrupt)
+        await run.engine.run(range(5), run.ask_once, run.done.append)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(main())

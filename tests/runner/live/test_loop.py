@@ -1,0 +1,511 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from checkers.profile import BFCL, STRICT
+from checkers.turn import force_terminated
+from checkers.verdict import Reason, Verdict
+from envs.calls import parse_call
+from envs.errors import BackendFault
+from envs.ticket import TicketAPI
+from runner.episode import STEP_LIMIT
+from runner.evaluate import run_recorded
+from runner.live.conversation import Style
+from runner.live.loop import Answer, run_live
+from runner.live.models.base import Reply, Request, RequestError, ToolCall, Usage
+from runner.live.models.prompting import read_prompts
+from runner.live.models.tools import Toolbox, own_documents
+from runner.prepare import prepare
+from trajectories.dataset import load_embedded
+from trajectories.schema import Category, Message, Turn
+
+PROFILES = [BFCL, STRICT]
+EMBEDDED = load_embedded(list(Category))
+both_profiles = pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
+both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
+READ = "ticket_get_login_status()"
+CREATE = "create_ticket(title='Dark screen')"
+
+
+class Script:
+    """Answers with replies in order and keeps what it was asked."""
+
+    def __init__(self, *replies):
+        self.replies = list(replies)
+        self.requests = []
+
+    async def __call__(self, request):
+        """Answer a request."""
+        self.requests.append(Request(deepcopy(list(request.messages)), request.tools))
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return Answer(reply, len(self.requests))
+
+
+def says(text=None, *calls, finish="stop"):
+    """Return a reply."""
+    return Reply(text, calls, None, finish, Usage(10, 2), 0.5, 0.25)
+
+
+def acts(mode, *texts, finish="stop"):
+    """Return a reply that makes calls."""
+    if mode == "prompt":
+        return says(f"[{', '.join(texts)}]", finish=finish)
+    calls = [parse_call(text) for text in texts]
+    made = [ToolCall(None, call.name, json.dumps(dict(call.kwargs))) for call in calls]
+    return says(None, *made, finish=finish)
+
+
+def truth(trajectory, mode):
+    """Return the replies of a model that knows the ground truth."""
+    replies = []
+    for turn in trajectory.turns:
+        replies += [acts(mode, *turn.ground_truth)] if turn.ground_truth else []
+        replies.append(says("Done."))
+    return replies
+
+
+@cache
+def style(environments):
+    """Return how models are talked to about some backends."""
+    return Style(Toolbox(own_documents(environments)), read_prompts(), "drop")
+
+
+def live(prepared, mode, profile, *replies, step_limit=STEP_LIMIT):
+    """Run a trajectory with scripted replies, all of which must be asked for."""
+    ask = Script(*replies)
+    about = style(prepared.trajectory.environments)
+    run = asyncio.run(run_live(prepared, about, mode, profile, step_limit, ask))
+    assert ask.replies == []
+    assert [step["request_messages"] for step in run.steps] == [
+        len(request.messages) for request in ask.requests
+    ]
+    for request in ask.requests:
+        assert run.messages[: len(request.messages)] == request.messages
+    return run
+
+
+@pytest.fixture
+def ready(dataset_of, help_desk):
+    """Prepare the help desk."""
+    return lambda profile: prepare(dataset_of(help_desk), help_desk, profile)
+
+
+def ends(run):
+    """Return why the turns ended."""
+    assert [end["turn"] for end in run.turn_ends] == list(range(len(run.turn_ends)))
+    return [end["why"] for end in run.turn_ends]
+
+
+# The ground truth passes, and so it does when what was recorded is scored again
+
+
+@pytest.mark.parametrize("id", EMBEDDED.trajectories)
+def test_the_ground_truth_passes_in_both_modes_under_both_profiles(id):
+    trajectory = EMBEDDED.trajectories[id]
+    turns = len(trajectory.turns)
+    for profile in PROFILES:
+        prepared = prepare(EMBEDDED, trajectory, profile)
+        for mode in ("fc", "prompt"):
+            run = live(prepared, mode, profile, *truth(trajectory, mode))
+            assert run.verdict == Verdict(True, None, None, turns, turns)
+            assert ends(run) == ["answer"] * turns
+            assert run_recorded(prepared, run.result, mode, profile) == run.verdict
+            # A run is written as JSON lines.
+            json.dumps([run.messages, run.steps, run.turn_ends, run.result, run.tools])
+
+
+@both_profiles
+@both_modes
+def test_the_ground_truth_passes_one_call_per_step(ready, help_desk, mode, profile):
+    replies = [
+        says("Done.") if text is None else acts(mode, text)
+        for turn in help_desk.turns
+        for text in (*turn.ground_truth, None)
+    ]
+    assert live(ready(profile), mode, profile, *replies).verdict.valid
+
+
+@both_profiles
+@both_modes
+def test_the_ground_truth_fails_without_a_call(ready, help_desk, mode, profile):
+    replies = truth(help_desk, mode)
+    run = live(ready(profile), mode, profile, *replies[1:])
+    assert (run.verdict.valid, run.verdict.failure.reason) == (False, Reason.EMPTY_TURN)
+    assert run_recorded(ready(profile), run.result, mode, profile) == run.verdict
+
+
+@both_profiles
+@both_modes
+def test_a_prepared_trajectory_is_as_it_was_after_a_run(ready, help_desk, mode, profile):
+    prepared = ready(profile)
+    before = prepared.template.snapshot().to_json()
+    verdicts = [live(prepared, mode, profile, *truth(help_desk, mode)).verdict for _ in range(2)]
+    assert all(verdict.valid for verdict in verdicts)
+    assert prepared.template.snapshot().to_json() == before
+
+
+# What the model is shown
+
+
+def test_the_messages_of_an_episode_with_tool_calls(ready, help_desk):
+    run = live(ready(STRICT), "fc", STRICT, *truth(help_desk, "fc"))
+    roles = [m["role"] for m in run.messages]
+    assert roles == [
+        *("user", "assistant", "tool", "assistant"),
+        *("user", "assistant"),
+        *("user", "assistant", "tool", "tool", "assistant"),
+    ]
+    assert run.messages[6]["content"] == read_prompts().handover_fc
+    [close, get] = run.messages[7]["tool_calls"]
+    assert [c["function"]["name"] for c in (close, get)] == ["close_ticket", "get_ticket"]
+    answers = run.messages[8:10]
+    assert [m["tool_call_id"] for m in answers] == [close["id"], get["id"]]
+    assert json.loads(answers[1]["content"])["status"] == "Closed"
+
+
+def test_the_messages_of_an_episode_with_calls_in_text(ready, help_desk):
+    run = live(ready(STRICT), "prompt", STRICT, *truth(help_desk, "prompt"))
+    roles = [m["role"] for m in run.messages]
+    assert roles == ["system", *["user", "assistant"] * 5]
+    system, _, _, results, *_ = (m["content"] for m in run.messages)
+    assert '"create_ticket"' in system
+    assert '"close_ticket"' not in system
+    assert "create_ticket(title='Dark screen')" in results
+    assert '"close_ticket"' in run.messages[7]["content"]
+    assert run.tools == {}
+    assert {step["tools"] for step in run.steps} == {None}
+
+
+@both_profiles
+def test_the_tools_of_every_request_are_kept_once(ready, help_desk, profile):
+    run = live(ready(profile), "fc", profile, *truth(help_desk, "fc"))
+    first, *_, last = digests = [step["tools"] for step in run.steps]
+    assert digests == [first] * 3 + [last] * 2
+    assert set(run.tools) == {first, last}
+    early, late = (
+        [tool["function"]["name"] for tool in run.tools[digest]] for digest in (first, last)
+    )
+    assert late == [*early, "close_ticket"]
+    assert set(late) == set(TicketAPI.TOOLS)
+
+
+# The record of a step
+
+
+def test_the_record_of_a_step_with_a_tool_call(ready):
+    made = ToolCall("x", "create_ticket", {"title": "A", "priority": 3})
+    reply = Reply("Well.", (made,), "Hm.", "tool_calls", Usage(10, 2, 5, 1), 0.5, 0.25)
+    run = live(ready(STRICT), "fc", STRICT, reply, says("Done."), says("No."), says("No."))
+    [ticket] = [c["after"] for c in run.steps[0]["changes"] if "queue" in c["path"]]
+    assert ticket["title"] == "A"
+    assert run.steps[0] == {
+        "turn": 0,
+        "request_messages": 1,
+        "tools": run.steps[1]["tools"],
+        "reply": {
+            "text": "Well.",
+            "tool_calls": [
+                {"id": "x", "name": "create_ticket", "arguments": {"title": "A", "priority": 3}}
+            ],
+            "reasoning": "Hm.",
+            "finish_reason": "tool_calls",
+        },
+        "calls": ["create_ticket(title='A', priority=3)"],
+        "results": [json.dumps(ticket)],
+        "changes": [
+            {"path": "TicketAPI.ticket_queue[1]", "after": ticket},
+            {"path": "TicketAPI.ticket_counter", "before": 2, "after": 3},
+        ],
+        "usage": {"prompt": 10, "completion": 2, "cached": 5, "reasoning": 1},
+        "latency": 0.5,
+        "cost": 0.25,
+        "attempts": 1,
+    }
+
+
+def test_the_record_of_a_step_without_calls(ready):
+    replies = [acts("prompt", CREATE), says("Done."), says("No."), says("No.")]
+    answer = live(ready(STRICT), "prompt", STRICT, *replies).steps[1]
+    assert [answer[name] for name in ("calls", "results", "changes")] == [[], [], []]
+    assert (answer["turn"], answer["request_messages"], answer["attempts"]) == (0, 4, 2)
+    assert answer["reply"]["text"] == "Done."
+
+
+@both_modes
+def test_changes_are_those_of_the_step_and_not_of_the_episode(ready, mode):
+    steps = [
+        acts(mode, "edit_ticket(ticket_id=1, updates={'priority': 5})"),
+        acts(mode, READ, "get_ticket(ticket_id=9)"),
+        acts(mode, "edit_ticket(ticket_id=1, updates={'priority': 4})"),
+    ]
+    run = live(ready(STRICT), mode, STRICT, *steps, *[says("Done.")] * 3)
+    path = "TicketAPI.ticket_queue[0].priority"
+    assert [step["changes"] for step in run.steps[:4]] == [
+        [{"path": path, "before": 2, "after": 5}],
+        [],
+        [{"path": path, "before": 5, "after": 4}],
+        [],
+    ]
+
+
+@both_profiles
+@both_modes
+def test_the_result_is_in_the_form_of_the_reference_s_files(ready, help_desk, mode, profile):
+    run = live(ready(profile), mode, profile, *truth(help_desk, mode))
+    if mode == "prompt":
+        closing = "[close_ticket(ticket_id=1), get_ticket(ticket_id=1)]"
+        assert run.result == [[f"[{CREATE}]", "Done."], ["Done."], [closing, "Done."]]
+        return
+    ticket = '{"ticket_id": 1}'
+    assert run.result == [
+        [[{"create_ticket": '{"title": "Dark screen"}'}], "Done."],
+        ["Done."],
+        [[{"close_ticket": ticket}, {"get_ticket": ticket}], "Done."],
+    ]
+
+
+def test_a_name_that_was_made_legal_is_the_real_one_wherever_it_is_recorded(ready):
+    documents = own_documents(["TicketAPI"])
+    box = Toolbox([*documents, {**documents[0], "name": "get.ticket"}])
+    ask = Script(says(None, ToolCall("a", "get_ticket_2", "{}")), *[says("Done.")] * 3)
+    about = Style(box, read_prompts(), "drop")
+    run = asyncio.run(run_live(ready(BFCL), about, "fc", BFCL, STEP_LIMIT, ask))
+    assert run.result[0][0] == [{"get.ticket": "{}"}]
+    assert run.steps[0]["calls"] == ["get.ticket()"]
+    assert run.steps[0]["reply"]["tool_calls"][0]["name"] == "get_ticket_2"
+    assert run.messages[1]["tool_calls"][0]["function"]["name"] == "get_ticket_2"
+
+
+# Why a turn ended
+
+CUT = "The output limit came."
+
+
+@pytest.mark.parametrize(
+    ("mode", "profile", "reply", "why", "detail"),
+    [
+        ("fc", BFCL, says("I cannot."), "answer", None),
+        ("fc", STRICT, says("I cannot."), "answer", None),
+        ("prompt", BFCL, says("I cannot."), "answer", None),
+        ("prompt", STRICT, says("I cannot."), "answer", None),
+        ("prompt", BFCL, says("Is it [1, 2] or f(x)?"), "answer", None),
+        ("fc", BFCL, says(None), "empty", None),
+        ("fc", STRICT, says(" \n"), "empty", None),
+        ("prompt", BFCL, says(""), "empty", None),
+        ("prompt", STRICT, says(None), "empty", None),
+        ("fc", STRICT, says(CUT, finish="length"), "cut_off", None),
+        ("prompt", STRICT, says(CUT, finish="length"), "cut_off", None),
+        ("prompt", STRICT, says(None, finish="length"), "cut_off", None),
+        ("prompt", BFCL, says("[get_tick", finish="length"), "cut_off", "not a call."),
+        (
+            "fc",
+            BFCL,
+            says(None, ToolCall("a", "get_ticket", '{"ticket_id": '), finish="length"),
+            "cut_off",
+            "The arguments of get_ticket are not valid JSON: ",
+        ),
+        (
+            "fc",
+            BFCL,
+            says("So.", ToolCall("a", "get_ticket", '{"ticket_id": ')),
+            "unreadable",
+            "The arguments of get_ticket are not valid JSON: Expecting value: line 1 column 15",
+        ),
+        (
+            "fc",
+            BFCL,
+            says(None, ToolCall("a", "get_ticket", [1])),
+            "unreadable",
+            "The arguments of get_ticket are not a JSON object.",
+        ),
+        ("fc", BFCL, says(f"[{READ}]"), "unreadable", "The step has no tool calls."),
+        ("prompt", BFCL, says("[f(x=)]"), "unreadable", "'[f(x=)]' is not valid Python"),
+        ("prompt", BFCL, says(f"Now: [{READ}]"), "unreadable", "is not valid Python"),
+    ],
+)
+def test_why_a_turn_ended(ready, mode, profile, reply, why, detail):
+    run = live(ready(profile), mode, profile, reply, says("No."), says("No."))
+    assert ends(run) == [why, "answer", "answer"]
+    assert run.steps[0]["calls"] == []
+    found = run.turn_ends[0]["detail"]
+    assert detail in found if detail else found is None
+    assert run_recorded(ready(profile), run.result, mode, profile) == run.verdict
+
+
+@both_profiles
+@both_modes
+def test_calls_of_an_answer_that_says_it_was_cut_off_are_made(ready, mode, profile):
+    made = acts(mode, CREATE, finish="length")
+    run = live(ready(profile), mode, profile, made, *[says("Done.")] * 3)
+    assert run.steps[0]["calls"] == [CREATE]
+    assert ends(run) == ["answer"] * 3
+
+
+@both_modes
+def test_one_step_more_than_the_limit_is_executed_in_bfcl_and_ends_the_episode(ready, mode):
+    run = live(ready(BFCL), mode, BFCL, *[acts(mode, CREATE)] * 3, step_limit=2)
+    assert run.turn_ends == [{"turn": 0, "why": "step_limit", "detail": None}]
+    assert run.verdict == force_terminated(3)
+    assert [len(step["results"]) for step in run.steps] == [1, 1, 1]
+    assert run.messages[-1]["role"] == ("tool" if mode == "fc" else "user")
+    assert run_recorded(ready(BFCL), run.result, mode, BFCL) == run.verdict
+
+
+@both_modes
+def test_one_step_more_than_the_limit_is_not_executed_in_strict(ready, mode):
+    run = live(ready(STRICT), mode, STRICT, *[acts(mode, CREATE)] * 3, step_limit=2)
+    assert run.turn_ends == [{"turn": 0, "why": "step_limit", "detail": None}]
+    assert run.verdict == force_terminated(3)
+    assert [len(step["results"]) for step in run.steps] == [1, 1, 0]
+    assert run.steps[2]["calls"] == [CREATE]
+    assert run.steps[2]["changes"] == []
+    assert run_recorded(ready(STRICT), run.result, mode, STRICT, 2) == run.verdict
+    asked = [c["id"] for m in run.messages for c in m.get("tool_calls", ())]
+    assert [m["tool_call_id"] for m in run.messages if m["role"] == "tool"] == asked
+
+
+@both_profiles
+@both_modes
+def test_the_step_limit_in_the_last_turn_is_scored_alike_again(ready, help_desk, mode, profile):
+    replies = truth(help_desk, mode)[:-1] + [acts(mode, READ)] * STEP_LIMIT
+    run = live(ready(profile), mode, profile, *replies)
+    assert ends(run) == ["answer", "answer", "step_limit"]
+    assert run.verdict.valid == (profile is BFCL)
+    assert run_recorded(ready(profile), run.result, mode, profile) == run.verdict
+
+
+# What models do wrong
+
+
+@both_modes
+def test_a_function_that_is_not_offered_yet_is_unknown_in_strict(ready, mode):
+    early = acts(mode, "close_ticket(ticket_id=1)")
+    run = live(ready(STRICT), mode, STRICT, early, *[says("Done.")] * 3)
+    [result] = run.steps[0]["results"]
+    assert "There is no function 'close_ticket'" in json.loads(result)["error"]
+    assert run.steps[0]["changes"] == []
+    assert run_recorded(ready(STRICT), run.result, mode, STRICT) == run.verdict
+
+
+@both_modes
+def test_a_function_that_is_not_offered_yet_works_in_bfcl(ready, mode):
+    early = acts(mode, "close_ticket(ticket_id=1)")
+    run = live(ready(BFCL), mode, BFCL, early, *[says("Done.")] * 3)
+    assert run.steps[0]["changes"] != []
+    assert run_recorded(ready(BFCL), run.result, mode, BFCL) == run.verdict
+
+
+@both_profiles
+@both_modes
+def test_a_function_that_there_is_not_is_an_error_result(ready, mode, profile):
+    run = live(ready(profile), mode, profile, acts(mode, "nonsense()"), *[says("Done.")] * 3)
+    [result] = run.steps[0]["results"]
+    assert "There is no function 'nonsense'" in json.loads(result)["error"]
+    assert run_recorded(ready(profile), run.result, mode, profile) == run.verdict
+
+
+GOOD_AND_BAD = says(
+    None,
+    ToolCall("a", "create_ticket", '{"title": "A"}'),
+    ToolCall("b", "get_ticket", '{"ticket_id": '),
+)
+
+
+def test_arguments_that_are_no_json_end_the_turn_in_bfcl(ready):
+    run = live(ready(BFCL), "fc", BFCL, GOOD_AND_BAD, says("No."), says("No."))
+    assert run.steps[0]["calls"] == run.steps[0]["results"] == run.steps[0]["changes"] == []
+    assert ends(run)[0] == "unreadable"
+    _, _, *answers, said, _, _, _ = run.messages
+    assert [m["tool_call_id"] for m in answers] == ["a", "b"]
+    assert all("not valid JSON" in json.loads(m["content"])["error"] for m in answers)
+    assert said == {"role": "user", "content": "Close the printer ticket."}
+    assert run_recorded(ready(BFCL), run.result, "fc", BFCL) == run.verdict
+
+
+def test_arguments_that_are_no_json_are_answered_in_strict_and_the_others_are_used(ready):
+    run = live(ready(STRICT), "fc", STRICT, GOOD_AND_BAD, *[says("Done.")] * 3)
+    good, bad = run.steps[0]["results"]
+    assert json.loads(good)["title"] == "A"
+    assert "not valid JSON" in json.loads(bad)["error"]
+    assert run.steps[0]["calls"][1].startswith("(unreadable: The arguments of get_ticket")
+    assert [m["content"] for m in run.messages[2:4]] == [good, bad]
+    assert [m["tool_call_id"] for m in run.messages[2:4]] == ["a", "b"]
+    assert ends(run) == ["answer"] * 3
+    assert run_recorded(ready(STRICT), run.result, "fc", STRICT) == run.verdict
+
+
+def test_a_text_that_cannot_be_read_is_answered_in_strict_and_can_be_mended(ready, help_desk):
+    broken = says("[create_ticket(title=Dark)]")
+    run = live(ready(STRICT), "prompt", STRICT, broken, *truth(help_desk, "prompt"))
+    [shown] = run.steps[0]["calls"]
+    assert shown.startswith("(unreadable: 'Dark' is not a literal")
+    assert "put text between quotes" in run.messages[3]["content"]
+    assert '"(unreadable)"' in run.messages[3]["content"]
+    assert run.verdict.valid
+    assert run_recorded(ready(STRICT), run.result, "prompt", STRICT) == run.verdict
+
+
+def test_unreadable_answers_without_end_run_into_the_step_limit_in_strict(ready):
+    run = live(ready(STRICT), "prompt", STRICT, *[says("[f(x=)]")] * 3, step_limit=2)
+    assert ends(run) == ["step_limit"]
+    assert run_recorded(ready(STRICT), run.result, "prompt", STRICT, 2) == run.verdict
+
+
+@both_profiles
+def test_a_prompting_model_s_tool_calls_are_not_made(ready, profile):
+    odd = says("I cannot.", ToolCall("a", "create_ticket", "{}"))
+    run = live(ready(profile), "prompt", profile, odd, says("No."), says("No."))
+    assert run.steps[0]["calls"] == []
+    assert not any("tool_calls" in message for message in run.messages)
+
+
+@both_profiles
+def test_tool_calls_beside_text_are_made(ready, profile):
+    both = says("Let me see.", ToolCall("a", "get_ticket", {"ticket_id": 1}))
+    run = live(ready(profile), "fc", profile, both, *[says("Done.")] * 3)
+    assert run.steps[0]["calls"] == ["get_ticket(ticket_id=1)"]
+    assert run.messages[1]["content"] == "Let me see."
+    assert run.result[0][0] == [{"get_ticket": {"ticket_id": 1}}]
+    assert run_recorded(ready(profile), run.result, "fc", profile) == run.verdict
+
+
+# What is not the model's fault
+
+
+@both_modes
+def test_what_asking_raises_ends_the_episode(ready, mode):
+    with pytest.raises(RequestError, match="too long"):
+        live(ready(STRICT), mode, STRICT, acts(mode, READ), RequestError("too long"))
+
+
+def test_a_bug_in_a_backend_ends_the_episode(ready, monkeypatch):
+    prepared = ready(STRICT)
+
+    def broken(self, ticket_id):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(TicketAPI, "_find", broken)
+    with pytest.raises(BackendFault, match="get_ticket"):
+        live(prepared, "fc", STRICT, acts("fc", "get_ticket(ticket_id=1)"))
+
+
+@both_modes
+def test_a_system_message_and_several_messages_of_a_turn_are_put_to_the_model(
+    dataset_of, help_desk, mode
+):
+    said = (Message("system", "Be brief."), Message("user", "A."), Message("user", "B."))
+    odd = replace(help_desk, turns=(Turn(said, ()),))
+    prepared = prepare(dataset_of(odd), odd, STRICT)
+    run = live(prepared, mode, STRICT, says("Done."))
+    roles = [message["role"] for message in run.messages]
+    assert roles == ["system", "user", "user", "assistant"]
+    assert run.messages[0]["content"].endswith("Be brief.")
+    assert run.verdict.valid
