@@ -7,7 +7,7 @@ Live models, replays, debuggers and searches all drive this one machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from checkers.profile import Profile
@@ -92,19 +92,33 @@ class Episode:
         Args:
             calls: At least one call.
         """
+        return list(self.step_through(calls))
+
+    def step_through(self, calls: Sequence[Call | MalformedCall]) -> Iterator[Result]:
+        """Execute one step as ``act`` does, pausing after every call.
+
+        Args:
+            calls: At least one call.
+
+        Yields:
+            The result of each call; the session is in the state right after it. The step counts
+            once all of them were taken.
+        """
         assert calls
         assert not self.finished
         self._steps_this_turn += 1
         past_limit = self.step_limit is not None and self._steps_this_turn > self.step_limit
         if past_limit and not self.profile.executes_step_past_limit:
             self._terminate()
-            return []
-        results = self.session.play(calls)
+            return
+        results = []
+        for call in calls:
+            results.append(self.session.call(call))
+            yield results[-1]
         self._results += results
         self.steps.append(StepRecord(self.turn, tuple(calls), tuple(results)))
         if past_limit:
             self._terminate()
-        return results
 
     def end_turn(self) -> None:
         """Record that the model stopped calling, and go on to the next turn."""

@@ -1,0 +1,1 @@
+"""Looking at runs: what happened, where it left the ground truth, how runs compare."""
