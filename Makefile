@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BFCL_VENV := .venv-bfcl
+ADAPTERS_VENV := .venv-adapters
 TOOLS_VENV := .venv-tools
 LOCKS := configs/locks
 
@@ -13,7 +14,7 @@ LOCKS := configs/locks
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup eval replay test check conformance bench bench-live lock clean
+.PHONY: help setup eval replay test test-browser test-adapters check conformance bench bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -37,10 +38,16 @@ eval: .need-MODEL $(VENV)/.core $(models) ## Run a model: MODEL=oracle [DATASET=
 replay: .need-ID $(VENV)/.core ## Show one trajectory of a run, turn by turn: ID= [RUN=]
 	@$(VENV)/bin/turnwise replay "$$ID" $${RUN:+--run "$$RUN"} $(ARGS)
 
-test: $(VENV)/.dev $(VENV)/.models ## Run the test suite
+test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite
 	@$(VENV)/bin/python -m pytest $(ARGS)
 
-check: $(VENV)/.dev $(VENV)/.models ## Check format, lint, types and docstrings
+test-browser: $(VENV)/.dev $(VENV)/.browser ## Test the HTML report in Chromium: [CHROMIUM=/usr/bin/chromium]
+	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)
+
+test-adapters: $(ADAPTERS_VENV)/.adapters ## Test the adapters to other libraries with those libraries
+	@$(ADAPTERS_VENV)/bin/python -m pytest tests/adapters $(ARGS)
+
+check: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Check format, lint, types and docstrings
 	@failed=; for tool in "ruff format --check ." "ruff check ." "mypy --strict" \
 		"pydocstyle envs checkers trajectories runner"; do \
 		echo "$$tool"; $(VENV)/bin/$$tool || failed=1; done; test -z "$$failed"
@@ -61,6 +68,11 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 	@echo 'hatchling>=1.27' | $(call compile,core) - pyproject.toml
 	@$(call compile,dev) pyproject.toml --extra dev --constraint $(LOCKS)/core.txt
 	@$(call compile,models) pyproject.toml --extra models --constraint $(LOCKS)/dev.txt
+	@$(call compile,extras) pyproject.toml --extra debug --extra serve --extra languages \
+		--constraint $(LOCKS)/dev.txt --constraint $(LOCKS)/models.txt
+	@$(call compile,browser) pyproject.toml --extra browser --constraint $(LOCKS)/extras.txt
+	@$(call compile,adapters) pyproject.toml --extra adapters --extra ray --extra dev \
+		--constraint $(LOCKS)/dev.txt
 	@printf '%s\n' bfcl-eval==2026.3.23 mpmath==1.3.0 | $(call compile,bfcl) - --no-deps
 
 clean: ## Remove environments and caches; runs/ stays
@@ -86,6 +98,23 @@ $(VENV)/.models: $(LOCKS)/models.txt $(VENV)/.core
 	@$(call install,--require-hashes -r $<)
 	@touch $@
 
+$(VENV)/.extras: $(LOCKS)/extras.txt $(VENV)/.core
+	@echo "Adding what the debugger, the server and other languages need to $(@D) ..." >&2
+	@$(call install,--require-hashes -r $<)
+	@touch $@
+
+$(VENV)/.browser: $(LOCKS)/browser.txt $(VENV)/.core
+	@echo "Adding what drives a browser to $(@D) ..." >&2
+	@$(call install,--require-hashes -r $<)
+	@touch $@
+
+$(ADAPTERS_VENV)/.adapters: $(LOCKS)/core.txt $(LOCKS)/adapters.txt pyproject.toml $(ADAPTERS_VENV)/.made
+	@echo "Setting up $(@D) ..." >&2
+	@$(call install,--require-hashes -r $(LOCKS)/core.txt)
+	@$(call install,--require-hashes -r $(LOCKS)/adapters.txt)
+	@$(call install,--no-build-isolation -e .)
+	@touch $@
+
 $(BFCL_VENV)/.bfcl: $(LOCKS)/bfcl.txt $(BFCL_VENV)/.made
 	@echo "Setting up $(@D) ..." >&2
 	@$(call install,--require-hashes -r $<)
@@ -107,9 +136,10 @@ stale = $(shell test "$$(cat $(1)/.made 2>/dev/null)" = "$(CURDIR)/$(1)" \
 
 $(VENV)/.made: $(call stale,$(VENV))
 $(BFCL_VENV)/.made: $(call stale,$(BFCL_VENV))
+$(ADAPTERS_VENV)/.made: $(call stale,$(ADAPTERS_VENV))
 $(TOOLS_VENV)/.made: $(call stale,$(TOOLS_VENV))
 
-$(VENV)/.made $(BFCL_VENV)/.made $(TOOLS_VENV)/.made:
+$(VENV)/.made $(BFCL_VENV)/.made $(ADAPTERS_VENV)/.made $(TOOLS_VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Turnwise needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another: PYTHON=python3.12" % sys.version_info[:2])' \
 		|| { test $$? = 1 || echo "$(PYTHON) does not run. Name a Python 3.11 or newer: PYTHON=python3.12" >&2; exit 1; }
 	@test ! -e $(@D)/pyvenv.cfg || { echo "Making $(@D) anew ..." >&2; rm -rf $(@D); }
