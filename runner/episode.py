@@ -8,7 +8,7 @@ Live models, replays, debuggers and searches all drive this one machine.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
@@ -130,6 +130,16 @@ class Episode:
             self.finished = True
         else:
             self._offer()
+
+    def fork(self) -> Self:
+        """Return an independent copy: nothing done to one is seen by the other."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.session = self.session.fork()
+        copy.steps = self.steps.copy()
+        copy.outcomes = self.outcomes.copy()
+        copy._results = self._results.copy()
+        return copy
 
     def _terminate(self) -> None:
         self._close_turn()

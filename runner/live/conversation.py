@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from envs.calls import Call
 from envs.decoding import Step
@@ -49,6 +49,13 @@ class Conversation(ABC):
     def request(self) -> Request:
         """Return the next request."""
         return Request(self.messages, self.tools)
+
+    def fork(self) -> Self:
+        """Return an independent copy; messages are never edited, so the copy shares them."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.messages = self.messages.copy()
+        return copy
 
     @abstractmethod
     def start_turn(
@@ -91,6 +98,12 @@ class FunctionCalling(Conversation):
         self._late: tuple[str, ...] = ()
         self._open_calls: list[str] = []
         self._ids: set[str] = set()
+
+    def fork(self) -> Self:
+        """Return an independent copy."""
+        copy = super().fork()
+        copy._ids = self._ids.copy()
+        return copy
 
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]

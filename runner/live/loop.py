@@ -13,7 +13,8 @@ from envs.decoding import Step
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, Snapshot, to_json
 from runner.episode import Episode
-from runner.live.conversation import FunctionCalling, Prompting, Style
+from runner.live.conversation import Style
+from runner.live.dialogue import Dialogue, Taken
 from runner.live.models.base import Reply, Request
 from runner.prepare import Prepared
 
@@ -58,45 +59,22 @@ async def run_live(
         step_limit: Steps with calls that a turn may take.
         ask: Puts a request to the model; what it raises ends the episode.
     """
-    conversation = FunctionCalling(style) if mode == "fc" else Prompting(style)
-    episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit)
+    dialogue = Dialogue(prepared, style, mode, profile, step_limit)
+    episode = dialogue.episode
     log = _Log(prepared.template.snapshot())
     while not episode.finished:
-        turn = episode.turn
-        if turn == len(log.result):
-            log.result.append([])
-            conversation.start_turn(episode.messages, episode.offered, episode.offers)
-        request = conversation.request()
+        request = dialogue.request()
         asked = len(request.messages)
         reply, attempts = await ask(request)
-        step = conversation.read(reply)
-        log.result[turn].append(step)
-        log.tools |= {request.tools.digest: request.tools.tools} if request.tools else {}
-        calls, problem = _decoded(step, mode, profile)
-        results = episode.act(calls) if calls else []
-        log.step(turn, asked, request, reply, attempts, calls, results, episode)
-        if results:
-            conversation.observe(calls, results)
-        else:
-            conversation.refuse(problem or "The turn is over.")
+        taken = dialogue.take(reply)
+        log.step(asked, request, reply, attempts, taken, episode)
         if episode.terminated:
-            log.turn_ends.append({"turn": turn, "why": "step_limit", "detail": None})
-        elif not calls:
-            log.end(turn, reply, problem)
-            episode.end_turn()
+            log.turn_ends.append({"turn": taken.turn, "why": "step_limit", "detail": None})
+        elif not taken.calls:
+            log.end(taken.turn, reply, taken.problem)
     verdict = judge(prepared.truth, episode.outcomes, profile, terminated=episode.terminated)
-    return LiveRun(verdict, conversation.messages, log.steps, log.turn_ends, log.result, log.tools)
-
-
-def _decoded(
-    step: Step, mode: Mode, profile: Profile
-) -> tuple[list[Call | MalformedCall], str | None]:
-    """Return the calls of a step, and why there are none if it was not plain text."""
-    try:
-        return profile.decoders[mode](step), None
-    except MalformedCall as error:
-        answered: list[Call | MalformedCall] = [error] if profile.answers_unreadable_steps else []
-        return answered, error.message
+    messages = dialogue.conversation.messages
+    return LiveRun(verdict, messages, log.steps, log.turn_ends, dialogue.result, log.tools)
 
 
 class _Log:
@@ -105,26 +83,25 @@ class _Log:
     def __init__(self, before: Snapshot) -> None:
         self.steps: list[dict[str, Any]] = []
         self.turn_ends: list[dict[str, Any]] = []
-        self.result: list[list[Step]] = []
         self.tools: dict[str, Sequence[dict[str, Any]]] = {}
         self._before = before
 
     def step(
         self,
-        turn: int,
         asked: int,
         request: Request,
         reply: Reply,
         attempts: int,
-        calls: Sequence[Call | MalformedCall],
-        results: Sequence[Any],
+        taken: Taken,
         episode: Episode,
     ) -> None:
         """Note one request, its reply, and what the calls in it led to."""
-        after = episode.session.snapshot() if results else self._before
+        if request.tools:
+            self.tools[request.tools.digest] = request.tools.tools
+        after = episode.session.snapshot() if taken.results else self._before
         self.steps.append(
             {
-                "turn": turn,
+                "turn": taken.turn,
                 "request_messages": asked,
                 "tools": request.tools.digest if request.tools else None,
                 "reply": {
@@ -133,8 +110,8 @@ class _Log:
                     "reasoning": reply.reasoning,
                     "finish_reason": reply.finish_reason,
                 },
-                "calls": [_shown(call) for call in calls],
-                "results": [result.text for result in results],
+                "calls": [_shown(call) for call in taken.calls],
+                "results": [result.text for result in taken.results],
                 "changes": [_change(difference) for difference in self._before.differences(after)],
                 "usage": reply.usage._asdict(),
                 "latency": reply.latency,
