@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from runner.runs.result_file import RecordedEntry
 from trajectories import bfcl
 from trajectories.dataset import Dataset, load_bfcl, load_embedded, load_path
 from trajectories.errors import DataError
-from trajectories.schema import Category, Trajectory
+from trajectories.schema import EXECUTABLE, MULTI_TURN, SINGLE_TURN, Category, Trajectory
 from trajectories.selection import by_ids, sample
 
 Notify = Callable[[str], object]
@@ -25,6 +25,14 @@ Notify = Callable[[str], object]
 Runs = dict[str, tuple[RecordedEntry, Mode]]
 """Recorded entries by id, each with how its model called functions."""
 
+
+SUITES: Mapping[str, Sequence[Category]] = {
+    "multi_turn": MULTI_TURN,
+    "single_turn": SINGLE_TURN,
+    "executable": EXECUTABLE,
+    "all": tuple(Category),
+}
+"""Names that stand for several categories."""
 
 _OFFLINE = ("oracle", "null", "replay:PATH")
 
@@ -60,20 +68,23 @@ def model(name: str, base_url: str | None) -> Model:
 
 
 def categories(names: str | None, dataset_name: str | None) -> list[Category]:
-    """Return the categories that a comma-separated list names.
+    """Return the categories that a comma-separated list names, by themselves or by their suite.
 
-    Without a list these are all, but for the reference's retired one: it counts in no score.
+    Without a list these are all that a file holds, and the multi-turn ones of a data set, but for
+    the reference's retired one: it counts in no score.
 
     Raises:
         DataError: A name is not a category.
     """
     if names is None:
-        ours = dataset_name != "bfcl" and not (dataset_name or "").startswith("bfcl:")
-        return [c for c in Category if ours or c is not Category.COMPOSITE]
-    wanted = [name.strip() for name in names.split(",")]
-    for name in wanted:
-        if name not in list(Category):
-            raise DataError("--category", _unknown(name, "a category", list(Category)))
+        if dataset_name == "bfcl" or (dataset_name or "").startswith("bfcl:"):
+            return [c for c in MULTI_TURN if c is not Category.COMPOSITE]
+        return list(Category) if dataset_name else list(MULTI_TURN)
+    wanted: set[str] = set()
+    for name in (name.strip() for name in names.split(",")):
+        if name not in SUITES and name not in list(Category):
+            raise DataError("--category", _unknown(name, "a category", [*SUITES, *Category]))
+        wanted.update(SUITES.get(name, [name]))
     return [category for category in Category if category in wanted]
 
 

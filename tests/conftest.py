@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from trajectories import bfcl_single_turn
 from trajectories.dataset import Dataset
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.validation import to_json
@@ -187,7 +188,26 @@ def bfcl_files() -> dict[str, str]:
         for folder, lines in ((question_folder, questions), (answer_folder, answers)):
             text = "".join(f"{json.dumps(line)}\n" for line in lines)
             files[f"{folder}/BFCL_v4_{name}.json"] = text
+    for category in bfcl_single_turn.CATEGORIES:
+        lines = [single_turn_question(category), single_turn_answer(category)]
+        for file, line in zip(bfcl_single_turn.files(category), lines, strict=False):
+            files[f"data/{file}"] = f"{json.dumps(line)}\n"
     return files
+
+
+def single_turn_question(category: str) -> dict[str, Any]:
+    """Return a made-up single-turn entry as the reference has it."""
+    parameters = {"type": "dict", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    return {
+        "id": f"{category}_0",
+        "question": [[{"role": "user", "content": "Wait five seconds."}]],
+        "function": [{"name": "wait", "description": "Wait.", "parameters": parameters}],
+    }
+
+
+def single_turn_answer(category: str) -> dict[str, Any]:
+    """Return the answer to it."""
+    return {"id": f"{category}_0", "ground_truth": [{"wait": {"n": [5]}}]}
 
 
 @pytest.fixture

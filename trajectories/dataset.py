@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from envs.long_context import Pack
-from trajectories import bfcl
+from trajectories import bfcl, bfcl_single_turn
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects
 from trajectories.packs import generate
-from trajectories.schema import Category, LongContext, Trajectory
+from trajectories.schema import MULTI_TURN, Category, LongContext, Trajectory
 
 
 @dataclass
@@ -64,7 +64,7 @@ def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") 
 
     Args:
         folder: Its data folder, or our cache of it.
-        categories: Which to load, in this order.
+        categories: Which to load, in this order; those that it does not have are passed over.
         name: What to call the data set.
 
     Raises:
@@ -75,8 +75,11 @@ def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") 
             str(folder),
             f"is no data folder of {bfcl.PACKAGE}: {bfcl.files(Category.BASE)[0]} is missing",
         )
-    trajectories = {t.id: t for category in categories for t in bfcl.load(folder, category)}
-    read = [folder / file for category in categories for file in bfcl.files(category)]
+    single = bfcl_single_turn.CATEGORIES
+    there = [category for category in categories if category in (*MULTI_TURN, *single)]
+    readers = [(bfcl_single_turn if c in single else bfcl, c) for c in there]
+    trajectories = {t.id: t for reader, c in readers for t in reader.load(folder, c)}
+    read = [folder / file for reader, c in readers for file in reader.files(c)]
     manifest = folder / bfcl.MANIFEST_FILE
     version = "unknown"
     if manifest.is_file():

@@ -15,7 +15,7 @@ from pathlib import Path
 from envs.calls import parse_call
 from envs.registry import BACKENDS
 from trajectories.dataset import load_embedded
-from trajectories.schema import Category, Trajectory
+from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 README = Path(__file__).parent / "README.md"
 OPENING = "<!-- figures: written by python -m trajectories.figures -->"
@@ -65,7 +65,7 @@ def functions_used(base: Sequence[Trajectory]) -> Counter[str]:
 def _by_category(trajectories: Sequence[Trajectory]) -> list[str]:
     rows = ["| category | trajectories | turns | calls | turns: trajectories | calls: turns |"]
     rows.append("|---|---|---|---|---|---|")
-    for category in Category:
+    for category in MULTI_TURN:
         members = [t for t in trajectories if t.category is category]
         steps = [len(turn.ground_truth) for t in members for turn in t.turns]
         rows.append(
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str], path: Path = README) -> str | None:
     """Write the figures, or compare them; return what is wrong."""
     if list(arguments) not in ([], ["--check"]):
         return "usage: python -m trajectories.figures [--check]"
-    dataset = load_embedded(list(Category))
+    dataset = load_embedded(list(MULTI_TURN))
     text = path.read_text(encoding="utf-8")
     try:
         wanted = written(text, figures(list(dataset.trajectories.values())))

@@ -13,13 +13,43 @@ _STRICT: Mapping[str, str] = {"extra": "forbid"}
 
 
 class Category(StrEnum):
-    """What makes a trajectory harder than its base."""
+    """What a trajectory asks for, under the names that the field uses."""
 
     BASE = "base"
     MISSING_PARAMETER = "miss_param"
     MISSING_FUNCTION = "miss_func"
     LONG_CONTEXT = "long_context"
     COMPOSITE = "composite"
+
+    SIMPLE_PYTHON = "simple_python"
+    SIMPLE_JAVA = "simple_java"
+    SIMPLE_JAVASCRIPT = "simple_javascript"
+    MULTIPLE = "multiple"
+    PARALLEL = "parallel"
+    PARALLEL_MULTIPLE = "parallel_multiple"
+    IRRELEVANCE = "irrelevance"
+    LIVE_SIMPLE = "live_simple"
+    LIVE_MULTIPLE = "live_multiple"
+    LIVE_PARALLEL = "live_parallel"
+    LIVE_PARALLEL_MULTIPLE = "live_parallel_multiple"
+    LIVE_IRRELEVANCE = "live_irrelevance"
+    LIVE_RELEVANCE = "live_relevance"
+    CHAT = "chat"
+
+    EXEC_SIMPLE = "exec_simple"
+    EXEC_MULTIPLE = "exec_multiple"
+    EXEC_PARALLEL = "exec_parallel"
+    EXEC_PARALLEL_MULTIPLE = "exec_parallel_multiple"
+    REST = "rest"
+
+
+_ALL = tuple(Category)
+MULTI_TURN = _ALL[: _ALL.index(Category.SIMPLE_PYTHON)]
+"""Several turns on a world that keeps its state; the state is compared."""
+SINGLE_TURN = _ALL[len(MULTI_TURN) : _ALL.index(Category.EXEC_SIMPLE)]
+"""One turn; the calls themselves are compared, and nothing is executed."""
+EXECUTABLE = _ALL[_ALL.index(Category.EXEC_SIMPLE) :]
+"""One turn; the results of the calls are compared."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +98,56 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class ExpectedCalls:
+    """What a single turn is checked against where nothing is executed.
+
+    Attributes:
+        functions: The function documents that the model is given: ``name``, ``description`` and
+            ``parameters``, the latter in the field's dialect of JSON Schema.
+        answers: The calls that are right, each ``{function: {parameter: [allowed values]}}``, where
+            the empty text among the values means that the parameter may be left out. Without any,
+            the category says whether a call or no call is right.
+        language: What the values of arguments are written in.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+
+    functions: tuple[Mapping[str, Any], ...]
+    answers: tuple[Mapping[str, Mapping[str, Sequence[Any]]], ...] = ()
+    language: Literal["python", "java", "javascript"] = "python"
+
+
+@dataclass(frozen=True)
+class ResultCheck:
+    """How the result of one ground-truth call is compared with that of the model's.
+
+    Attributes:
+        by: The same value; numbers within a tolerance; or the same types, lengths and keys.
+        tolerance: Largest relative difference of a number, for ``tolerance``.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+
+    by: Literal["exact", "tolerance", "structure"] = "exact"
+    tolerance: float = 0.2
+
+
+@dataclass(frozen=True)
+class ExpectedResults:
+    """What a single turn is checked against where calls are executed.
+
+    Attributes:
+        functions: Names of the functions of the environments that the model is given, in order.
+        checks: One per ground-truth call, in order.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+
+    functions: tuple[str, ...]
+    checks: tuple[ResultCheck, ...]
+
+
+@dataclass(frozen=True)
 class Trajectory:
     """A scenario: an initial config and turns with their ground truth.
 
@@ -79,6 +159,7 @@ class Trajectory:
         turns: At least one.
         excluded: Functions of these backends that are never offered.
         long_context: The bulky material that is mixed in, or None.
+        expects: What a single turn is checked against; None where the state is compared.
         provenance: Where the trajectory comes from, as short texts by keyword.
     """
 
@@ -91,6 +172,7 @@ class Trajectory:
     turns: tuple[Turn, ...]
     excluded: tuple[str, ...] = ()
     long_context: LongContext | None = None
+    expects: ExpectedCalls | ExpectedResults | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property

@@ -19,7 +19,7 @@ from trajectories.errors import DataError
 from trajectories.rules.detection import Figures, figures
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Severity
-from trajectories.schema import Category, Trajectory
+from trajectories.schema import MULTI_TURN, Trajectory
 from trajectories.validate import RULES, Rule, rules_named, validate
 
 PROBLEMS = 1
@@ -53,7 +53,7 @@ def _dataset(options: argparse.Namespace) -> Dataset:
     wanted = choose.categories(options.category, name)
     if name and options.category is None:
         # The reference's retired category counts in no score, but can be checked like the others.
-        wanted = list(Category)
+        wanted = list(MULTI_TURN)
     return choose.dataset(name, wanted, note)
 
 

@@ -1,4 +1,8 @@
-"""The reference's result files: ``{"id", "result"}`` lines, function-calling or prompting form."""
+"""The reference's result files: ``{"id", "result"}`` lines, function-calling or prompting form.
+
+The result of a multi-turn entry is a list of turns, each a list of steps; that of a single-turn
+entry is its one step.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,10 @@ from checkers.profile import Mode
 from envs.decoding import Step
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
-from trajectories.schema import Category
+from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 
-_ID = re.compile(r"multi_turn_(\w+)_\d+")
+_ID = re.compile(r"(multi_turn_)?(\w+?)_\d[\d-]*")
+_STEP = 'text, null or a list of {"function": arguments} objects'
 
 
 class RecordedEntry(NamedTuple):
@@ -38,14 +43,14 @@ def find(paths: Iterable[Path]) -> list[Path]:
     """Return the result files that paths stand for: themselves, or those in a folder.
 
     Raises:
-        DataError: A path does not exist, or a folder holds no multi-turn result file.
+        DataError: A path does not exist, or a folder holds no result file.
     """
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
-            inside = sorted(path.rglob("*multi_turn_*_result.json"))
+            inside = sorted(filter(_is_known, path.rglob("*_result.json")))
             if not inside:
-                raise DataError(str(path), "holds no *multi_turn_*_result.json file")
+                raise DataError(str(path), "holds no *_result.json file of a category known here")
             found += inside
         elif path.exists():
             found.append(path)
@@ -75,6 +80,23 @@ def read(path: Path, mode: Mode | None = None) -> ResultFile:
     return ResultFile(path, mode or _seen_mode(found), found)
 
 
+def category_of(id: str) -> Category | None:
+    """Return the category that an id of the reference's names, or None for any other id."""
+    match = _ID.fullmatch(id)
+    if match is None or match[2] not in list(Category):
+        return None
+    category = Category(match[2])
+    return category if (category in MULTI_TURN) == bool(match[1]) else None
+
+
+def _is_known(path: Path) -> bool:
+    """Tell whether a result file is of a category that there is here."""
+    name = path.name.removesuffix("_result.json")
+    return any(name.endswith(f"multi_turn_{c}") for c in MULTI_TURN) or any(
+        name.endswith(c) and "multi_turn_" not in name for c in SINGLE_TURN
+    )
+
+
 def _entry(where: str, line: dict[str, object]) -> RecordedEntry:
     name = line.get("id")
     if not isinstance(name, str):
@@ -82,6 +104,10 @@ def _entry(where: str, line: dict[str, object]) -> RecordedEntry:
     if "result" not in line:
         raise DataError(where, "$.result: is missing")
     result = line["result"]
+    if category_of(name) in SINGLE_TURN:
+        if not _is_step(result):
+            raise DataError(where, f"$.result: must be {_STEP}")
+        return RecordedEntry(where, name, [[result]])
     if not isinstance(result, list):
         return RecordedEntry(where, name, None)
     for index, turn in enumerate(result):
@@ -91,8 +117,7 @@ def _entry(where: str, line: dict[str, object]) -> RecordedEntry:
             if not _is_step(step):
                 raise DataError(
                     where,
-                    f"$.result[{index}][{position}]: must be text, null or a list of "
-                    '{"function": arguments} objects',
+                    f"$.result[{index}][{position}]: must be {_STEP}",
                 )
     return RecordedEntry(where, name, result)
 
@@ -118,6 +143,5 @@ def categories_of(ids: Iterable[str]) -> list[Category]:
         ids: Of the entries. An id of the reference's names its category; for any other id all
             categories are taken.
     """
-    named = {match[1] if (match := _ID.fullmatch(id)) else "" for id in ids}
-    known = [category for category in Category if category in named]
-    return known if len(known) == len(named) else list(Category)
+    named = {category_of(id) for id in ids}
+    return list(Category) if None in named else [c for c in Category if c in named]

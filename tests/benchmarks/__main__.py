@@ -19,10 +19,10 @@ from envs.calls import parse_call
 from runner import choose
 from trajectories import bfcl
 from trajectories.jsonl import read_objects
-from trajectories.schema import Category
+from trajectories.schema import MULTI_TURN, Category
 
 HERE = Path(__file__).parent
-SCORED = [c for c in Category if c is not Category.COMPOSITE]
+SCORED = [c for c in MULTI_TURN if c is not Category.COMPOSITE]
 
 
 def main() -> int:

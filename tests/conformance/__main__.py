@@ -22,7 +22,7 @@ from tests.conformance.recorded import our_verdicts, verdicts_of
 from tests.conformance.replies import decoded_by_bfcl, decoded_by_turnwise, random_replies, same
 from tests.conformance.sides import Reply, Script, play_on_bfcl, play_on_turnwise
 from trajectories.bfcl import load, load_pack
-from trajectories.schema import Category, Trajectory
+from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 REPLIES = 20_000
 """How many random replies are decoded."""
@@ -34,7 +34,7 @@ def main() -> int:
     options = _options()
     data = _data_folder(options.bfcl_python)
     pack = load_pack(data)
-    trajectories = {category: list(load(data, category)) for category in Category}
+    trajectories = {category: list(load(data, category)) for category in MULTI_TURN}
     differences = 0
     if options.only in (None, "ground-truth"):
         for category, entries in trajectories.items():

@@ -37,7 +37,7 @@ from tests.servers.answers import of_dataset
 from tests.servers.faults import fault
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer
 from trajectories.dataset import load_embedded
-from trajectories.schema import Category
+from trajectories.schema import Category, MULTI_TURN
 
 pytest_plugins = ["tests.live.run_fixtures"]
 
@@ -49,7 +49,7 @@ KILLS = 50
 
 
 # A server for one category, since several ask the same and it could not always tell them apart.
-@pytest.mark.parametrize("category", list(Category))
+@pytest.mark.parametrize("category", list(MULTI_TURN))
 # Prompting takes longer; a part of the data has to do.
 @pytest.mark.parametrize(("mode", "part"), [("fc", ()), ("prompt", ("--sample", "36"))])
 def test_the_ground_truth_passes_all(

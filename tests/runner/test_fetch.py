@@ -12,7 +12,7 @@ from runner import fetch
 from trajectories import bfcl
 from trajectories.dataset import load_bfcl
 from trajectories.errors import DataError
-from trajectories.schema import Category
+from trajectories.schema import MULTI_TURN
 
 NAME = f"bfcl_eval-{bfcl.VERSION}"
 
@@ -109,7 +109,7 @@ def test_data_is_downloaded_checked_and_unpacked_and_nothing_is_run(cache, make_
         "sha256": fetch.WHEEL_SHA256,
     }
     assert bfcl.load_pack(folder) == bfcl.load_pack(bfcl_folder)
-    loaded, original = (load_bfcl(f, list(Category)) for f in (folder, bfcl_folder))
+    loaded, original = (load_bfcl(f, list(MULTI_TURN)) for f in (folder, bfcl_folder))
     assert loaded.trajectories == original.trajectories
     assert (loaded.version, original.version) == (bfcl.VERSION, "unknown")
 

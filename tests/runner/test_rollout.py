@@ -19,10 +19,10 @@ from runner.rollout import REWARDS, RolloutBatch, RolloutEnv
 from runner.scripts import oracle
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
-from trajectories.schema import Category
+from trajectories.schema import MULTI_TURN
 
-EMBEDDED = load_embedded(list(Category))
-ONE_OF_EACH = [next(t for t in EMBEDDED.trajectories.values() if t.category is c) for c in Category]
+EMBEDDED = load_embedded(list(MULTI_TURN))
+ONE_OF_EACH = list({t.category: t for t in EMBEDDED.trajectories.values()}.values())
 both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
 each_category = pytest.mark.parametrize("trajectory", ONE_OF_EACH, ids=lambda t: t.category)
 

@@ -6,7 +6,7 @@ import pytest
 
 from trajectories import bfcl
 from trajectories.errors import DataError
-from trajectories.schema import Category, LongContext, Message, Trajectory, Turn
+from trajectories.schema import MULTI_TURN, Category, LongContext, Message, Trajectory, Turn
 
 SAID = (Message("user", "Open a ticket."),)
 CALL = "create_ticket(title='A', priority=3)"
@@ -31,7 +31,7 @@ def test_an_entry_becomes_a_trajectory(bfcl_folder):
 
 
 def test_entries_of_one_number_are_made_from_the_same_scenario(bfcl_folder):
-    found = [t for category in Category for t in loaded(bfcl_folder, category)]
+    found = [t for category in MULTI_TURN for t in loaded(bfcl_folder, category)]
     assert [t.base for t in found] == ["0", "1", "0", "0", "0"]
 
 

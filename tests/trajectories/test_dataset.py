@@ -9,9 +9,9 @@ from trajectories import bfcl, dataset
 from trajectories.dataset import load_bfcl, load_embedded, load_path, read_trajectory
 from trajectories.errors import DataError
 from trajectories.packs import generate
-from trajectories.schema import Category, LongContext
+from trajectories.schema import MULTI_TURN, Category, LongContext
 
-ALL = list(Category)
+ALL = list(MULTI_TURN)
 
 
 # Our own format

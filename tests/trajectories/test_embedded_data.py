@@ -28,11 +28,11 @@ from runner.scripts import Script, null, oracle
 from trajectories.augment.replay import documents, result_text, shown, stands_in
 from trajectories.dataset import load_embedded
 from trajectories.literals import literals
-from trajectories.schema import Category, Trajectory
+from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.validation import to_json
 
 FOLDER = Path(trajectories.__file__).parent / "data"
-DATASET = load_embedded(list(Category))
+DATASET = load_embedded(list(MULTI_TURN))
 ALL = list(DATASET.trajectories.values())
 BASES = [t for t in ALL if t.category is Category.BASE]
 ASKING = (Category.MISSING_PARAMETER, Category.COMPOSITE)
@@ -66,8 +66,8 @@ SLIM = {
 }
 """Scenarios whose bulk the ground truth does not read: sums, and looking up single things."""
 
-each = pytest.mark.parametrize("category", Category)
-each_variant = pytest.mark.parametrize("category", [c for c in Category if c is not Category.BASE])
+each = pytest.mark.parametrize("category", MULTI_TURN)
+each_variant = pytest.mark.parametrize("category", MULTI_TURN[1:])
 each_profile = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: p.name)
 
 

@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from trajectories.schema import Category, Trajectory, Turn
+from trajectories.schema import EXECUTABLE, MULTI_TURN, SINGLE_TURN, Category, Trajectory, Turn
 
 FUNCTIONS = ("a", "b", "c", "d")
 
@@ -16,7 +16,8 @@ def with_turns(*offers, excluded=()):
 
 
 def test_categories_are_named_as_in_the_reference():
-    assert list(Category) == ["base", "miss_param", "miss_func", "long_context", "composite"]
+    assert list(MULTI_TURN) == ["base", "miss_param", "miss_func", "long_context", "composite"]
+    assert [*MULTI_TURN, *SINGLE_TURN, *EXECUTABLE] == list(Category)
 
 
 @pytest.mark.parametrize("turn", [0, 1])

@@ -6,7 +6,7 @@ import pytest
 
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
-from trajectories.schema import Category, Trajectory, Turn
+from trajectories.schema import MULTI_TURN, Category, Trajectory, Turn
 from trajectories.selection import by_ids, sample
 
 A, B = ("TicketAPI",), ("GorillaFileSystem", "TicketAPI")
@@ -102,7 +102,7 @@ def test_every_member_of_a_stratum_can_be_drawn():
 @pytest.mark.parametrize(
     "sizes",
     [
-        {(category, backends): 1 for category in Category for backends in (A, B)},
+        {(category, backends): 1 for category in MULTI_TURN for backends in (A, B)},
         {(BASE, A): 2, (BASE, B): 8, (LONG, A): 2, (LONG, B): 8},
     ],
     ids=["strata of one", "strata of less than a whole share"],
@@ -115,6 +115,6 @@ def test_members_of_small_strata_can_be_drawn_too(sizes):
 
 
 def test_a_small_sample_of_our_data_set_is_not_always_of_the_same_part():
-    population = list(load_embedded(list(Category)).trajectories.values())
+    population = list(load_embedded(list(MULTI_TURN)).trajectories.values())
     drawn = {id for seed in range(200) for id in ids(sample(population, 30, seed))}
     assert len(drawn) == len(population)

@@ -23,10 +23,10 @@ from runner.live.models.prompting import read_prompts
 from runner.live.models.tools import Toolbox, own_documents
 from runner.prepare import prepare
 from trajectories.dataset import load_embedded
-from trajectories.schema import Category, Message, Turn
+from trajectories.schema import MULTI_TURN, Message, Turn
 
 PROFILES = [BFCL, STRICT]
-EMBEDDED = load_embedded(list(Category))
+EMBEDDED = load_embedded(list(MULTI_TURN))
 both_profiles = pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
 both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
 READ = "ticket_get_login_status()"

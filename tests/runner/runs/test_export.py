@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from runner.runs import result_file
 from runner.cli import main
+from runner.runs import result_file
 from runner.runs.export import export_bfcl, export_openai_messages
 from runner.runs.store import RunStore, read_run
 from trajectories.errors import DataError

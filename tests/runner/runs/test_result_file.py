@@ -4,7 +4,7 @@ import pytest
 
 from runner.runs.result_file import RecordedEntry, categories_of, find, read
 from trajectories.errors import DataError
-from trajectories.schema import Category
+from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 
 CALL = [{"f": '{"a": 1}'}]
 
@@ -17,17 +17,17 @@ def test_a_file_stands_for_itself(write_lines):
     assert find([path]) == [path]
 
 
-def test_a_folder_stands_for_its_multi_turn_result_files(write_lines, tmp_path):
+def test_a_folder_stands_for_its_result_files(write_lines, tmp_path):
     second = write_lines("run/b/BFCL_v4_multi_turn_base_result.json")
     first = write_lines("run/a/BFCL_v4_multi_turn_miss_func_result.json")
-    write_lines("run/a/BFCL_v4_simple_python_result.json")
+    third = write_lines("run/c/BFCL_v4_simple_python_result.json")
     write_lines("run/a/BFCL_v4_multi_turn_base_score.json")
     other = write_lines("other.json")
-    assert find([other, tmp_path / "run"]) == [other, first, second]
+    assert find([other, tmp_path / "run"]) == [other, first, second, third]
 
 
 def test_a_folder_without_such_files_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"holds no .*multi_turn_.*_result.json file"):
+    with pytest.raises(DataError, match=r"holds no \*_result.json file of a category"):
         find([tmp_path])
 
 
@@ -122,7 +122,7 @@ def test_an_id_that_occurs_twice_is_named_with_both_lines(write_lines):
 # Categories
 
 
-@pytest.mark.parametrize("category", Category)
+@pytest.mark.parametrize("category", MULTI_TURN)
 def test_ids_of_the_reference_name_their_category(category):
     ids = [f"multi_turn_{category}_17", f"multi_turn_{category}_3"]
     assert categories_of(ids) == [category]
@@ -133,9 +133,44 @@ def test_several_categories_come_in_their_own_order():
     assert categories_of(ids) == [Category.BASE, Category.LONG_CONTEXT]
 
 
+@pytest.mark.parametrize("category", [c for c in SINGLE_TURN if c is not Category.CHAT])
+def test_ids_of_single_turn_entries_name_their_category(category):
+    ids = [f"{category}_17", f"{category}_3-0-12"]
+    assert categories_of(ids) == [category]
+
+
 @pytest.mark.parametrize(
     "id",
-    ["", "base_0", "multi_turn_base", "multi_turn_bse_0", "multi_turn_base_0_1", "simple_python_0"],
+    [
+        "",
+        "base_0",
+        "multi_turn_base",
+        "multi_turn_bse_0",
+        "multi_turn_base_0_1",
+        "multi_turn_multiple_1",
+    ],
 )
 def test_any_other_id_may_be_of_any_category(id):
     assert categories_of(["multi_turn_base_0", id]) == list(Category)
+
+
+def test_the_result_of_a_single_turn_entry_is_its_step(write_lines):
+    path = write_lines("run.json", {"id": "simple_java_0", "result": CALL})
+    assert read(path).entries[0].turns == [[CALL]]
+    assert read(path).mode == "fc"
+    path = write_lines("run.json", {"id": "live_simple_0-0-0", "result": 5})
+    with pytest.raises(DataError, match=r"\$.result: must be text, null or a list"):
+        read(path)
+
+
+def test_a_folder_s_result_files_are_those_of_known_categories(tmp_path):
+    names = [
+        "BFCL_v4_multi_turn_base_result.json",
+        "BFCL_v4_live_simple_result.json",
+        "BFCL_v4_memory_kv_result.json",
+        "BFCL_v4_multi_turn_multiple_result.json",
+        "verdicts.jsonl",
+    ]
+    for name in names:
+        (tmp_path / name).touch()
+    assert [path.name for path in find([tmp_path])] == sorted(names[:2])
