@@ -1,0 +1,1 @@
+"""Runs on disk: written, read, summed up, exported."""
