@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envs.results import Result
 from envs.state import Difference, Snapshot, to_json
+
+if TYPE_CHECKING:
+    from checkers.single_turn.verdict import Failure as CallFailure
 
 
 class Reason(StrEnum):
@@ -34,13 +37,16 @@ class TurnOutcome(NamedTuple):
 class Failure(NamedTuple):
     """Why one turn failed, with the evidence."""
 
-    reason: Reason
+    reason: StrEnum
+    """A Reason, or that of a single turn whose calls are compared."""
     expected: Snapshot | None = None
     """The state that the ground truth leads to, where the model's is another one."""
     actual: Snapshot | None = None
     """The state that the model's calls have led to."""
     missing: tuple[str, ...] = ()
     """Ground-truth results that the model has not seen."""
+    calls: CallFailure | None = None
+    """What is wrong with the calls of a single turn."""
 
     @property
     def differences(self) -> list[Difference]:
@@ -80,4 +86,6 @@ class Verdict(NamedTuple):
             ]
         if failure and failure.missing:
             shown["missing_results"] = list(failure.missing)
+        if failure and failure.calls:
+            shown["calls"] = failure.calls.to_json()
         return shown

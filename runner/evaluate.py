@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from checkers.profile import Mode, Profile
+from checkers.single_turn.errors import CannotJudge
 from checkers.turn import force_terminated, inference_error, judge
 from checkers.verdict import Verdict
 from envs.decoding import Step
 from envs.errors import BackendFault
 from runner.episode import STEP_LIMIT, Episode
-from runner.prepare import Prepared, prepare
+from runner.prepare import Prepared, TruthSource, prepare
 from runner.scripts import Script, play, recorded
 from trajectories.dataset import Dataset
-from trajectories.schema import Category, Trajectory
+from trajectories.schema import Category, ExpectedCalls, Trajectory
 
 
 class Judged(NamedTuple):
@@ -37,6 +38,7 @@ def evaluate(
     trajectories: Iterable[Trajectory],
     profile: Profile,
     run: Callable[[Prepared], Verdict],
+    truth: TruthSource | None = None,
 ) -> Iterator[Judged]:
     """Run trajectories in order and yield what became of each.
 
@@ -45,11 +47,12 @@ def evaluate(
         trajectories: Which to run.
         profile: How the ground truth is played.
         run: Runs and judges one prepared trajectory.
+        truth: Where the outcomes of the ground truth come from; by default it is played.
     """
     for trajectory in trajectories:
         try:
-            verdict = run(prepare(dataset, trajectory, profile))
-        except BackendFault as fault:
+            verdict = run(prepare(dataset, trajectory, profile, truth))
+        except (BackendFault, CannotJudge) as fault:
             yield Judged(trajectory.id, trajectory.category, None, str(fault))
         else:
             yield Judged(trajectory.id, trajectory.category, verdict)
@@ -61,7 +64,13 @@ def run_script(
     """Drive one trajectory by a script and judge it."""
     episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit)
     play(script, episode)
-    return judge(prepared.truth, episode.outcomes, profile, terminated=episode.terminated)
+    return judge_episode(prepared, episode)
+
+
+def judge_episode(prepared: Prepared, episode: Episode) -> Verdict:
+    """Judge an episode that is over by what its calls led to."""
+    terminated = episode.terminated
+    return judge(prepared.truth, episode.outcomes, episode.profile, terminated=terminated)
 
 
 def run_recorded(
@@ -80,11 +89,16 @@ def run_recorded(
         profile: How steps are decoded, executed and judged.
         step_limit: Steps that a turn may take, where the profile limits recorded runs at all.
     """
-    expected = len(prepared.trajectory.turns)
+    trajectory = prepared.trajectory
+    expected = len(trajectory.turns)
     if turns is None:
         return inference_error(expected)
     if len(turns) != expected:
         return force_terminated(expected)
+    if isinstance(trajectory.expects, ExpectedCalls):
+        from runner.single_turn import judge_step
+
+        return judge_step(trajectory, turns[0][0], mode, profile)
     script = recorded(turns, profile.decoders[mode], profile)
     limit = step_limit if profile.limits_recorded_runs else None
     return run_script(prepared, script, profile, limit)

@@ -73,7 +73,8 @@ class FallibleModel:
 
 def _read(messages: Sequence[ChatMessage]) -> tuple[int, list[tuple[Made, bool]]]:
     """Return the turn, and the calls made in it with whether each went through."""
-    turn, made = 0, []
+    turn = 0
+    made: list[tuple[Made, bool]] = []
     results = {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
     for message in messages:
         if message["role"] != "assistant":

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, Self
 
 from checkers.profile import STRICT, Mode, Profile
-from checkers.turn import check_turn, judge
+from checkers.turn import check_turn
 from checkers.verdict import Verdict
 from envs.binding import bind
 from envs.calls import Call
@@ -133,11 +133,7 @@ class RolloutEnv:
     @property
     def verdict(self) -> Verdict | None:
         """The verdict, once the trajectory is over."""
-        episode = self._dialogue.episode
-        if not episode.finished:
-            return None
-        truth = self._prepared.truth
-        return judge(truth, episode.outcomes, self.profile, terminated=episode.terminated)
+        return self._dialogue.verdict() if self._dialogue.episode.finished else None
 
     @property
     def messages(self) -> Sequence[ChatMessage]:

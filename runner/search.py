@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import Mode, Profile
-from checkers.turn import judge
 from checkers.verdict import Verdict
 from envs.calls import Call
 from runner.live.conversation import Style
@@ -90,8 +89,7 @@ async def search(
     dialogue = Dialogue(prepared, style, mode, profile, step_limit)
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
-    episode = dialogue.episode
-    verdict = judge(prepared.truth, episode.outcomes, profile, terminated=episode.terminated)
+    verdict = dialogue.verdict()
     return Found(verdict, tree.model_calls, tree.nodes, tree.given_up, tree.exhausted, dialogue)
 
 

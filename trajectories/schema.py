@@ -192,6 +192,10 @@ class Trajectory:
             functions: All functions of the trajectory's backends.
             turn: Index of the turn.
         """
+        if isinstance(self.expects, ExpectedCalls):
+            return frozenset([document["name"] for document in self.expects.functions])
+        if isinstance(self.expects, ExpectedResults):
+            return frozenset(self.expects.functions)
         handed_over = {name for earlier in self.turns[: turn + 1] for name in earlier.offers}
         missing = {*self.excluded, *self.held_out} - handed_over
         return frozenset(functions) - missing

@@ -10,14 +10,18 @@ from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 from checkers.profile import Mode, Profile
+from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.decoding import Step
 from envs.errors import MalformedCall
 from envs.results import Result
 from runner.episode import Episode
+from runner.evaluate import judge_episode
 from runner.live.conversation import FunctionCalling, Prompting, Style
 from runner.live.models.base import Reply, Request
 from runner.prepare import Prepared
+from runner.single_turn import judge_step
+from trajectories.schema import ExpectedCalls
 
 
 class Taken(NamedTuple):
@@ -27,10 +31,10 @@ class Taken(NamedTuple):
     """The turn in which it was given."""
     calls: Sequence[Call | MalformedCall]
     """The calls in it; none ends the turn."""
-    results: Sequence[Result]
-    """What they gave; none where the step limit kept them from being made."""
     problem: str | None
     """Why there are no calls, where the answer was not plain text."""
+    results: Sequence[Result] = ()
+    """What they gave; none where they were not made."""
 
 
 class Dialogue:
@@ -46,6 +50,7 @@ class Dialogue:
     Attributes:
         episode: The turn loop's machine.
         conversation: The chat so far.
+        mode: How the model calls functions.
         result: Turns of steps, in the form of the reference's result files.
     """
 
@@ -60,7 +65,8 @@ class Dialogue:
         self.episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit)
         self.conversation = FunctionCalling(style) if mode == "fc" else Prompting(style)
         self.result: list[list[Step]] = []
-        self._decode = profile.decoders[mode]
+        self.mode = mode
+        self._prepared = prepared
 
     def request(self) -> Request:
         """Return what to ask the model now."""
@@ -71,20 +77,32 @@ class Dialogue:
         return self.conversation.request()
 
     def take(self, reply: Reply) -> Taken:
-        """Take the answer to the last request, and execute its calls or end the turn."""
-        episode = self.episode
-        turn = episode.turn
-        step = self.conversation.read(reply)
-        self.result[turn].append(step)
-        calls, problem = self._decoded(step)
-        results = episode.act(calls) if calls else []
+        """Take the answer to the last request, and execute its calls or end the turn.
+
+        A trajectory whose calls or results are compared is over after one answer.
+        """
+        episode, expects = self.episode, self.episode.trajectory.expects
+        taken = self._read(reply)
+        executes = taken.calls and not isinstance(expects, ExpectedCalls)
+        results = episode.act(taken.calls) if executes else []
         if results:
-            self.conversation.observe(calls, results)
+            self.conversation.observe(taken.calls, results)
         else:
-            self.conversation.refuse(problem or "The turn is over.")
-        if not calls:
+            self.conversation.refuse(taken.problem or "The turn is over.")
+        if not episode.finished and (not taken.calls or expects is not None):
             episode.end_turn()
-        return Taken(turn, calls, results, problem)
+        return taken._replace(results=results)
+
+    def verdict(self) -> Verdict:
+        """Judge the trajectory, which is over.
+
+        Raises:
+            CannotJudge: There is no verdict, through no fault of the model.
+        """
+        trajectory = self.episode.trajectory
+        if isinstance(trajectory.expects, ExpectedCalls):
+            return judge_step(trajectory, self.result[0][0], self.mode, self.episode.profile)
+        return judge_episode(self._prepared, self.episode)
 
     def fork(self) -> Self:
         """Return an independent copy: nothing done to one is seen by the other."""
@@ -92,13 +110,19 @@ class Dialogue:
         copy.episode = self.episode.fork()
         copy.conversation = self.conversation.fork()
         copy.result = [steps.copy() for steps in self.result]
-        copy._decode = self._decode
+        copy.mode = self.mode
+        copy._prepared = self._prepared
         return copy
+
+    def _read(self, reply: Reply) -> Taken:
+        step = self.conversation.read(reply)
+        self.result[self.episode.turn].append(step)
+        return Taken(self.episode.turn, *self._decoded(step))
 
     def _decoded(self, step: Step) -> tuple[list[Call | MalformedCall], str | None]:
         """Return the calls of a step, and why there are none if it was not plain text."""
+        profile = self.episode.profile
         try:
-            return self._decode(step), None
+            return profile.decoders[self.mode](step), None
         except MalformedCall as error:
-            answers = self.episode.profile.answers_unreadable_steps
-            return ([error] if answers else []), error.message
+            return ([error] if profile.answers_unreadable_steps else []), error.message

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
 from checkers.profile import Mode, Profile
-from checkers.turn import judge
 from checkers.verdict import Verdict
 from envs.calls import Call, parse_calls
 from envs.decoding import Step
@@ -72,9 +71,10 @@ async def run_live(
             log.turn_ends.append({"turn": taken.turn, "why": "step_limit", "detail": None})
         elif not taken.calls:
             log.end(taken.turn, reply, taken.problem)
-    verdict = judge(prepared.truth, episode.outcomes, profile, terminated=episode.terminated)
     messages = dialogue.conversation.messages
-    return LiveRun(verdict, messages, log.steps, log.turn_ends, dialogue.result, log.tools)
+    return LiveRun(
+        dialogue.verdict(), messages, log.steps, log.turn_ends, dialogue.result, log.tools
+    )
 
 
 class _Log:

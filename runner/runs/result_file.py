@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from checkers.profile import Mode
 from envs.decoding import Step
@@ -115,14 +115,11 @@ def _entry(where: str, line: dict[str, object]) -> RecordedEntry:
             raise DataError(where, f"$.result[{index}]: must be a list of steps")
         for position, step in enumerate(turn):
             if not _is_step(step):
-                raise DataError(
-                    where,
-                    f"$.result[{index}][{position}]: must be {_STEP}",
-                )
+                raise DataError(where, f"$.result[{index}][{position}]: must be {_STEP}")
     return RecordedEntry(where, name, result)
 
 
-def _is_step(step: object) -> bool:
+def _is_step(step: object) -> TypeGuard[Step]:
     if isinstance(step, list):
         return all(isinstance(member, dict) for member in step)
     return step is None or isinstance(step, str)

@@ -163,7 +163,7 @@ def test_forks_snapshots_and_pickles_go_on_alike(trajectory, data):
 
 
 def test_a_snapshot_is_the_same_in_every_process(help_desk, tmp_path):
-    trajectory = ONE_OF_EACH[0]
+    trajectory = next(iter(EMBEDDED.trajectories.values()))
     code = (
         "import sys\n"
         "from envs.calls import parse_call\n"
