@@ -26,7 +26,7 @@ from runner.live.dialogue import Dialogue, Taken
 from runner.live.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
 from runner.live.models.prompting import PromptTexts, read_prompts
 from runner.live.models.reply import read_completion
-from runner.live.models.tools import Toolbox, own_documents
+from runner.live.models.tools import toolbox_of
 from runner.prepare import Prepared, prepare
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -223,7 +223,7 @@ class RolloutEnv:
         self.restore(snapshot)
 
     def _begin(self) -> None:
-        style = _style(self.trajectory.environments)
+        style = Style(toolbox_of(self.trajectory), _prompts(), "drop")
         self._dialogue = Dialogue(self._prepared, style, self.mode, self.profile, self.step_limit)
         self._replies = []
         self._passed = 0
@@ -260,6 +260,9 @@ class RolloutEnv:
         turn = taken.turn
         if len(outcomes) <= turn or self._passed != turn or self._dialogue.episode.terminated:
             return 0
+        if self.trajectory.expects is not None:
+            self._passed = self._dialogue.verdict().turns_passed
+            return self._passed
         seen = [result for outcome in outcomes for result in outcome.results]
         if check_turn(self._prepared.truth[turn], outcomes[turn], seen, self.profile) is not None:
             return 0
@@ -364,11 +367,6 @@ def _with_seed(trajectory: Trajectory, seed: int) -> Trajectory:
 
 def _successes(prepared: Prepared) -> list[bool]:
     return [result.ok for outcome in prepared.truth for result in outcome.results]
-
-
-@cache
-def _style(environments: tuple[str, ...]) -> Style:
-    return Style(Toolbox(own_documents(environments)), _prompts(), "drop")
 
 
 @cache

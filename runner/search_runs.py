@@ -16,7 +16,7 @@ from runner.live.loop import Ask
 from runner.live.models.base import FatalError, ModelError, Reply, Request
 from runner.live.models.connect import connect
 from runner.live.models.prompting import read_prompts
-from runner.live.models.tools import Toolbox, own_documents
+from runner.live.models.tools import toolbox_of
 from runner.prepare import prepare
 from runner.search import Found, Limits, Propose, search
 from trajectories.dataset import Dataset
@@ -112,7 +112,7 @@ async def _live(what: Search, trajectories: Sequence[Trajectory], children: int)
 
 async def _one(what: Search, trajectory: Trajectory, children: int, propose: Propose) -> Searched:
     prepared = prepare(what.dataset, trajectory, what.profile)
-    style = Style(Toolbox(own_documents(trajectory.environments)), read_prompts(), "drop")
+    style = Style(toolbox_of(trajectory), read_prompts(), "drop")
     limits = Limits(children, what.max_calls, what.max_nodes)
     try:
         found = await search(

@@ -1,4 +1,4 @@
-"""Single-turn entries in the harness: from a trajectory's one turn and a model's step to a verdict."""
+"""Single-turn entries in the harness: from a trajectory and a model's step to a verdict."""
 
 from __future__ import annotations
 
@@ -42,6 +42,16 @@ def judge_step(trajectory: Trajectory, step: Step, mode: Mode, profile: Profile)
     if found.failure is None:
         return Verdict(True, None, None, 1, 1)
     return Verdict(False, Failure(found.failure.reason, calls=found.failure), 0, 1, 0)
+
+
+def without_dots(step: Step) -> Step:
+    """Return a step with the function names that the reference's result files have.
+
+    No provider takes a dot in a name, so the reference sends and records underscores.
+    """
+    if step is None or isinstance(step, str):
+        return step
+    return [{name.replace(".", "_"): value for name, value in call.items()} for call in step]
 
 
 def task_of(trajectory: Trajectory) -> Task:

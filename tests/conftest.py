@@ -11,7 +11,7 @@ import pytest
 
 from trajectories import bfcl_single_turn
 from trajectories.dataset import Dataset
-from trajectories.schema import Category, Message, Trajectory, Turn
+from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
 from trajectories.validation import to_json
 
 PRINTER_TICKET = {
@@ -193,6 +193,24 @@ def bfcl_files() -> dict[str, str]:
         for file, line in zip(bfcl_single_turn.files(category), lines, strict=False):
             files[f"data/{file}"] = f"{json.dumps(line)}\n"
     return files
+
+
+@pytest.fixture
+def single_turn() -> Callable[..., Trajectory]:
+    """Return what makes a single-turn entry of a function document and its answers."""
+
+    def make(
+        language: str,
+        document: Mapping[str, Any],
+        *answers: Mapping[str, Any],
+        category: Category | None = None,
+    ) -> Trajectory:
+        chosen = category or Category(f"simple_{language}")
+        expects = ExpectedCalls((document,), answers, language)
+        turns = (Turn(user("Wait five seconds."), ()),)
+        return Trajectory(f"{chosen}_0", chosen, (), {}, turns, expects=expects)
+
+    return make
 
 
 def single_turn_question(category: str) -> dict[str, Any]:

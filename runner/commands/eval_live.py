@@ -23,7 +23,7 @@ from runner.live.engine import Engine
 from runner.live.meter import Meter
 from runner.live.models.base import FatalError, Model, ModelError
 from runner.live.models.prompting import DEFAULT, read_prompts
-from runner.live.models.tools import bfcl_documents, own_documents
+from runner.live.models.tools import toolbox_of
 from runner.live.settings import Settings, read_settings
 from runner.runs.store import Record, RunStore, default_folder, read_run, write_whole
 from runner.runs.summary import outcome_of, summary, totals_of, usage_lines
@@ -177,9 +177,7 @@ def _print_estimate(plan: Plan, trajectories: Sequence[Trajectory], trials: int)
     folder = function_docs_folder(plan.settings, plan.dataset)
 
     def tools_size(trajectory: Trajectory) -> int:
-        names = trajectory.environments
-        documents = bfcl_documents(names, folder) if folder else own_documents(names)
-        return sum(len(json.dumps(document)) for document in documents)
+        return toolbox_of(trajectory, folder).size
 
     guess = estimate(jobs_of(trajectories, trials), tools_size)
     print(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import Profile
+from checkers.single_turn.errors import CannotJudge
 from envs import __version__
 from envs.errors import BackendFault
 from runner.live.conversation import Style
@@ -14,7 +15,7 @@ from runner.live.engine import Engine
 from runner.live.loop import Ask, LiveRun, run_live
 from runner.live.models.base import ModelError
 from runner.live.models.prompting import PromptTexts
-from runner.live.models.tools import Toolbox, bfcl_documents, own_documents
+from runner.live.models.tools import toolbox_of
 from runner.live.settings import Settings
 from runner.prepare import Prepared, prepare
 from runner.runs.store import Key, Record, RunStore
@@ -79,7 +80,6 @@ class Campaign:
         self._plan = plan
         self._store = store
         self._prepared: dict[str, Prepared] = {}
-        self._toolboxes: dict[tuple[str, ...], Toolbox] = {}
 
     async def run(
         self,
@@ -105,9 +105,8 @@ class Campaign:
         plan, trajectory = self._plan, job.trajectory
         about = {"id": trajectory.id, "trial": job.trial, "category": trajectory.category.value}
         try:
-            style = Style(
-                self._toolbox(trajectory.environments), plan.prompts, plan.settings.reasoning
-            )
+            toolbox = toolbox_of(trajectory, function_docs_folder(plan.settings, plan.dataset))
+            style = Style(toolbox, plan.prompts, plan.settings.reasoning)
             run = await run_live(
                 self._prepare(trajectory),
                 style,
@@ -116,7 +115,7 @@ class Campaign:
                 plan.step_limit,
                 ask,
             )
-        except (ModelError, BackendFault) as error:
+        except (ModelError, BackendFault, CannotJudge) as error:
             return {**about, "outcome": "error", "verdict": None, "error": str(error)}
         return {**about, **self._record(run)}
 
@@ -139,15 +138,6 @@ class Campaign:
             plan = self._plan
             self._prepared[trajectory.id] = prepare(plan.dataset, trajectory, plan.profile)
         return self._prepared[trajectory.id]
-
-    def _toolbox(self, environments: tuple[str, ...]) -> Toolbox:
-        if environments not in self._toolboxes:
-            folder = function_docs_folder(self._plan.settings, self._plan.dataset)
-            documents = (
-                bfcl_documents(environments, folder) if folder else own_documents(environments)
-            )
-            self._toolboxes[environments] = Toolbox(documents)
-        return self._toolboxes[environments]
 
 
 def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:

@@ -20,7 +20,7 @@ from runner.evaluate import judge_episode
 from runner.live.conversation import FunctionCalling, Prompting, Style
 from runner.live.models.base import Reply, Request
 from runner.prepare import Prepared
-from runner.single_turn import judge_step
+from runner.single_turn import judge_step, without_dots
 from trajectories.schema import ExpectedCalls
 
 
@@ -116,6 +116,8 @@ class Dialogue:
 
     def _read(self, reply: Reply) -> Taken:
         step = self.conversation.read(reply)
+        if isinstance(self.episode.trajectory.expects, ExpectedCalls):
+            step = without_dots(step)
         self.result[self.episode.turn].append(step)
         return Taken(self.episode.turn, *self._decoded(step))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,18 @@ from envs.schema import spec
 from runner.live.models.base import ToolList
 from trajectories import bfcl
 from trajectories.jsonl import read_objects
+from trajectories.schema import ExpectedCalls, Trajectory
 
 Document = Mapping[str, Any]
 """``{"name", "description", "parameters"}``, the parameters as a schema."""
 
 _TYPES = {"dict": "object", "float": "number", "tuple": "array"}
 _JSON_TYPES = {"object", "number", "array", "string", "integer", "boolean", "null"}
-_SYNTAX_NOTE = " Argument values follow Python 3 syntax."
+_SYNTAX_NOTES = {
+    "python": " Argument values follow Python 3 syntax.",
+    "java": " Argument values are texts of Java 8 expressions.",
+    "javascript": " Argument values are texts of JavaScript expressions.",
+}
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST_NAME = 64
 
@@ -52,9 +59,43 @@ def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
     ]
 
 
-def with_syntax_note(document: Document) -> Document:
+def documents_of(expects: ExpectedCalls) -> list[Document]:
+    """Return the function documents of a single-turn entry as its model is shown them.
+
+    Java and JavaScript values have no JSON form, so there every parameter is a text, and its type
+    is told in words.
+    """
+    if expects.language == "python":
+        return [*expects.functions]
+    return [_with_texts(document) for document in expects.functions]
+
+
+def _with_texts(document: Document) -> Document:
+    schema = document["parameters"]
+    texts = {name: _as_text(value) for name, value in schema["properties"].items()}
+    return {**document, "parameters": {**schema, "properties": texts}}
+
+
+def _as_text(schema: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in schema.items() if key not in ("items", "properties")}
+    words = f"{schema.get('description', '')} Its type is {_in_words(schema)}."
+    return {**kept, "type": "string", "description": words.lstrip()}
+
+
+def _in_words(schema: Mapping[str, Any]) -> str:
+    kind = str(schema.get("type", "any"))
+    if isinstance(schema.get("items"), Mapping):
+        return f"{kind} of {_in_words(schema['items'])}"
+    members = schema.get("properties")
+    if isinstance(members, Mapping) and members:
+        listed = ", ".join(f"{name} ({_in_words(value)})" for name, value in members.items())
+        return f"{kind} with {listed}"
+    return kind
+
+
+def with_syntax_note(document: Document, language: str = "python") -> Document:
     """Return a document that says in which syntax values are."""
-    return {**document, "description": document["description"] + _SYNTAX_NOTE}
+    return {**document, "description": document["description"] + _SYNTAX_NOTES[language]}
 
 
 class Names:
@@ -102,16 +143,24 @@ class Toolbox:
 
     Args:
         documents: Of all functions of the backends.
+        language: What argument values are written in.
     """
 
-    def __init__(self, documents: Sequence[Document]) -> None:
+    def __init__(self, documents: Sequence[Document], language: str = "python") -> None:
+        self._language = language
         self._documents = {document["name"]: document for document in documents}
         self.names = Names(self._documents)
         self._tool_lists: dict[tuple[frozenset[str], tuple[str, ...]], ToolList] = {}
 
+    @property
+    def size(self) -> int:
+        """Characters of all documents."""
+        return sum(len(json.dumps(document)) for document in self._documents.values())
+
     def early(self, offered: frozenset[str]) -> list[Document]:
         """Return the documents of functions that are offered from the start."""
-        return [with_syntax_note(d) for name, d in self._documents.items() if name in offered]
+        documents = [d for name, d in self._documents.items() if name in offered]
+        return [with_syntax_note(document, self._language) for document in documents]
 
     def late(self, offers: Sequence[str]) -> list[Document]:
         """Return the documents of functions that are handed over later, in that order."""
@@ -129,6 +178,28 @@ class Toolbox:
             documents = self.early(offered.difference(late)) + self.late(late)
             self._tool_lists[key] = ToolList([as_tool(d, self.names) for d in documents])
         return self._tool_lists[key]
+
+
+def toolbox_of(trajectory: Trajectory, folder: Path | None = None) -> Toolbox:
+    """Return the functions that a trajectory's model is shown.
+
+    Args:
+        trajectory: The trajectory.
+        folder: The reference's data folder, to show its documents; None for our own.
+
+    Raises:
+        DataError: A file with documents is missing or malformed.
+    """
+    expects = trajectory.expects
+    if isinstance(expects, ExpectedCalls):
+        return Toolbox(documents_of(expects), expects.language)
+    return _shared_toolbox(trajectory.environments, folder)
+
+
+@cache
+def _shared_toolbox(environments: tuple[str, ...], folder: Path | None) -> Toolbox:
+    documents = bfcl_documents(environments, folder) if folder else own_documents(environments)
+    return Toolbox(documents)
 
 
 def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:

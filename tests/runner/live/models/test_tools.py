@@ -14,11 +14,14 @@ from runner.live.models.tools import (
     Toolbox,
     as_tool,
     bfcl_documents,
+    documents_of,
     own_documents,
+    toolbox_of,
     with_syntax_note,
 )
 from trajectories.bfcl import function_docs_file
 from trajectories.errors import DataError
+from trajectories.schema import ExpectedCalls
 
 JSON_TYPES = {"object", "number", "array", "string", "integer", "boolean", "null"}
 NOTE = " Argument values follow Python 3 syntax."
@@ -330,3 +333,48 @@ def test_a_digest_depends_on_nothing_but_the_tools():
 
 def test_tools_are_encoded_without_spaces_and_in_ascii():
     assert ToolList([{"a": "é", "b": [1, 2]}]).encoded == b'[{"a":"\\u00e9","b":[1,2]}]'
+
+
+# Single-turn entries
+
+
+def typed(**parameters):
+    """Return a document with parameters of some types."""
+    schema = {"type": "dict", "properties": parameters, "required": list(parameters)}
+    return document(parameters=schema)
+
+
+def test_python_documents_are_shown_as_they_are():
+    own = typed(n={"type": "integer", "description": "How many."})
+    assert documents_of(ExpectedCalls((own,))) == [own]
+
+
+@pytest.mark.parametrize("language", ["java", "javascript"])
+def test_values_of_other_languages_are_texts_whose_type_is_told(language):
+    members = {"k": {"type": "integer"}, "l": {"type": "array", "items": {"type": "String"}}}
+    own = typed(
+        n={"type": "long", "description": "How many."},
+        a={"type": "ArrayList", "items": {"type": "integer"}},
+        d={"type": "dict", "properties": members},
+    )
+    (shown,) = documents_of(ExpectedCalls((own,), (), language))
+    assert shown["parameters"]["properties"] == {
+        "n": {"type": "string", "description": "How many. Its type is long."},
+        "a": {"type": "string", "description": "Its type is ArrayList of integer."},
+        "d": {
+            "type": "string",
+            "description": "Its type is dict with k (integer), l (array of String).",
+        },
+    }
+    assert own["parameters"]["properties"]["n"]["type"] == "long"
+
+
+def test_a_single_turn_entry_has_its_own_functions_in_its_own_language(single_turn):
+    entry = single_turn("java", typed(n={"type": "long"}))
+    (tool,) = toolbox_of(entry).tools(frozenset({"f"}), ()).tools
+    assert tool["function"]["description"].endswith("texts of Java 8 expressions.")
+    assert tool["function"]["parameters"]["properties"]["n"]["type"] == "string"
+
+
+def test_trajectories_over_the_same_backends_share_their_functions(help_desk):
+    assert toolbox_of(help_desk) is toolbox_of(help_desk)
