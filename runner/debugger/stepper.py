@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from checkers.divergence import off_path
+from checkers.divergence import Divergence, first_divergence, off_path
+from checkers.trace import TracedTurn
 from checkers.verdict import Failure
+from envs.binding import parameters
 from envs.errors import BackendFault
 from envs.state import Difference, brief
+from runner.debugger.said import said
 from runner.debugger.timeline import (
     Moment,
     Place,
@@ -17,7 +20,8 @@ from runner.debugger.timeline import (
     with_rest,
     with_turn_ended,
 )
-from runner.prepare import Prepared, read_call
+from runner.inspect.examined import Examined
+from runner.prepare import read_call
 
 
 class Stepper:
@@ -27,11 +31,12 @@ class Stepper:
     or what was done, empty where the screen says enough.
 
     Args:
-        prepared: The trajectory.
-        truth: The ground truth's timeline.
-        recording: The recorded run's, or None to step through the ground truth alone.
+        examined: The episode; where it is no recorded one, there is the ground truth alone.
 
     Attributes:
+        examined: The episode.
+        diagnosis: Why the recording failed, or None.
+        said: What came with the recording's calls, by turn and step.
         timelines: What there is: the recording, the ground truth, branches.
         timeline: The one that is shown.
         cursor: Which of its moments is.
@@ -42,15 +47,16 @@ class Stepper:
 
     timeline: Timeline
     cursor: int
-    divergence: Place | None
+    divergence: Divergence | None
     failures: tuple[Failure | None, ...]
 
-    def __init__(self, prepared: Prepared, truth: Timeline, recording: Timeline | None) -> None:
-        self.prepared = prepared
-        self.truth = truth
-        self.recording = recording
-        self.timelines = [truth] if recording is None else [recording, truth]
+    def __init__(self, examined: Examined) -> None:
+        self.examined = examined
+        self.diagnosis = examined.diagnosis
+        self.said = said(examined)
+        self.timelines = list(_timelines(examined))
         self.wanted = ""
+        self._prepared = examined.prepared
         self._branches = 0
         self._show(self.timelines[0], 0)
 
@@ -60,22 +66,37 @@ class Stepper:
         return self.timeline.moments[self.cursor]
 
     @property
+    def completions(self) -> list[str]:
+        """The functions that may be called here, with their parameters."""
+        offered = self.timeline.trace.turns[self.moment.place.turn].offered
+        return [
+            f"{name}({', '.join(f'{parameter.name}=' for parameter in parameters(tool))})"
+            for name, tool in self._prepared.template.tools.items()
+            if name in offered
+        ]
+
+    @property
+    def truth_turn(self) -> TracedTurn:
+        """What the ground truth does in this turn."""
+        return self.examined.truth.turns[self.moment.place.turn]
+
+    @property
     def off_truth(self) -> list[Difference]:
         """Where the state is none that the ground truth passes through in this turn.
 
         At the end of the turn only the state in which the ground truth ends it will do.
         """
-        turn = self.truth.trace.turns[self.moment.place.turn]
         if self.moment.place.kind == "end":
-            return turn.after.differences(self.moment.after)
-        return off_path(turn, self.moment.after)
+            return self.truth_turn.after.differences(self.moment.after)
+        return off_path(self.truth_turn, self.moment.after)
 
     @property
     def counterpart(self) -> Moment | None:
         """The recording's moment at the place where one stands in a branch."""
-        if self.recording is None or self.timeline.source is not Source.BRANCH:
+        first = self.timelines[0]
+        if first.source is not Source.RECORDING or self.timeline.source is not Source.BRANCH:
             return None
-        return self.recording.moments[self.recording.index(self.moment.place)]
+        return first.moments[first.index(self.moment.place)]
 
     def move(self, by: int) -> None:
         """Go some moments on, or back, as far as there are any."""
@@ -93,11 +114,16 @@ class Stepper:
         """Go to where the timeline left the ground truth first."""
         if self.divergence is None:
             return f"The {self.timeline.name} does not leave the ground truth."
-        self.cursor = self.timeline.index(self.divergence)
+        self.cursor = self.timeline.index(Place.of(self.divergence))
         return ""
 
     def search(self, wanted: str) -> str:
-        """Go to the next moment, from this one on, in whose texts or state changes a text is."""
+        """Go to the next moment, from this one on, in whose texts or state changes a text is.
+
+        No text stands for the one before.
+        """
+        if not wanted:
+            return self.search_on(1)
         self.wanted = wanted
         return self._find(self.cursor, 1)
 
@@ -123,13 +149,13 @@ class Stepper:
         if not text.strip() and not instead:
             return ""
         call = read_call(text) if text.strip() else None
-        here = self.prepared, self.timeline, self.moment.place
+        here = self._prepared, self.timeline, self.moment.place
         return self._branch(lambda name: with_call(*here, call, name, instead=instead))
 
     def end_turn(self) -> str:
         """Make no more calls in this turn and go on to the next one, in a branch."""
-        here = self.prepared, self.timeline, self.moment.place
-        if self.moment.place.turn + 1 == len(self.prepared.trajectory.turns):
+        here = self._prepared, self.timeline, self.moment.place
+        if self.moment.place.turn + 1 == len(self._prepared.trajectory.turns):
             return "This is the last turn."
         return self._branch(lambda name: with_turn_ended(*here, name))
 
@@ -138,12 +164,12 @@ class Stepper:
         if not any(self.timeline.rest) and len(self.timeline.rest) == 1:
             return "There is nothing left to play; a branch begins with a call: e or c."
         cursor = self.cursor
-        said = self._branch(lambda name: with_rest(self.prepared, self.timeline))
+        said = self._branch(lambda _: with_rest(self._prepared, self.timeline))
         self.cursor = cursor
         return said
 
     def drop(self) -> str:
-        """Forget the branch and go back to where it left."""
+        """Forget the branch and show the first timeline, where the branch left."""
         branch = self.timeline
         if branch.parted is None:
             return f"The {branch.name} is no branch."
@@ -170,8 +196,8 @@ class Stepper:
     def _show(self, timeline: Timeline, cursor: int) -> None:
         self.timeline = timeline
         self.cursor = cursor
-        self.divergence = timeline.divergence(self.truth.trace)
-        self.failures = timeline.failures(self.prepared.truth)
+        self.divergence = first_divergence(self.examined.truth, timeline.trace)
+        self.failures = timeline.failures(self._prepared.truth)
 
     def _find(self, start: int, by: int) -> str:
         """Go to the next moment of all, from a start on and around, that holds the wanted text."""
@@ -191,9 +217,17 @@ class Stepper:
             yield moment.traced.result.text
             yield from map(str, moment.changes)
         elif moment.place.kind == "start":
-            yield from (m.content for m in self.prepared.trajectory.turns[turn].messages)
-            yield from self.prepared.trajectory.turns[turn].offers
+            yield from (m.content for m in self._prepared.trajectory.turns[turn].messages)
+            yield from self._prepared.trajectory.turns[turn].offers
         else:
             yield self.timeline.trace.turns[turn].answer or ""
         if index == 0:
             yield str(moment.after.to_json())
+
+
+def _timelines(examined: Examined) -> Iterator[Timeline]:
+    if examined.recorded is not None and examined.model is not None and examined.model.turns:
+        yield Timeline("recording", Source.RECORDING, examined.model, examined.profile)
+    # What was held out is no matter to the ground truth, or to who tries something on it.
+    everything = examined.profile._replace(only_offered=False)
+    yield Timeline("ground truth", Source.TRUTH, examined.truth, everything)

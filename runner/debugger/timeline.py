@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from checkers.divergence import first_divergence
+from checkers.divergence import Divergence
 from checkers.profile import Profile
 from checkers.trace import Trace, TracedCall
 from checkers.turn import check_turn
@@ -43,6 +43,13 @@ class Place(NamedTuple):
     """Of a call: its step in the turn."""
     call: int = 0
     """Of a call: its position in the step."""
+
+    @classmethod
+    def of(cls, divergence: Divergence) -> Place:
+        """Return where a timeline left the ground truth."""
+        if divergence.call is None:
+            return cls(divergence.turn, "end")
+        return cls(divergence.turn, "call", divergence.step, divergence.call)
 
     def __str__(self) -> str:
         """Return the place in words."""
@@ -92,15 +99,6 @@ class Timeline:
         return tuple(
             moment for index in range(len(self.trace.turns)) for moment in self._moments_of(index)
         )
-
-    def divergence(self, truth: Trace) -> Place | None:
-        """Return where the episode left the ground truth first, or None where it did not."""
-        found = first_divergence(truth, self.trace)
-        if found is None:
-            return None
-        if found.call is None:
-            return Place(found.turn, "end")
-        return Place(found.turn, "call", found.step, found.call)
 
     def failures(self, truth: tuple[TurnOutcome, ...]) -> tuple[Failure | None, ...]:
         """Return what the checks say of every turn that was reached, each taken by itself."""
