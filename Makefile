@@ -4,6 +4,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BFCL_VENV := .venv-bfcl
 ADAPTERS_VENV := .venv-adapters
+# What BFCL reads Java and JavaScript with; there are no wheels for a newer Python.
+BFCL_GRAMMARS := 'tree-sitter==0.21.3; python_version < "3.13"' \
+	'tree-sitter-java==0.21.0; python_version < "3.13"' \
+	'tree-sitter-javascript==0.21.4; python_version < "3.13"'
 TOOLS_VENV := .venv-tools
 LOCKS := configs/locks
 
@@ -14,7 +18,7 @@ LOCKS := configs/locks
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup eval replay test test-browser test-adapters check conformance bench bench-live lock clean
+.PHONY: help setup eval replay debug test test-browser test-adapters check conformance bench bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -37,6 +41,9 @@ eval: .need-MODEL $(VENV)/.core $(models) ## Run a model: MODEL=oracle [DATASET=
 
 replay: .need-ID $(VENV)/.core ## Show one trajectory of a run, turn by turn: ID= [RUN=]
 	@$(VENV)/bin/turnwise replay "$$ID" $${RUN:+--run "$$RUN"} $(ARGS)
+
+debug: .need-ID $(VENV)/.core $(VENV)/.extras ## Step through one trajectory in the terminal: ID= [RUN=]
+	@$(VENV)/bin/turnwise debug "$$ID" $${RUN:+--run "$$RUN"} $(ARGS)
 
 test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite
 	@$(VENV)/bin/python -m pytest $(ARGS)
@@ -73,7 +80,7 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 	@$(call compile,browser) pyproject.toml --extra browser --constraint $(LOCKS)/extras.txt
 	@$(call compile,adapters) pyproject.toml --extra adapters --extra ray --extra dev \
 		--constraint $(LOCKS)/dev.txt
-	@printf '%s\n' bfcl-eval==2026.3.23 mpmath==1.3.0 | $(call compile,bfcl) - --no-deps
+	@printf '%s\n' bfcl-eval==2026.3.23 mpmath==1.3.0 $(BFCL_GRAMMARS) | $(call compile,bfcl) - --no-deps
 
 clean: ## Remove environments and caches; runs/ stays
 	@rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

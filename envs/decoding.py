@@ -25,6 +25,7 @@ from envs.calls import (
     holds_call,
     parse_calls,
     parse_expression,
+    plain_calls,
 )
 from envs.errors import MalformedCall
 
@@ -99,6 +100,19 @@ def decode_text_as_bfcl(step: Step) -> list[Call | MalformedCall]:
     Raises:
         MalformedCall: The text is not a list of calls, or holds a value that does not decode.
     """
+    text = bracketed(step)
+    calls = plain_calls(text)
+    if calls:
+        return [*calls]
+    return [_rebuilt(name, arguments) for name, arguments in resolve_calls_as_bfcl(text)]
+
+
+def bracketed(step: Step) -> str:
+    """Return a prompting model's text as the list that the reference takes it for.
+
+    Raises:
+        MalformedCall: The step is no text, or too long a one.
+    """
     if not isinstance(step, str):
         raise MalformedCall("The step is not text.")
     if len(step) > MAX_TEXT:
@@ -106,8 +120,18 @@ def decode_text_as_bfcl(step: Step) -> list[Call | MalformedCall]:
     text = step.strip("`\n ")
     if not text.startswith("["):
         text = "[" + text
-    if not text.endswith("]"):
-        text += "]"
+    return text if text.endswith("]") else text + "]"
+
+
+def resolve_calls_as_bfcl(text: str) -> list[tuple[str, dict[str | None, Any]]]:
+    """Read a list of calls, as names and values, before the reference writes them out again.
+
+    Returns:
+        Function and arguments of each call; the name of what ``**`` unpacks is None.
+
+    Raises:
+        MalformedCall: The text is not a list of calls, or holds a value that does not decode.
+    """
     node = parse_expression(text)
     if isinstance(node, ast.Call):
         # The bracket that was added at the end may be hidden behind a comment.
@@ -121,7 +145,7 @@ def decode_text_as_bfcl(step: Step) -> list[Call | MalformedCall]:
         if not isinstance(member, ast.Call):
             raise MalformedCall("The reply lists something that is not a call.")
         resolved.append(_resolve_call(member, 0))
-    return [_rebuilt(name, arguments) for name, arguments in resolved]
+    return resolved
 
 
 def _resolve_call(node: ast.Call, depth: int) -> tuple[str, dict[str | None, Any]]:

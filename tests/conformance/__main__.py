@@ -1,7 +1,8 @@
 """Compares Turnwise with BFCL as a black box: ``python -m tests.conformance --bfcl-python PATH``.
 
-Four parts: ground truth, random call scripts, decoding of replies, verdicts on recorded runs. Every
-difference that is not a known one is a line of its own; the exit status is 1 if there is any.
+Five parts: ground truth, random call scripts, decoding of replies, verdicts on recorded runs, and
+single turns. Every difference that is not a known one is a line of its own; the exit status is 1 if
+there is any.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from pathlib import Path
 
 from envs.long_context import Pack
 from envs.registry import BACKENDS
+from tests.conformance import single_turn
 from tests.conformance.compare import Tally
+from tests.conformance.diagnoses import found_causes, read_causes
 from tests.conformance.generator import Generator
 from tests.conformance.known import KNOWN, failed
 from tests.conformance.recorded import our_verdicts, verdicts_of
@@ -26,7 +29,7 @@ from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 REPLIES = 20_000
 """How many random replies are decoded."""
-PARTS = ("ground-truth", "random", "decoding", "recorded")
+PARTS = ("ground-truth", "random", "decoding", "recorded", "single-turn")
 
 
 def main() -> int:
@@ -47,6 +50,8 @@ def main() -> int:
         differences += decoding(options.bfcl_python, options.seed)
     if options.only == "recorded" or (options.only is None and options.recorded):
         differences += recorded(options.recorded, data)
+    if options.only in (None, "single-turn"):
+        differences += single_turn.run(options.bfcl_python, data, options.recorded, options.seed)
     return 1 if differences else 0
 
 
@@ -118,7 +123,15 @@ def _recorded_run(run: Path, files: Sequence[Path], data: Path) -> int:
         print(f"DIFFERENT {run.name} {id}: expected {expected.get(id)}, got {actual.get(id)}")
     equal = len(expected) - len(different)
     print(f"recorded {run.name}: {equal} of {len(expected)} verdicts and error types equal")
-    return len(different)
+    read = read_causes(run)
+    found = found_causes(run, data, list(read))
+    misread = [(id, cause) for id, cause in found if cause is not read[id]]
+    for id, cause in misread:
+        print(f"DIFFERENT {run.name} {id}: read as {read[id]}, diagnosed as {cause}")
+    print(
+        f"recorded {run.name}: {len(read) - len(misread)} of {len(read)} causes as a person reads"
+    )
+    return len(different) + len(misread)
 
 
 def _show_findings(tally: Tally) -> None:

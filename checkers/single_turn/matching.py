@@ -1,0 +1,77 @@
+"""The calls of an entry against its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from checkers.single_turn.assignment import first_unmatched
+from checkers.single_turn.documents import Kind, Task
+from checkers.single_turn.one_call import Rules, check_call
+from checkers.single_turn.verdict import Failure, Reason
+from envs.calls import Call
+from envs.state import brief
+
+
+def check_calls(calls: Sequence[Call], task: Task, rules: Rules) -> Failure | None:
+    """Compare the calls of an entry with its answers.
+
+    Args:
+        calls: What the model called.
+        task: What would be right; an entry that expects certain calls.
+        rules: How to compare.
+
+    Raises:
+        CannotJudge: An answer's function has no document, or a document an unknown type.
+    """
+    wanted = 1 if task.kind is Kind.SIMPLE else len(task.answers)
+    if len(calls) != wanted:
+        message = f"{wanted} expected, {len(calls)} made"
+        return Failure(_COUNTS[task.kind], message, expected=wanted, actual=len(calls))
+    if task.kind is Kind.PARALLEL:
+        return _check_parallel(calls, task, rules)
+    answer = task.answers[0]
+    simple = task.kind is Kind.SIMPLE
+    document = task.documents[0] if simple else task.document(answer.function)
+    return check_call(calls[0], document, answer, rules)
+
+
+_COUNTS = {
+    Kind.SIMPLE: Reason.SIMPLE_COUNT,
+    Kind.MULTIPLE: Reason.MULTIPLE_COUNT,
+    Kind.PARALLEL: Reason.PARALLEL_COUNT,
+}
+
+
+def _check_parallel(calls: Sequence[Call], task: Task, rules: Rules) -> Failure | None:
+    documents = [task.document(answer.function) for answer in task.answers]
+
+    @cache
+    def failure(answer: int, call: int) -> Failure | None:
+        return check_call(calls[call], documents[answer], task.answers[answer], rules)
+
+    def fits(answer: int, call: int) -> bool:
+        return failure(answer, call) is None
+
+    find = first_unmatched if rules.profile.maximum_matching else _first_unmatched_in_order
+    left = find(len(task.answers), len(calls), fits)
+    if left is None:
+        return None
+    wanted = task.answers[left]
+    message = f"no call is left that matches {brief({wanted.function: wanted.allowed})}"
+    causes = (failure(left, call) for call in range(len(calls)))
+    found = tuple([cause for cause in causes if cause])
+    return Failure(Reason.NO_MATCH, message, wanted.function, causes=found)
+
+
+def _first_unmatched_in_order(
+    wanted: int, given: int, fits: Callable[[int, int], bool]
+) -> int | None:
+    """Do as ``first_unmatched`` does, but leave what was matched earlier where it is."""
+    free = [*range(given)]
+    for one in range(wanted):
+        candidate = next((candidate for candidate in free if fits(one, candidate)), None)
+        if candidate is None:
+            return one
+        free.remove(candidate)
+    return None

@@ -1,0 +1,77 @@
+"""Causes of failures in recorded runs, as a person reads them, against what ``diagnose`` says.
+
+A run is known by the hash of its verdicts; of runs that are not listed nothing is expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from checkers.diagnosis import Cause
+from checkers.profile import BFCL
+from runner.episode import STEP_LIMIT
+from runner.inspect.examined import examine_recorded
+from runner.inspect.source import RunSource, open_run
+from runner.prepare import prepare
+from trajectories.dataset import Dataset, load_bfcl
+from trajectories.schema import MULTI_TURN
+
+_FIRST = {
+    Cause.ACTED_INSTEAD_OF_ASKING: "miss_param_65 miss_param_69 miss_param_86 miss_param_104",
+    Cause.EXTRA_CALL: "base_88 long_context_6 long_context_88 miss_func_36 miss_param_75",
+    Cause.IGNORED_ERROR: "base_48 long_context_48 long_context_54 long_context_71 miss_func_63 "
+    "miss_func_187 miss_param_93",
+    Cause.MISSING_CALL: "base_81 long_context_36 long_context_98 long_context_168 miss_func_32 "
+    "miss_func_124 miss_func_155 miss_param_68 miss_param_174",
+    Cause.NOT_OFFERED: "long_context_125 miss_param_52",
+    Cause.REAUTHENTICATED: "miss_func_171 miss_param_164",
+    Cause.WRONG_ARGUMENT: "base_61 long_context_37 long_context_61 long_context_143 miss_func_4 "
+    "miss_func_109 miss_param_18 miss_param_29 miss_param_55 miss_param_147",
+    Cause.WRONG_FUNCTION: "base_173 base_186 long_context_195 miss_param_28 miss_param_41 "
+    "miss_param_173",
+}
+_SECOND = {
+    Cause.ACTED_INSTEAD_OF_ASKING: "miss_func_1 miss_func_66 miss_param_8 miss_param_114 "
+    "miss_param_191",
+    Cause.EXTRA_CALL: "base_16 base_36 base_42 miss_param_11 miss_param_42",
+    Cause.IGNORED_ERROR: "miss_func_79 miss_func_86 miss_func_90 miss_param_80 miss_param_184",
+    Cause.LOOP: "miss_func_10",
+    Cause.MISSING_CALL: "base_6 base_26 base_34 base_40 base_171 miss_func_30 miss_func_61 "
+    "miss_func_108 miss_param_20 miss_param_64 miss_param_89 miss_param_93",
+    Cause.UNREADABLE: "miss_func_101 miss_param_72",
+    Cause.WRONG_ARGUMENT: "base_131 miss_func_85 miss_func_92 miss_func_99 miss_func_131 "
+    "miss_param_32 miss_param_66 miss_param_110",
+    Cause.WRONG_FUNCTION: "base_9 base_41 miss_param_177",
+}
+_READ: Mapping[str, Mapping[Cause, str]] = {
+    "5f9b395ab1ab429d165fa10cb5d41b3ac434e2d96948a1d9bc6c04e7acbb6b7d": _FIRST,
+    "22c7d8c9c7ebaf5efd0bac3d9f8e69e42d86efb79d37fcab588565d0cf7e7db1": _SECOND,
+}
+
+
+def read_causes(run: Path) -> dict[str, Cause]:
+    """Return the causes that were read off a run, by entry; none for a run that nobody has read."""
+    verdicts = run / "verdicts.jsonl"
+    read = _READ.get(sha256(verdicts.read_bytes()).hexdigest(), {})
+    return {f"multi_turn_{id}": cause for cause, ids in read.items() for id in ids.split()}
+
+
+def found_causes(run: Path, data: Path, ids: list[str]) -> Iterator[tuple[str, Cause | None]]:
+    """Yield what ``diagnose`` says of entries of a run.
+
+    Args:
+        run: A folder of result files.
+        data: BFCL's data folder.
+        ids: The entries.
+    """
+    source, dataset = open_run(run), load_bfcl(data, MULTI_TURN)
+    for id in ids:
+        yield id, _cause(source, dataset, id)
+
+
+def _cause(run: RunSource, dataset: Dataset, id: str) -> Cause | None:
+    prepared = prepare(dataset, dataset.trajectories[id], BFCL)
+    found = examine_recorded(prepared, run.episodes[id, 0], BFCL, STEP_LIMIT).diagnosis
+    return found and found.cause
