@@ -150,18 +150,6 @@ def recorded_runs(*paths: Path, mode: Mode | None = None) -> Runs:
     return runs
 
 
-def recorded_entry(path: Path, id: str) -> tuple[RecordedEntry, Mode]:
-    """Return one entry of a recorded run.
-
-    Raises:
-        DataError: The run has no such entry.
-    """
-    runs = recorded_runs(path)
-    if id not in runs:
-        raise DataError(str(path), _unknown(id, "an entry of this run", runs))
-    return runs[id]
-
-
 def trajectories(data: Dataset, runs: Runs | None) -> list[Trajectory]:
     """Return the trajectories to run: all, or those that recorded runs are of.
 

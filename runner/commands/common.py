@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from runner.episode import STEP_LIMIT
+from runner.terminal import visible
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Category
@@ -21,7 +22,7 @@ DONE, USER_ERROR, RUN_ERROR, INTERRUPTED = 0, 2, 3, 130
 
 def note(line: str) -> None:
     """Tell the user something that is no result."""
-    print(f"turnwise: {line}", file=sys.stderr)
+    print(f"turnwise: {visible(line)}", file=sys.stderr)
 
 
 def new_command(
@@ -98,4 +99,11 @@ def positive(text: str) -> int:
     """Read a whole number above 0."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+    return int(text)
+
+
+def index(text: str) -> int:
+    """Read a whole number from 0."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
     return int(text)

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from runner.commands.common import DONE, add_data_options, add_profile_options, new_command
-from runner.commands.inspecting import examined_episode, examined_truth, index
+from runner.commands.common import DONE, add_data_options, add_profile_options, index, new_command
+from runner.commands.inspecting import examined_episode, examined_truth
 from runner.inspect.examined import Examined
 from trajectories.errors import DataError
 

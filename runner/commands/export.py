@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from runner.commands.common import DONE, new_command
+from runner.commands.common import DONE, index, new_command
 from runner.runs.export import export_bfcl, export_openai_messages
 from runner.runs.store import read_run
 from trajectories.errors import DataError
@@ -29,7 +29,7 @@ def add_command(commands: Any) -> None:
         "(default: bfcl or openai-messages.jsonl in RUN)",
     )
     parser.add_argument(
-        "--trial", type=_trial, metavar="N", help="bfcl: which trial, counted from 0 (0)"
+        "--trial", type=index, metavar="N", help="bfcl: which trial, counted from 0 (0)"
     )
     parser.add_argument(
         "--model", metavar="NAME", help="bfcl: a name that BFCL knows, instead of the run's"
@@ -67,9 +67,3 @@ def _check(options: argparse.Namespace) -> None:
     for flag, (format, there) in given.items():
         if there and options.format != format:
             raise DataError(flag, f"is for --format {format}, not {options.format}")
-
-
-def _trial(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
-    return int(text)

@@ -1,49 +1,101 @@
-"""The command ``turnwise replay``: one trajectory, call by call."""
+"""The command ``turnwise replay``: one trajectory, step by step, beside its ground truth."""
 
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
-from runner import choose
 from runner.commands.common import (
     DONE,
     add_data_options,
     add_profile_options,
+    index,
     new_command,
     note,
-    profile_of,
 )
-from runner.prepare import prepare
-from runner.replay import replay
-from runner.scripts import Script, oracle, recorded
+from runner.commands.inspecting import examined_episode, examined_truth, show, source_name
+from runner.inspect.breakpoints import read_place, stops, visit
+from runner.inspect.examined import Examined
+from runner.inspect.transcript import Selection, shown_turns
+from runner.inspect.writing import document, lines
+from runner.terminal import visible
+from trajectories.errors import DataError
 
 
 def add_command(commands: Any) -> None:
     """Add the command to those of the command line."""
-    parser = new_command(commands, "replay", _replay, "Show one trajectory, call by call.")
+    text = "Show one trajectory step by step, and where it left the ground truth."
+    parser = new_command(commands, "replay", _replay, text)
     parser.add_argument("id", metavar="ID", help="id of the trajectory")
     parser.add_argument(
         "--run", type=Path, metavar="PATH", help="recorded run to show instead of the ground truth"
+    )
+    parser.add_argument(
+        "--trial", type=index, default=0, metavar="N", help="which trial of the run (default: 0)"
+    )
+    parser.add_argument("--turn", type=index, metavar="N", help="show only this turn, from 0")
+    parser.add_argument("--step", type=index, metavar="N", help="show only this step of a turn")
+    parser.add_argument(
+        "--only-diff", action="store_true", help="show only what is not as in the ground truth"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--break",
+        action="append",
+        default=[],
+        dest="places",
+        metavar="PLACE",
+        help="stop in a debugger before a call, such as turn=2,step=1 or turn=2,step=1,call=3",
+    )
+    parser.add_argument(
+        "--break-on",
+        action="append",
+        default=[],
+        dest="events",
+        metavar="EVENT",
+        help="stop before what leaves the ground truth (divergence), is refused (error), or calls "
+        "a function (call:NAME)",
     )
     add_data_options(parser)
     add_profile_options(parser)
 
 
 def _replay(options: argparse.Namespace) -> int:
-    name = options.dataset or ("bfcl" if options.id.startswith("multi_turn_") else None)
-    wanted = choose.categories(options.category, None)
-    dataset = choose.dataset(name, wanted, note)
-    profile = profile_of(options, dataset)
-    trajectory = choose.trajectory(dataset, options.id)
-    prepared = prepare(dataset, trajectory, profile)
-    script: Script | None = oracle(trajectory)
-    if options.run:
-        entry, mode = choose.recorded_entry(options.run, options.id)
-        script = None
-        if entry.turns is not None:
-            script = recorded(entry.turns, profile.decoders[mode], profile)
-    for line in replay(prepared, script, profile, options.step_limit):
-        print(line)
+    if options.places or options.events:
+        return _debug(options)
+    examined, source = _examined(options)
+    selection = Selection(options.turn, options.step, options.only_diff)
+    turns = shown_turns(examined, selection)
+    if options.json:
+        print(json.dumps(document(examined, turns, source), indent=2))
+    else:
+        show(lines(examined, turns, source))
     return DONE
+
+
+def _debug(options: argparse.Namespace) -> int:
+    given = {
+        "--json": options.json,
+        "--only-diff": options.only_diff,
+        "--turn": options.turn is not None,
+        "--step": options.step is not None,
+    }
+    for flag, there in given.items():
+        if there:
+            raise DataError(flag, "is about the transcript, which --break does not print")
+    places = [read_place(text) for text in options.places]
+    examined, _ = _examined(options)
+    for stop in stops(examined, places, options.events):
+        note(visible(str(stop)))
+        visit(examined, stop)
+    return DONE
+
+
+def _examined(options: argparse.Namespace) -> tuple[Examined, str]:
+    """Return the episode that the user named, and what to call the source of its calls."""
+    if options.run is None:
+        return examined_truth(options), "ground truth"
+    run, examined = examined_episode(options, options.run, options.trial)
+    return examined, f"run {source_name(run, examined)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,6 +69,8 @@ def add_command(commands: Any) -> None:
 
 def _search(options: argparse.Namespace) -> int:
     # What makes schemas and talks to models is imported by this command only.
+    import asyncio
+
     from runner.search_runs import Search, run_searches
 
     rate = _error_rate(options.model)

@@ -28,10 +28,11 @@ def trace(
     episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit)
     turns = []
     for turn in script:
-        turns.append(_traced_turn(episode, turn))
         if episode.finished:
             break
-        episode.end_turn()
+        turns.append(_traced_turn(episode, turn))
+        if not episode.finished:
+            episode.end_turn()
     return Trace(tuple(turns), episode.terminated)
 
 

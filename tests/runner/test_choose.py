@@ -228,18 +228,6 @@ def test_an_id_in_two_files_is_named_with_both_places(write_lines):
     assert str(caught.value) == f"{two}:2: a is in {one}:1 too; score one run at a time"
 
 
-def test_one_entry_of_a_run(write_lines):
-    lines = [{"id": f"multi_turn_base_{n}", "result": []} for n in range(20)]
-    path = write_lines("run.json", *lines)
-    entry, mode = choose.recorded_entry(path, "multi_turn_base_7")
-    assert (entry.where, mode) == (f"{path}:8", "prompt")
-    with pytest.raises(DataError) as caught:
-        choose.recorded_entry(path, "multi_turn_bass_7")
-    assert str(caught.value) == (
-        f"{path}: 'multi_turn_bass_7' is not an entry of this run; did you mean multi_turn_base_7?"
-    )
-
-
 # Trajectories
 
 

@@ -1,0 +1,86 @@
+"""What a model does by the words that end its turn: ask, decline, or write calls nobody can read.
+
+Told by plain patterns of English, without a model. Where they do not apply, they say no.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from envs.calls import parse_calls
+from envs.errors import MalformedCall
+
+_LONGEST = 20_000
+"""Characters that are looked at, from the end."""
+
+_SENTENCE = re.compile(r"[^.?!\n]+[.?!]*")
+_COURTESY = re.compile(
+    r"""\b(
+        (any|some)thing\ else | any\ (other|further|more|additional) | if\ you\ (need|have|want)
+      | further\ (assistance|help|questions?) | feel\ free | how\ else | more\ help
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"""\b(
+        (please|kindly)\ (\w+\ ){0,2}
+        (provide|specify|confirm|share|tell|clarify|give|supply|enter|choose|indicate|let)
+      | (let\ me\ know|tell\ me)\ (which|what|who|where|when|how|the|your|whether|if)
+      | (i|we)(\ ?'ll|\ will)?\ (still\ )?(need|require)\ (\w+\ ){0,4}
+        (from\ you|to\ know|your|more|additional|following)
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"""\b(
+        can't | cannot | can\ not | unable\ to | not\ able\ to | couldn't | could\ not | won't
+      | impossible | not\ possible | isn't\ possible | unfortunately | failed\ to | sorry
+      | (no|any|a)\ (function|tool|way|means)\ (to|for|that|available)
+      | (don't|do\ not)\ have\ (access|the\ ability|permission)
+      | (not|isn't|aren't)\ (available|supported)
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_TAG = re.compile(r"<\|?(tool_call|function_call|function=|invoke|tool_use)")
+_MEMBER = re.compile(r'"(name|function|arguments|parameters)"\s*:')
+
+
+def asks(answer: str) -> bool:
+    """Tell whether an answer asks the user for something; an offer of more help does not count."""
+    return any(
+        sentence.endswith("?") or _REQUEST.search(sentence)
+        for sentence in _SENTENCE.findall(_plain(answer))
+        if not _COURTESY.search(sentence)
+    )
+
+
+def declines(answer: str) -> bool:
+    """Tell whether an answer is empty, or says that what was asked for is not done."""
+    return not answer.strip() or bool(_REFUSAL.search(_plain(answer)))
+
+
+def unread_calls(answer: str, functions: Collection[str]) -> str | None:
+    """Return in which form an answer holds calls that were not made.
+
+    Args:
+        answer: What the model said in place of calling.
+        functions: Those that it was shown.
+
+    Returns:
+        ``in_text`` for calls that are written well, ``bad_syntax`` for broken ones,
+        ``other_format`` for calls as JSON or between tags; None where there are none.
+    """
+    text = answer[-_LONGEST:]
+    try:
+        calls = parse_calls(text)
+    except MalformedCall:
+        return "bad_syntax" if any(f"{name}(" in text for name in functions) else None
+    if any(call.name in functions for call in calls):
+        return "in_text"
+    named = any(f'"{name}"' in text for name in functions)
+    return "other_format" if _TAG.search(text) or (named and _MEMBER.search(text)) else None
+
+
+def _plain(answer: str) -> str:
+    return answer[-_LONGEST:].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")

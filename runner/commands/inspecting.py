@@ -1,0 +1,104 @@
+"""What the commands share that look at recorded episodes: which one, and how it is executed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from checkers.profile import Profile
+from runner import choose
+from runner.commands.common import note, profile_of
+from runner.inspect.examined import Examined, examine_recorded, examine_truth
+from runner.inspect.source import RunSource, dataset_of, open_trajectory
+from runner.prepare import prepare
+from runner.runs.result_file import categories_of, category_of
+from runner.terminal import Line, painted, wants_colour
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import MULTI_TURN, Trajectory
+
+
+def examined_truth(options: argparse.Namespace) -> Examined:
+    """Return the ground truth of the trajectory that the user named, played.
+
+    Raises:
+        DataError: There is no such trajectory.
+    """
+    name = options.dataset or ("bfcl" if category_of(options.id) else None)
+    wanted = categories_of([options.id])
+    if options.category:
+        wanted = choose.categories(options.category, name)
+    dataset = choose.dataset(name, wanted, note)
+    profile = profile_of(options, dataset)
+    prepared = prepare(dataset, _trajectory(dataset, options.id), profile)
+    return examine_truth(prepared, profile, options.step_limit)
+
+
+def examined_episode(
+    options: argparse.Namespace, path: Path, trial: int
+) -> tuple[RunSource, Examined]:
+    """Return one episode, as ``examined_episodes`` does."""
+    run, (examined,) = examined_episodes(options, path, [trial])
+    return run, examined
+
+
+def examined_episodes(
+    options: argparse.Namespace, path: Path, trials: Sequence[int] | None
+) -> tuple[RunSource, list[Examined]]:
+    """Return episodes of the trajectory that the user named, executed once more.
+
+    Args:
+        options: The command line, with the trajectory's id.
+        path: The run that they are of.
+        trials: Which; None for all that there are.
+
+    Raises:
+        DataError: There is no such run, trajectory or trial.
+    """
+    run = open_trajectory(path, options.id)
+    wanted = sorted(trial for _, trial in run.episodes) if trials is None else trials
+    episodes = [run.episode(options.id, trial) for trial in wanted]
+    dataset = dataset_of(run, options.dataset, note)
+    profile, step_limit = rules_of(run, dataset, options)
+    prepared = prepare(dataset, _trajectory(dataset, options.id), profile)
+    return run, [examine_recorded(prepared, each, profile, step_limit) for each in episodes]
+
+
+def rules_of(run: RunSource, dataset: Dataset, options: argparse.Namespace) -> tuple[Profile, int]:
+    """Return how a run is executed and judged: its profile and its step limit.
+
+    The profile that the user names goes before the one that the run was made under.
+    """
+    if run.definition is None:
+        return profile_of(options, dataset), options.step_limit
+    profile = None if options.profile else run.profile
+    return profile or profile_of(options, dataset), run.definition["step_limit"]
+
+
+def source_name(run: RunSource, examined: Examined) -> str:
+    """Return what to call an episode's run; result files have no trials."""
+    recorded = examined.recorded
+    return f"{run.name}, trial {recorded.trial}" if run.definition and recorded else run.name
+
+
+def show(lines: Iterable[Line]) -> None:
+    """Print lines, in colour where that is wanted."""
+    colour = wants_colour(sys.stdout, os.environ)
+    for line in lines:
+        print(painted(line, colour=colour))
+
+
+def _trajectory(dataset: Dataset, id: str) -> Trajectory:
+    """Return a trajectory that has a state to look at.
+
+    Raises:
+        DataError: There is none of that id, or it is a single turn.
+    """
+    trajectory = choose.trajectory(dataset, id)
+    if trajectory.category not in MULTI_TURN:
+        what = f"{id} is a single turn ({trajectory.category})"
+        raise DataError("ID", f"{what}: it has no state to look at")
+    return trajectory

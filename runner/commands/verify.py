@@ -1,0 +1,100 @@
+"""The command ``turnwise verify``: does a recorded run still come to what was recorded?"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from envs.state import brief
+from runner.commands.common import DONE, add_profile_options, new_command, note
+from runner.commands.inspecting import rules_of, show
+from runner.inspect.source import RunSource, dataset_of, open_run
+from runner.inspect.verify import Verified, changes, recorded_verdicts, verify
+from runner.progress import progress
+from runner.terminal import Line
+
+DIFFERENT = 1
+"""Exit status: something is not as recorded."""
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    text = "Execute a recorded run once more and compare verdicts and results with those recorded."
+    parser = new_command(commands, "verify", _verify, text)
+    parser.add_argument(
+        "run", type=Path, metavar="RUN", help="run folder, result file, or folder of result files"
+    )
+    parser.add_argument(
+        "--verdicts",
+        type=Path,
+        metavar="PATH",
+        help="recorded verdicts of result files: lines as --output writes them, or score files of "
+        "bfcl (default: verdicts.jsonl beside them)",
+    )
+    parser.add_argument(
+        "--dataset", metavar="NAME", help="what the run is of, where it does not say"
+    )
+    parser.add_argument(
+        "--mode",
+        choices=["fc", "prompt"],
+        help="how the model of result files called functions (default: seen from the files)",
+    )
+    add_profile_options(parser)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    run = open_run(options.run, options.mode)
+    verdicts = recorded_verdicts(run, options.verdicts)
+    dataset = dataset_of(run, options.dataset, note)
+    profile, step_limit = rules_of(run, dataset, options)
+    for change in changes(run, profile, verdicts):
+        note(f"{run.path}: {change}")
+    verified = verify(run, dataset, profile, step_limit, verdicts)
+    found = list(progress(verified, len(verdicts), "executed", sys.stderr))
+    show(_lines(found, run))
+    return DONE if all(episode.same for episode in found) else DIFFERENT
+
+
+def _lines(found: Sequence[Verified], run: RunSource) -> Iterator[Line]:
+    for episode in found:
+        if not episode.same:
+            yield from _difference_lines(episode)
+    verdicts = sum(not episode.members for episode in found)
+    yield _count_line(f"{verdicts} of {len(found)} verdicts", verdicts == len(found))
+    if run.definition is not None:
+        results = sum(episode.result is None for episode in found)
+        yield _count_line(f"{results} of {len(found)} episodes' results", results == len(found))
+    if len(found) < len(run.episodes):
+        yield Line(f"{len(run.episodes) - len(found)} episodes have no verdict to compare with")
+
+
+def _count_line(count: str, same: bool) -> Line:
+    return Line(f"{count} are as recorded", "good" if same else "bad")
+
+
+def _difference_lines(episode: Verified) -> Iterator[Line]:
+    id, trial = episode.key
+    if episode.members:
+        members = ", ".join(episode.members)
+        was, now = _word(episode.then), _word(episode.now)
+        yield Line(f"{id}, trial {trial}: was {was}, is {now} ({members})", "bad")
+    if episode.result is not None:
+        turn, step, call, then, new = episode.result
+        yield Line(f"{id}, trial {trial}: another result in turn {turn}, step {step}: {call}")
+        yield Line(f"  was {_shown(then)}")
+        yield Line(f"  is  {_shown(new)}")
+
+
+def _word(verdict: Mapping[str, Any]) -> str:
+    if verdict["valid"]:
+        return "passed"
+    turn = verdict.get("failed_turn")
+    reason = verdict.get("error_type") or verdict.get("error")
+    return f"{reason}" if turn is None else f"{reason} in turn {turn}"
+
+
+def _shown(result: str | None) -> str:
+    return "no call" if result is None else brief(result, 300)

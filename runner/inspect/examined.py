@@ -1,0 +1,75 @@
+"""One episode with all that there is to know of it: what happened, what should have, and why."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from checkers.diagnosis import Diagnosis, diagnose
+from checkers.divergence import Divergence, first_divergence
+from checkers.profile import Profile
+from checkers.trace import Trace
+from checkers.turn import judge
+from checkers.verdict import Verdict
+from runner.inspect.source import Recorded, judged_trace
+from runner.inspect.tracing import trace, trace_truth
+from runner.prepare import Prepared
+from runner.scripts import oracle
+
+
+class Examined(NamedTuple):
+    """An episode that was executed once more, beside its ground truth."""
+
+    prepared: Prepared
+    profile: Profile
+    truth: Trace
+    model: Trace | None
+    """None where no steps were recorded."""
+    verdict: Verdict
+    recorded: Recorded | None = None
+    """Where the model's calls are from; None for the ground truth itself."""
+
+    @property
+    def divergence(self) -> Divergence | None:
+        """Where the episode left the ground truth first."""
+        return first_divergence(self.truth, self.model) if self.model else None
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """Why the model failed; None where it passed, or an error was not the model's."""
+        record = self.recorded and self.recorded.record
+        if record and record["outcome"] == "error":
+            return None
+        return diagnose(self.truth, self.model, self.verdict)
+
+
+def examine_recorded(
+    prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
+) -> Examined:
+    """Execute a recorded episode once more.
+
+    Args:
+        prepared: Its trajectory.
+        recorded: The episode.
+        profile: How it is executed and judged.
+        step_limit: Steps that a turn may take, where the profile limits recorded runs.
+
+    Raises:
+        BackendFault: A backend broke on well-formed arguments.
+    """
+    truth = trace_truth(prepared, profile)
+    model, verdict = judged_trace(prepared, recorded, profile, step_limit)
+    return Examined(prepared, profile, truth, model, verdict, recorded)
+
+
+def examine_truth(prepared: Prepared, profile: Profile, step_limit: int) -> Examined:
+    """Play the ground truth as if it were a model.
+
+    Args:
+        prepared: The trajectory.
+        profile: How it is executed and judged.
+        step_limit: Steps that a turn may take.
+    """
+    played = trace(prepared, oracle(prepared.trajectory), profile, step_limit)
+    outcomes = [turn.outcome for turn in played.turns]
+    verdict = judge(prepared.truth, outcomes, profile, terminated=played.terminated)
+    return Examined(prepared, profile, trace_truth(prepared, profile), played, verdict)

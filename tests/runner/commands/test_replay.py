@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runner.cli import main
+from runner.commands.replay import add_command
+from runner.inspect.breakpoints import read_place
+from tests.runner.inspect.runs import definition, record, truth_turns, write_run
+from trajectories.schema import Category, ExpectedCalls
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def run(tmp_path, data, help_desk):
+    """Write a run with two trials, of which the second goes wrong in its second step."""
+    wrong = [
+        ["[get_ticket(ticket_id=1)]", "[create_ticket(title='Dark screen', priority=2)]", "Done."],
+        ["No."],
+        ["No."],
+    ]
+    return write_run(
+        tmp_path / "run",
+        definition(data),
+        record(data, "help_desk_0", truth_turns(help_desk)),
+        record(data, "help_desk_0", wrong, trial=1),
+    )
+
+
+@pytest.fixture
+def replay(capsys):
+    """Run the command and return what it prints."""
+
+    def show(*arguments) -> str:
+        assert main(["replay", *map(str, arguments)]) == 0
+        said = capsys.readouterr()
+        assert said.err == ""
+        return said.out
+
+    return show
+
+
+def test_a_run_folder_says_of_itself_what_it_is_of(replay, run):
+    shown = replay("help_desk_0", "--run", run).splitlines()
+    assert shown[1] == "run org/model, trial 0, profile strict"
+    assert shown[-1] == "passed: 3 of 3 turns"
+
+
+def test_the_trial_can_be_chosen(replay, run):
+    shown = replay("help_desk_0", "--run", run, "--trial", 1)
+    assert "> step 1  create_ticket(title='Dark screen', priority=2)" in shown
+    assert "left the ground truth: turn 0, step 1" in shown
+
+
+def test_the_user_s_profile_goes_before_the_run_s(replay, run):
+    assert "profile bfcl" in replay("help_desk_0", "--run", run, "--profile", "bfcl")
+
+
+def test_a_turn_and_a_step_can_be_chosen(replay, run):
+    shown = replay("help_desk_0", "--run", run, "--trial", 1, "--turn", 0, "--step", 1)
+    assert re.findall(r"^..step (\d)|^turn (\d)", shown, re.MULTILINE) == [("", "0"), ("1", "")]
+
+
+def test_what_is_right_can_be_left_out(replay, run):
+    shown = replay("help_desk_0", "--run", run, "--trial", 1, "--only-diff")
+    assert re.findall(r"^..step (\d)", shown, re.MULTILINE) == ["1"]
+
+
+def test_json_is_one_object(replay, run):
+    found = json.loads(replay("help_desk_0", "--run", run, "--trial", 1, "--json"))
+    assert (found["id"], found["trial"], found["source"]) == (
+        "help_desk_0",
+        1,
+        "run org/model, trial 1",
+    )
+    assert found["divergence"]["step"] == 1
+
+
+def test_hostile_texts_do_not_reach_the_terminal(replay, tmp_path, data):
+    turns = [["[create_ticket(title='\033[2J')]", "\033]0;owned\007 \u202e"], ["\x9b2J"], []]
+    folder = write_run(tmp_path / "bad", definition(data), record(data, "help_desk_0", turns))
+    shown = replay("help_desk_0", "--run", folder)
+    assert re.findall("[\033\007\x9b\u202e]", shown) == []
+    assert "\\x1b]0;owned\\x07 \\u202e" in shown
+
+
+def test_a_single_turn_has_nothing_to_step_through(capsys, write_lines, folders):
+    expects = ExpectedCalls(({"name": "f", "description": "", "parameters": {}},))
+    single = replace(
+        folders, category=Category.SIMPLE_PYTHON, environments=(), config={}, expects=expects
+    )
+    data = write_lines("single.jsonl", replace(single, turns=folders.turns[:1]))
+    assert main(["replay", "folders_0", "--dataset", str(data)]) == 2
+    assert capsys.readouterr().err == (
+        "turnwise: ID: folders_0 is a single turn (simple_python): it has no state to look at\n"
+    )
+
+
+@pytest.mark.parametrize("flags", [["--json"], ["--only-diff"], ["--turn", "0"]])
+def test_stopping_prints_no_transcript(capsys, run, flags):
+    stop = ["--break", "turn=0", *flags]
+    assert main(["replay", "help_desk_0", "--run", str(run), *stop]) == 2
+    assert capsys.readouterr().err == (
+        f"turnwise: {flags[0]}: is about the transcript, which --break does not print\n"
+    )
+
+
+def debug(*arguments, typed="", **environment) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, with what is typed into its debugger."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "runner.cli", "replay", *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        input=typed,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_one_step_leads_from_the_breakpoint_into_the_backend(run):
+    done = debug(
+        "help_desk_0",
+        *("--run", run, "--trial", 1, "--break-on", "divergence"),
+        typed="p str(call)\np result.ok\np truth.calls\np len(session.snapshot().states)\n"
+        "step\nwhere\np self.ticket_counter\ncontinue\n",
+    )
+    assert done.returncode == 0
+    assert done.stderr == (
+        "turnwise: turn 0, step 1, call 0: create_ticket(title='Dark screen', priority=2)\n"
+    )
+    before, _, after = done.stdout.partition("--Call--")
+    assert "-> return function(backend, *args, **kwargs)" in before
+    assert "\"create_ticket(title='Dark screen', priority=2)\"" in before
+    assert "(Pdb) True" in before
+    assert "(\"create_ticket(title='Dark screen')\",)" in before
+    assert "(Pdb) 1" in before
+    *_, last = re.findall(r"> (\S+)\(\d+\)(\w+)\(\)", after)
+    assert last == (str(ROOT / "envs" / "ticket.py"), "create_ticket")
+    assert after.rstrip().endswith("(Pdb) 2\n(Pdb)")
+
+
+@pytest.mark.parametrize(
+    "typed", ["quit\n", "step\nstep\nquit\n", "step\nreturn\nnext\nquit\n", ""]
+)
+def test_who_quits_the_debugger_has_interrupted(run, typed):
+    done = debug("help_desk_0", "--run", run, "--break", "turn=0", typed=typed)
+    assert done.returncode == 130
+    assert done.stderr.splitlines()[-1] == "turnwise: interrupted"
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_every_event_is_stopped_at(run):
+    done = debug(
+        *("help_desk_0", "--run", run, "--break-on", "call:get_ticket"),
+        *("--break-on", "call:close_ticket"),
+        typed="p call.name\ncontinue\np call.name\ncontinue\n",
+    )
+    assert re.findall(r"\(Pdb\) '(\w+)'", done.stdout) == ["close_ticket", "get_ticket"]
+    assert done.returncode == 0
+
+
+def test_another_debugger_can_be_named(run, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import sys\n"
+        "def look():\n"
+        "    scope = sys._getframe(1).f_locals\n"
+        "    print(scope['call'], scope['result'].ok, sorted(scope['session'].backends))\n",
+        encoding="utf-8",
+    )
+    done = debug(
+        "help_desk_0",
+        *("--run", run, "--break", "turn=0"),
+        PYTHONBREAKPOINT="mine.look",
+        PYTHONPATH=str(tmp_path),
+    )
+    assert done.stdout == "create_ticket(title='Dark screen') True ['TicketAPI']\n"
+    assert done.returncode == 0
+
+
+def test_the_editor_s_configurations_are_commands_that_exist():
+    parser = argparse.ArgumentParser()
+    add_command(parser.add_subparsers())
+    file = ROOT / ".vscode" / "launch.json"
+    found = json.loads(file.read_text(encoding="utf-8"))
+    for configuration in found["configurations"]:
+        assert configuration["module"] == "runner.cli"
+        options = parser.parse_args(configuration["args"])
+        assert options.places or options.events
+        asked = {given[8:-1] for given in configuration["args"] if given.startswith("${input:")}
+        assert asked <= {given["id"] for given in found["inputs"]}
+    (place,) = [given["default"] for given in found["inputs"] if given["id"] == "place"]
+    assert read_place(place) == (0, 0, 0)

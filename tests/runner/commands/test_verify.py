@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runner.cli import main
+from tests.runner.inspect.runs import definition, error_record, record, truth_turns, write_run
+
+
+@pytest.fixture
+def verify(capsys):
+    """Run the command and return its status, what it prints, and what it notes."""
+
+    def run(*arguments):
+        status = main(["verify", *map(str, arguments)])
+        said = capsys.readouterr()
+        notes = [line for line in said.err.splitlines() if line.startswith("turnwise: ")]
+        return status, said.out.splitlines(), notes
+
+    return run
+
+
+@pytest.fixture
+def good(data, folders):
+    """Return the record of an episode in which all is right."""
+    return record(data, "folders_0", truth_turns(folders))
+
+
+def test_a_run_that_is_as_recorded(verify, tmp_path, data, good):
+    folder = write_run(tmp_path / "run", definition(data), good, error_record("folders_0", 1))
+    assert verify(folder) == (
+        0,
+        [
+            "1 of 1 verdicts are as recorded",
+            "1 of 1 episodes' results are as recorded",
+            "1 episodes have no verdict to compare with",
+        ],
+        [],
+    )
+
+
+def test_a_run_that_is_not(verify, tmp_path, data, good):
+    good["verdict"] |= {"valid": False, "error_type": "multi_turn:x", "failed_turn": 1}
+    good["steps"][0]["results"] = ["\033[2J"]
+    folder = write_run(tmp_path / "run", definition(data, simulator="0.0.1"), good)
+    status, lines, notes = verify(folder)
+    assert status == 1
+    assert lines == [
+        "folders_0, trial 0: was multi_turn:x in turn 1, is passed "
+        "(valid, error_type, failed_turn)",
+        "folders_0, trial 0: another result in turn 0, step 0: "
+        "mv(source='notes.txt', destination='old')",
+        r"  was '\x1b[2J'",
+        """  is  '{"result": "\\'notes.txt\\' moved to \\'old/notes.txt\\'"}'""",
+        "0 of 1 verdicts are as recorded",
+        "0 of 1 episodes' results are as recorded",
+    ]
+    assert [note.split(": ")[2][:23] for note in notes] == ["the simulator is turnwi"]
+
+
+def test_other_data_is_named(verify, tmp_path, data, good, write_lines, help_desk, folders):
+    folder = write_run(tmp_path / "run", definition(data), good)
+    write_lines("data.jsonl", folders)
+    status, _, notes = verify(folder)
+    assert status == 0
+    assert "the data is not what it was" in notes[0]
+
+
+def test_result_files_with_verdicts_beside_them(verify, write_lines, data):
+    run = write_lines("results/run.json", {"id": "folders_0", "result": [[], []]})
+    reason = "multi_turn:empty_turn_model_response"
+    write_lines("results/verdicts.jsonl", {"id": "folders_0", "valid": False, "error_type": reason})
+    given = (run, "--dataset", data, "--profile", "bfcl")
+    assert verify(*given) == (0, ["1 of 1 verdicts are as recorded"], [])
+    other = write_lines("other.jsonl", {"id": "folders_0", "valid": True, "error_type": None})
+    status, lines, _ = verify(*given, "--verdicts", other)
+    assert status == 1
+    assert lines[0] == f"folders_0, trial 0: was passed, is {reason} in turn 0 (valid, error_type)"
+
+
+def test_what_eval_writes_verifies_what_it_judged(verify, write_lines, data, tmp_path, capsys):
+    run = write_lines("run.json", {"id": "folders_0", "result": [[[{"ls": "{}"}]], []]})
+    output = tmp_path / "verdicts.jsonl"
+    assert main(["score", str(run), "--dataset", str(data), "--output", str(output)]) == 0
+    assert "differences" in json.loads(output.read_text(encoding="utf-8"))
+    capsys.readouterr()
+    assert verify(run, "--dataset", data)[:2] == (0, ["1 of 1 verdicts are as recorded"])
+
+
+def test_without_verdicts_there_is_nothing_to_compare(verify, write_lines, data):
+    run = write_lines("run.json", {"id": "folders_0", "result": [[], []]})
+    status, lines, (note,) = verify(run, "--dataset", data)
+    assert (status, lines) == (2, [])
+    assert note.startswith("turnwise: --verdicts: is needed")
