@@ -63,10 +63,12 @@ class Bounds(NamedTuple):
         match value:
             case str():
                 return self.cut(value)
-            case None | bool() | {} | []:
+            case None | bool():
                 return value
             case int() if abs(value) <= _LARGEST_EXACT:
                 return value
             case float() if isfinite(value):
+                return value
+            case dict() | list() if not value:
                 return value
         return brief(value, self.text)

@@ -9,27 +9,30 @@ from typing import Any
 
 from checkers.score import wilson
 from checkers.trials import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
-from runner.report.transcript import Json, Viewed
-from runner.runs.summary import totals_of
+from runner.report.requests import Json
+from runner.report.viewing import Viewed
+from runner.runs.summary import MOST_ERRORS, totals_of
 from trajectories.schema import Category
 
 
 def overview(episodes: Sequence[Viewed]) -> Json:
-    """Return the figures of a run."""
+    """Return the figures of a run; with too many errors there is no score among them."""
+    errors = sum(episode.outcome == "error" for episode in episodes)
+    scored = errors <= MOST_ERRORS * len(episodes)
     present = [c for c in Category if any(e.trajectory.category is c for e in episodes)]
     scores = [
-        _score(category, [e for e in episodes if e.trajectory.category is category])
+        _score(category, [e for e in episodes if e.trajectory.category is category], scored)
         for category in present
     ]
     if len(present) > 1:
-        scores.append(_score("all", episodes))
+        scores.append(_score("all", episodes, scored))
     return {
         "scores": scores,
         "outcomes": Counter(episode.outcome for episode in episodes),
-        "causes": _counted(e.diagnosis.cause for e in episodes if e.diagnosis),
-        "reasons": _counted(e.verdict.failure.reason for e in episodes if e.verdict.failure),
+        "causes": Counter(e.diagnosis.cause for e in episodes if e.diagnosis).most_common(),
         "turns_passed": _turns_passed(episodes),
-        "trials": _trials(episodes),
+        "trials": _trials(episodes) if scored else [],
+        "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),
         "usage": _usage([episode.record for episode in episodes if "steps" in episode.record]),
     }
 
@@ -37,17 +40,19 @@ def overview(episodes: Sequence[Viewed]) -> Json:
 def row(episode: Viewed) -> Json:
     """Return what the table of episodes shows of one."""
     verdict, divergence, diagnosis = episode.verdict, episode.divergence, episode.diagnosis
-    model = episode.model
-    used = totals_of([episode.record])
-    failure = verdict.failure
+    model = episode.examined and episode.examined.model
+    used = totals_of([dict(episode.record)])
+    failure = None if episode.error else verdict.failure
     return {
         "id": episode.trajectory.id,
-        "trial": episode.trial,
+        "trial": episode.recorded.trial,
         "category": episode.trajectory.category,
         "outcome": episode.outcome,
+        "recorded": _recorded_otherwise(episode),
         "reason": failure and failure.reason,
         "failed_turn": verdict.failed_turn,
         "cause": diagnosis and diagnosis.cause,
+        "cause_at": diagnosis and [diagnosis.turn, diagnosis.step],
         "detail": episode.error or (diagnosis and diagnosis.detail),
         "turns": verdict.turns,
         "turns_passed": verdict.turns_passed,
@@ -59,7 +64,13 @@ def row(episode: Viewed) -> Json:
     }
 
 
-def _score(name: str, episodes: Sequence[Viewed]) -> Json:
+def _recorded_otherwise(episode: Viewed) -> str | None:
+    """Return the outcome that was recorded, where executing the calls again gives another one."""
+    recorded = episode.record.get("outcome", episode.outcome)
+    return None if recorded == episode.outcome else recorded
+
+
+def _score(name: str, episodes: Sequence[Viewed], scored: bool) -> Json:
     judged = [episode for episode in episodes if episode.outcome != "error"]
     outcomes = Counter(episode.outcome for episode in episodes)
     attempts = _attempts(judged)
@@ -69,8 +80,8 @@ def _score(name: str, episodes: Sequence[Viewed]) -> Json:
         "passed": outcomes["passed"],
         "failed": outcomes["failed"],
         "errors": outcomes["error"],
-        "rate": pass_at_1(attempts) if attempts else None,
-        "interval": _interval(judged, attempts) if attempts else None,
+        "rate": pass_at_1(attempts) if attempts and scored else None,
+        "interval": _interval(judged, attempts) if attempts and scored else None,
         "turns": sum(episode.verdict.turns for episode in judged),
         "turns_passed": sum(episode.verdict.turns_passed for episode in judged),
     }
@@ -93,11 +104,6 @@ def _interval(judged: Sequence[Viewed], attempts: Sequence[Attempts]) -> tuple[f
     return cluster_interval(attempts)
 
 
-def _counted(names: Iterable[str]) -> list[tuple[str, int]]:
-    """Return how often each name occurs, the most frequent first."""
-    return sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
-
-
 def _turns_passed(episodes: Sequence[Viewed]) -> list[Json]:
     """Return by number of passed turns how many episodes failed after them, and how many passed."""
     judged = Counter((e.verdict.turns_passed, e.outcome) for e in episodes if e.outcome != "error")
@@ -110,7 +116,7 @@ def _turns_passed(episodes: Sequence[Viewed]) -> list[Json]:
 
 def _trials(episodes: Sequence[Viewed]) -> list[Json]:
     """Return pass@k and pass^k over the entries that have all trials; empty for one trial."""
-    trials = max((episode.trial for episode in episodes), default=0) + 1
+    trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
     judged = _attempts(episode for episode in episodes if episode.outcome != "error")
     complete = [entry for entry in judged if entry.trials == trials]
     if trials == 1 or not complete:

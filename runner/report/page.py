@@ -1,4 +1,4 @@
-"""The frame of every page that we write: one HTML file that needs nothing else and asks for nothing.
+"""The frame of every page that we write: one HTML file that needs and asks for nothing else.
 
 Styles and scripts are put in line, and the page's policy allows them by their hash and nothing
 besides. Data come as packs, JSON that is compressed and in base64, so no text in it can end the
@@ -40,12 +40,15 @@ def page(title: str, packs: Iterable[str], assets: Iterable[str]) -> str:
     style = _joined(name for name in names if name.endswith(".css"))
     script = _joined(name for name in names if name.endswith(".js"))
     return Template(_asset("frame.html")).substitute(
-        title=escape(title),
+        # A name that is half of a surrogate pair has no bytes in UTF-8.
+        title=escape(title).encode("utf-8", "xmlcharrefreplace").decode(),
         style=style,
         style_hash=_hash(style),
         script=script,
         script_hash=_hash(script),
-        packs="\n".join(f'<script type="text/plain" class="pack">{pack}</script>' for pack in packs),
+        packs="\n".join(
+            f'<script type="text/plain" class="pack">{pack}</script>' for pack in packs
+        ),
     )
 
 

@@ -2,26 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from runner.report.bounds import Bounds
 from runner.report.overview import overview, row
 from runner.report.page import packed, page
-from runner.report.transcript import Json, Viewed, transcript
-from runner.report.viewing import ViewedRun
+from runner.report.requests import Json, Requests
+from runner.report.transcript import transcript
+from runner.report.viewing import Viewed, ViewedRun
 from runner.runs.store import read_run
 
-_BUDGET = 4_400_000
-"""Characters that the transcripts of a page may take; with them it stays under 5 MB."""
+_BUDGET = 4_400
+"""Characters that an episode's pack may take on average; 1,000 of them stay under 5 MB."""
+_FEWEST = 1_000
+"""Number of episodes up to which all share what this many would have."""
 
 _BOUNDS = (
     Bounds(text=20_000, members=200),
-    Bounds(text=4_000, members=60),
-    Bounds(text=1_000, members=30),
-    Bounds(text=300, members=12),
-    Bounds(text=100, members=6),
+    Bounds(text=3_000, members=50),
+    Bounds(text=600, members=20),
+    Bounds(text=120, members=8),
 )
-"""How much is shown of texts and values: the first if all of it fits, else less of what is long."""
+"""How much of texts and values is shown: the first if all fits, else less of the long ones."""
 
-_ASSETS = ("report.css", "table.js", "overview.js", "state.js", "episode.js", "report.js")
+_ASSETS = (
+    "report.css",
+    "overview.js",
+    "table.js",
+    "texts.js",
+    "state.js",
+    "episode.js",
+    "report.js",
+)
+
+
+def report(runs: Sequence[ViewedRun]) -> str:
+    """Return the page on runs.
+
+    Args:
+        runs: At least one; each gets a tab of its own.
+    """
+    index: list[Json] = []
+    shared: list[str] = []
+    writers: list[Callable[[Bounds], str]] = []
+    for run in runs:
+        requests = _requests(run)
+        index.append({**_about(run), "first_pack": 1 + len(runs) + len(writers)})
+        shared.append(packed(requests.shared(_BOUNDS[0])))
+        writers += [partial(_packed_transcript, episode, requests) for episode in run.episodes]
+    title = f"Turnwise: {', '.join(run.source.name for run in runs)}"
+    return page(title, [packed(index), *shared, *_fitting(writers)], _ASSETS)
+
+
+def _about(run: ViewedRun) -> Json:
+    dataset, definition = run.dataset, run.source.definition
+    return {
+        "name": run.source.name,
+        "data": f"{dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}",
+        "profile": run.profile.name,
+        "left_out": run.left_out,
+        "definition": _BOUNDS[0].json(definition) if definition else None,
+        "overview": overview(run.episodes),
+        "rows": [row(episode) for episode in run.episodes],
+    }
+
+
+def _requests(run: ViewedRun) -> Requests:
+    store = read_run(run.source.path) if run.source.definition else None
+    return Requests(store, [episode.record for episode in run.episodes])
+
+
+def _packed_transcript(episode: Viewed, requests: Requests, bounds: Bounds) -> str:
+    return packed(transcript(episode, requests, bounds))
+
+
+def _fitting(writers: Sequence[Callable[[Bounds], str]]) -> list[str]:
+    """Return what writers write, where need be with less of those that write most."""
+    packs = [write(_BOUNDS[0]) for write in writers]
+    budget = _BUDGET * max(_FEWEST, len(writers))
+    for bounds in _BOUNDS[1:]:
+        if sum(map(len, packs)) <= budget:
+            break
+        fair = budget / len(writers)
+        packs = [
+            pack if len(pack) <= fair else write(bounds)
+            for pack, write in zip(packs, writers, strict=True)
+        ]
+    return packs

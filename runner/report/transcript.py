@@ -1,81 +1,44 @@
-"""One episode as the page shows it: turns, steps, calls, and the state beside the ground truth's."""
+"""One episode as the page shows it: its calls, and the state beside the ground truth's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
-from checkers.diagnosis import Diagnosis
-from checkers.divergence import Divergence, off_path
-from checkers.trace import Trace, TracedCall, TracedTurn
-from checkers.verdict import Verdict
+from checkers.divergence import off_path
+from checkers.trace import TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.state import Difference, Snapshot, brief
 from runner.report.bounds import Bounds
-from trajectories.schema import Trajectory, Turn
-
-Json = dict[str, Any]
-
-_REQUEST = ("request_messages", "tools", "reply", "usage", "latency", "cost", "attempts")
-"""Members of a recorded step that are shown; calls, results and changes are shown as executed."""
+from runner.report.requests import Json, Requests
+from runner.report.viewing import Viewed
+from trajectories.schema import Turn
 
 
-class Viewed(NamedTuple):
-    """One episode with all that was found out about it."""
-
-    trajectory: Trajectory
-    trial: int
-    truth: Trace
-    model: Trace | None
-    """None where there is no record of the model's steps."""
-    verdict: Verdict
-    divergence: Divergence | None
-    diagnosis: Diagnosis | None
-    record: Mapping[str, Any]
-    """The run's own record; empty where the run has no such."""
-    error: str | None
-    """The error that ended the episode and is not the model's."""
-
-    @property
-    def outcome(self) -> str:
-        """What became of it: passed, failed by the model, or an error that is not the model's."""
-        if self.error is not None:
-            return "error"
-        return "passed" if self.verdict.valid else "failed"
-
-
-def transcript(viewed: Viewed, bounds: Bounds) -> Json:
+def transcript(viewed: Viewed, requests: Requests, bounds: Bounds) -> Json:
     """Return an episode as JSON data.
 
     Args:
         viewed: The episode.
+        requests: Those of its run.
         bounds: How much of its texts and values is shown.
     """
     writer = _Writer(bounds)
     turns = viewed.trajectory.turns
-    reached = viewed.model.turns if viewed.model else ()
-    asked = _requests(viewed.record, len(turns))
+    truth = viewed.examined.truth.turns if viewed.examined else ()
+    model = viewed.examined.model if viewed.examined else None
+    reached = model.turns[: len(turns)] if model else ()
+    asked = requests.by_turn(viewed.record, bounds, len(turns))
     failure = viewed.verdict.failure
     return {
-        "start": writer.state(None, viewed.truth.turns[0].before),
+        "start": writer.state(None, truth[0].before) if truth else {},
         "missing": [bounds.cut(text) for text in failure.missing] if failure else [],
         "evidence": bounds.json(viewed.diagnosis.evidence) if viewed.diagnosis else {},
-        "messages": [bounds.json(message) for message in viewed.record.get("messages", ())],
-        "turns": [
-            writer.turn(*parts)
-            for parts in zip_longest(turns, viewed.truth.turns, asked, reached[: len(turns)])
-        ],
+        "messages": requests.messages(viewed.record, bounds),
+        "turns": [writer.turn(*parts) for parts in zip_longest(turns, truth, asked, reached)],
     }
-
-
-def _requests(record: Mapping[str, Any], turns: int) -> list[list[Mapping[str, Any]]]:
-    """Return the recorded steps of a run, turn by turn."""
-    asked: list[list[Mapping[str, Any]]] = [[] for _ in range(turns)]
-    for step in record.get("steps", ()):
-        asked[step["turn"]].append(step)
-    return asked
 
 
 class _Writer:
@@ -87,40 +50,49 @@ class _Writer:
     def turn(
         self,
         turn: Turn,
-        truth: TracedTurn,
-        asked: Sequence[Mapping[str, Any]],
+        truth: TracedTurn | None,
+        asked: Sequence[Json],
         model: TracedTurn | None,
     ) -> Json:
         """Return one turn; one that was not reached has no steps."""
         shown: Json = {
-            "says": [[message.role, self._bounds.cut(message.content)] for message in turn.messages],
+            "says": [
+                [message.role, self._bounds.cut(message.content)] for message in turn.messages
+            ],
             "offers": list(turn.offers),
-            "truth": self._calls(truth.before, truth.calls),
+            "truth": self._calls(truth.before, truth.calls) if truth else None,
         }
-        if model is None:
+        if model is None or truth is None:
             return shown
-        shown["steps"] = self._steps(truth, model, asked)
-        shown["answer"] = None if model.answer is None else self._bounds.cut(model.answer)
-        shown["unreadable"] = model.unreadable and model.unreadable.message
-        shown["differences"] = self._pairs(truth.after.differences(model.after))
+        off = off_path(truth, model.before)
+        requests = [*asked, *[None] * len(model.steps), None]
+        shown["off"] = self._pairs(off)
+        shown["steps"] = self._steps(truth, model, off, requests)
+        shown["end"] = {
+            "request": requests[len(model.steps)],
+            "answer": None if model.answer is None else self._bounds.cut(model.answer),
+            "unreadable": model.unreadable and self._bounds.cut(model.unreadable.message),
+            "differences": self._pairs(truth.after.differences(model.after)),
+        }
         return shown
 
     def _steps(
-        self, truth: TracedTurn, model: TracedTurn, asked: Sequence[Mapping[str, Any]]
+        self,
+        truth: TracedTurn,
+        model: TracedTurn,
+        off: list[Difference],
+        requests: Iterable[Json | None],
     ) -> list[Json]:
-        """Return the steps, then what was asked last, where that led to no call."""
         steps = []
-        before, off = model.before, off_path(truth, model.before)
-        for calls, request in zip_longest(model.steps, asked, fillvalue=()):
-            step: Json = {"calls": self._calls(before, calls or ())}
-            for shown, call in zip(step["calls"], calls or (), strict=True):
-                if call.after != before:
-                    off = off_path(truth, call.after)
-                before = call.after
-                shown["off"] = self._pairs(off)
-            if request:
-                step["request"] = self._request(request)
-            steps.append(step)
+        before = model.before
+        for calls, request in zip(model.steps, requests, strict=False):
+            shown = self._calls(before, calls)
+            for traced, call in zip(calls, shown, strict=True):
+                if traced.after != before:
+                    off = off_path(truth, traced.after)
+                before = traced.after
+                call["off"] = self._pairs(off)
+            steps.append({"calls": shown, "request": request})
         return steps
 
     def _calls(self, before: Snapshot, calls: Iterable[TracedCall]) -> list[Json]:
@@ -130,7 +102,7 @@ class _Writer:
             shown.append(
                 {
                     "call": self._bounds.cut(_call_text(call.call)),
-                    "name": call.call.name if isinstance(call.call, Call) else None,
+                    "name": self._name(call.call),
                     "ok": call.result.ok,
                     "result": self._bounds.cut(call.result.text),
                     "changes": self._pairs(changes),
@@ -139,6 +111,10 @@ class _Writer:
             )
             before = call.after
         return shown
+
+    def _name(self, call: Call | MalformedCall) -> str | None:
+        """Return the function's name, with which the call's text begins, or None."""
+        return call.name[: self._bounds.text] if isinstance(call, Call) else None
 
     def state(self, before: Snapshot | None, after: Snapshot) -> Json:
         """Return the fields that changed, by backend; all of them where there is no before."""
@@ -162,9 +138,6 @@ class _Writer:
         shown = [[d.path, brief(d.expected, text), brief(d.actual, text)] for d in found]
         left = len(shown) - self._bounds.members
         return [*shown[: self._bounds.members], [f"… {left:,} more", "", ""]] if left > 0 else shown
-
-    def _request(self, request: Mapping[str, Any]) -> Json:
-        return {name: self._bounds.json(request.get(name)) for name in _REQUEST}
 
 
 def _call_text(call: Call | MalformedCall) -> str:

@@ -2,22 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from checkers.diagnosis import diagnose
-from checkers.divergence import first_divergence
+from checkers.diagnosis import Diagnosis
+from checkers.divergence import Divergence
 from checkers.profile import Profile
-from checkers.trace import Trace
 from checkers.turn import inference_error
+from checkers.verdict import Verdict
 from envs.errors import BackendFault
 from runner import choose
-from runner.inspect.source import Recorded, RunSource, judged_trace
-from runner.inspect.tracing import trace_recorded, trace_truth
+from runner.inspect.examined import Examined, examine_recorded
+from runner.inspect.source import Recorded, RunSource
 from runner.prepare import prepare
-from runner.report.transcript import Viewed
 from trajectories.dataset import Dataset
-from trajectories.schema import Trajectory
+from trajectories.errors import DataError
+from trajectories.schema import MULTI_TURN, Trajectory
+
+
+@dataclass(frozen=True)
+class Viewed:
+    """One episode of a run.
+
+    Attributes:
+        trajectory: What was asked.
+        recorded: What the run has of it.
+        examined: What executing it again shows; None where a backend broke.
+        fault: The backend's, or None.
+    """
+
+    trajectory: Trajectory
+    recorded: Recorded
+    examined: Examined | None
+    fault: str | None = None
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The run's own record; empty where the run has no such."""
+        return self.recorded.record or {}
+
+    @property
+    def error(self) -> str | None:
+        """What ended the episode, where that was not the model's fault."""
+        failed = self.record.get("outcome") == "error"
+        return self.fault or (self.recorded.error or self.record["error"] if failed else None)
+
+    @property
+    def outcome(self) -> str:
+        """What became of it: passed, failed by the model, or an error that is not the model's."""
+        if self.error is not None:
+            return "error"
+        return "passed" if self.verdict.valid else "failed"
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of executing it again."""
+        nothing = inference_error(len(self.trajectory.turns))
+        return self.examined.verdict if self.examined else nothing
+
+    @cached_property
+    def divergence(self) -> Divergence | None:
+        """Where it left the ground truth first."""
+        return self.examined and self.examined.divergence
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """Why the model failed."""
+        return self.examined and self.examined.diagnosis
 
 
 class ViewedRun(NamedTuple):
@@ -28,6 +81,8 @@ class ViewedRun(NamedTuple):
     profile: Profile
     episodes: list[Viewed]
     """By the data set's order, then by trial."""
+    left_out: int
+    """How many single-turn episodes there are besides; nothing is executed in them."""
 
 
 def view(source: RunSource, dataset: Dataset, profile: Profile, step_limit: int) -> ViewedRun:
@@ -40,27 +95,18 @@ def view(source: RunSource, dataset: Dataset, profile: Profile, step_limit: int)
         step_limit: Steps that a turn may take, where the profile limits recorded runs.
 
     Raises:
-        DataError: The data set has no trajectory of an episode's id.
+        DataError: The data set lacks a trajectory, or the run has no multi-turn episode.
     """
-    return ViewedRun(
-        source, dataset, profile, list(_episodes(source, dataset, profile, step_limit))
-    )
-
-
-def _episodes(
-    source: RunSource, dataset: Dataset, profile: Profile, step_limit: int
-) -> Iterator[Viewed]:
+    known = {id: choose.trajectory(dataset, id) for id, _ in source.episodes}
     places = {id: place for place, id in enumerate(dataset.trajectories)}
-    for id, trial in sorted(source.episodes, key=lambda key: (places.get(key[0], -1), key)):
-        trajectory = choose.trajectory(dataset, id)
-        recorded = source.episodes[id, trial]
-        try:
-            yield _viewed(trajectory, recorded, dataset, profile, step_limit)
-        except BackendFault as fault:
-            nothing = inference_error(len(trajectory.turns))
-            yield Viewed(
-                trajectory, trial, Trace(()), None, nothing, None, None, {}, str(fault)
-            )
+    shown = [key for key in source.episodes if known[key[0]].category in MULTI_TURN]
+    if not shown:
+        raise DataError(str(source.path), "has no finished episode of several turns")
+    episodes = [
+        _viewed(known[key[0]], source.episodes[key], dataset, profile, step_limit)
+        for key in sorted(shown, key=lambda key: (places[key[0]], key[1]))
+    ]
+    return ViewedRun(source, dataset, profile, episodes, len(source.episodes) - len(shown))
 
 
 def _viewed(
@@ -70,21 +116,9 @@ def _viewed(
     profile: Profile,
     step_limit: int,
 ) -> Viewed:
-    prepared = prepare(dataset, trajectory, profile)
-    truth = trace_truth(prepared, profile)
-    model, verdict = judged_trace(prepared, recorded, profile, step_limit)
-    shown = model
-    if model is None and recorded.turns is not None:
-        # It cannot be judged, but there is something to see.
-        shown = trace_recorded(prepared, recorded.turns, recorded.mode, profile, step_limit)
-    return Viewed(
-        trajectory,
-        recorded.trial,
-        truth,
-        shown,
-        verdict,
-        first_divergence(truth, shown) if shown else None,
-        None if recorded.error else diagnose(truth, model, verdict),
-        recorded.record or {},
-        recorded.error,
-    )
+    try:
+        prepared = prepare(dataset, trajectory, profile)
+        examined = examine_recorded(prepared, recorded, profile, step_limit)
+    except BackendFault as fault:
+        return Viewed(trajectory, recorded, None, str(fault))
+    return Viewed(trajectory, recorded, examined)

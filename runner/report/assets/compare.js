@@ -1,0 +1,186 @@
+// Two runs of the same entries: what it comes to, by category, by cause, and who flips.
+
+const LABELS = ["A", "B"];
+
+function showComparison(found) {
+  const names = found.runs.map((run) => run.name);
+  document.getElementById("heading").replaceChildren(el("span.run", names.join(" and ")));
+  main.replaceChildren(
+    summary(found, names),
+    card("Difference by category", differencesTable(found)),
+    found.causes.length > 0 ? card("Why episodes failed", causesTable(found.causes)) : "",
+    flipsFilter(),
+    flips("A passes more often", found.lost, "B"),
+    flips("B passes more often", found.gained, "A"),
+  );
+}
+
+function summary(found, names) {
+  const [finding, ...reasons] = found.conclusion;
+  return el(
+    "section.versus",
+    { "aria-label": "Overview" },
+    el("h1", names.map((name, side) => el("span.runner", el("b", LABELS[side]), " ", name))),
+    el(found.overall.is_noise ? "p.finding.noise" : "p.finding", finding),
+    [...reasons, about(found)].map((text) => el("p.quiet", text)),
+  );
+}
+
+function about({ overall, trials, left_out: out, dataset, profile }) {
+  const reasons = [
+    [out.only_first, "only in A"],
+    [out.only_second, "only in B"],
+    [out.errors, "without a trial that could be judged"],
+    [out.single_turn, "of a single turn"],
+  ];
+  const left = reasons
+    .filter(([count]) => count)
+    .map(([count, why]) => `${count.toLocaleString("en")} ${why}`);
+  const tried = trials.every((count) => count === 1)
+    ? "one trial"
+    : `up to ${trials.join(" and ")} trials`;
+  return [
+    `${plural(overall.entries, "entry", "entries")} that both have, ${tried} of each.`,
+    left.length > 0 ? `Left out: ${left.join(", ")}.` : "",
+    `Data ${dataset.name} ${dataset.version}, sha256 ${dataset.sha256.slice(0, 12)};`,
+    `profile ${profile}.`,
+  ].join(" ");
+}
+
+/** Return the head of a table; the names of columns with numbers are in lists of their own. */
+function heads(names) {
+  const head = (name) => el("th", { scope: "col", class: Array.isArray(name) && "number" }, name);
+  return el("thead", el("tr", names.map(head)));
+}
+
+function differencesTable({ categories, overall }) {
+  const rows = Object.entries(categories);
+  if (rows.length > 1) rows.push(["all", overall]);
+  const widest = Math.max(...rows.flatMap(([, row]) => row.interval.map(Math.abs)));
+  const columns = ["", ["entries"], ["A"], ["B"], ["B less A"], "95% interval"];
+  return el(
+    "table.differences",
+    heads([...columns, ["A better"], ["B better"], ["p"]]),
+    el("tbody", rows.map(([name, row]) => differenceRow(name, row, widest))),
+  );
+}
+
+function differenceRow(name, row, widest) {
+  const place = (share) => (share / widest + 1) / 2;
+  const [low, high] = row.interval;
+  const track = { low: place(low), high: place(high), rate: place(row.difference) };
+  return el(
+    "tr",
+    { class: name === "all" && "total" },
+    el("th", { scope: "row" }, name),
+    el("td.number", row.entries.toLocaleString("en")),
+    el("td.number", percent(row.first)),
+    el("td.number", percent(row.second)),
+    el("td.number", points(row.difference)),
+    el(
+      "td.range",
+      el("span.track.middle", { role: "presentation", vars: track }),
+      el("span", `${points(low)} to ${points(high)}`),
+    ),
+    el("td.number", row.worse),
+    el("td.number", row.better),
+    el(row.is_noise ? "td.number.quiet" : "td.number", chance(row.p_value)),
+  );
+}
+
+function causesTable(causes) {
+  const most = Math.max(...causes.flatMap((row) => [row.first, row.second]));
+  const bar = (count, side) =>
+    el("td.pair", count > 0 && el(`span.bar.${side}`, { vars: { share: count / most } }), count);
+  const row = ({ cause, first, second, p_value: p }) =>
+    el(
+      "tr",
+      el("th", { scope: "row" }, words(cause)),
+      bar(first, "first"),
+      bar(second, "second"),
+      el("td.number", signed(second - first, 0)),
+      el("td.number", chance(p)),
+    );
+  return el("table", heads(["", "A", "B", ["B less A"], ["p"]]), el("tbody", causes.map(row)));
+}
+
+function flips(title, entries, worse) {
+  return el(
+    "section.flips",
+    { "aria-label": title },
+    el("h2", `${title}: `, el("span.count", entries.length)),
+    entries.length > 0 &&
+      el(
+        "table.episodes",
+        heads(["entry", "A", "B", `why ${worse} failed`]),
+        el("tbody", entries.map(flip)),
+      ),
+  );
+}
+
+function flip({ id, category, first, second, diagnosis }) {
+  const why = diagnosis ? [diagnosis.cause, words(diagnosis.cause), diagnosis.detail] : [];
+  return el(
+    "tr",
+    { "data-text": [id, category, ...why].join("\n").toLowerCase() },
+    el("td.id", id, el("small", ` ${category}`)),
+    rate(first),
+    rate(second),
+    el(
+      "td.cause",
+      diagnosis && [words(diagnosis.cause), place(diagnosis), el("small.detail", diagnosis.detail)],
+    ),
+  );
+}
+
+function rate({ passed, trials }) {
+  const result = passed === trials ? "passed" : passed ? "error" : "failed";
+  return el("td", el(`span.badge.${result}`, trials === 1 ? result : `${passed} of ${trials}`));
+}
+
+function place({ turn, step }) {
+  if (turn === null) return null;
+  return el("small", ` turn ${turn}${step === null ? "" : `, step ${step}`}`);
+}
+
+/** Return a field that narrows the entries that flip. */
+function flipsFilter() {
+  const label = "Filter entries by id, category or cause";
+  const field = el("input", {
+    type: "search",
+    placeholder: label,
+    "aria-label": label,
+    input: () => narrow(field.value),
+  });
+  onKey("/", "filter the entries", () => field.focus());
+  onKey("Esc", "show all entries", () => {
+    field.value = "";
+    field.blur();
+    narrow("");
+  });
+  return el("div.filters", field);
+}
+
+function narrow(text) {
+  const wanted = text.trim().toLowerCase();
+  for (const section of main.querySelectorAll(".flips")) {
+    const rows = [...section.querySelectorAll("tbody tr")];
+    for (const row of rows) row.hidden = !row.dataset.text.includes(wanted);
+    section.querySelector(".count").textContent = rows.filter((row) => !row.hidden).length;
+  }
+  say(`${main.querySelectorAll(".flips tbody tr:not([hidden])").length} entries shown`);
+}
+
+function signed(number, digits) {
+  return `${number > 0 ? "+" : ""}${number.toFixed(digits)}`.replace("-", "−");
+}
+
+function points(share) {
+  return signed(100 * share, 1);
+}
+
+function chance(p) {
+  return p < 0.0001 ? "< 0.0001" : p.toFixed(4);
+}
+
+open(showComparison);

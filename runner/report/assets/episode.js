@@ -1,0 +1,515 @@
+// One episode: its turns and steps, the ground truth beside them, and the state against its own.
+
+const REASONS = {
+  "multi_turn:inference_error": "there is no record of the model's steps",
+  "multi_turn:force_terminated": "the record does not have the trajectory's number of turns",
+  "multi_turn:empty_turn_model_response": "something was to be done, and the model made no call",
+  "multi_turn:instance_state_mismatch": "the state differs from what the ground truth leads to",
+  "multi_turn:execution_response_mismatch": "a result that the ground truth needed was never seen",
+  "multi_turn:state_change_in_empty_turn":
+    "nothing was to be done, and the model changed the state",
+};
+
+/** Return the view of one episode: its node, and how to move in it. */
+async function episodeView(run, number) {
+  const row = run.rows[number];
+  const data = await unpack(run.first_pack + number);
+  const shared = once(() => unpack(1 + runs.indexOf(run)));
+  const moments = momentsOf(row, data);
+  const turns = data.turns.map((_, turn) =>
+    turnPart(
+      row,
+      data,
+      turn,
+      moments.filter((moment) => moment.turn === turn),
+      shared,
+    ),
+  );
+  const node = el(
+    "div.episode",
+    summaryOf(run, row, data),
+    el("div.columns", outline(row, data), el("div.turns", turns)),
+  );
+  highlight(node);
+
+  function at() {
+    return moments.findIndex(({ turn, step }) => turn === place.turn && step === place.step);
+  }
+
+  function visit(moment) {
+    if (moment) go({ turn: moment.turn, step: moment.step }, { replace: true });
+    else say("There is no further one.");
+  }
+
+  return {
+    node,
+    show(turn, step) {
+      for (const marked of node.querySelectorAll(".here")) marked.classList.remove("here");
+      if (turn === null) return;
+      const target =
+        node.querySelector(`#${anchor(turn, step)}`) ||
+        node.querySelector(`#${anchor(turn, null)}`);
+      if (!target) return;
+      target.classList.add("here");
+      target.focus({ preventScroll: true });
+      target.scrollIntoView({ block: "start" });
+      const link = node.querySelector(`.outline [data-stop="${anchor(turn, step)}"]`);
+      if (link) link.classList.add("here");
+    },
+    move(by) {
+      visit(moments[at() < 0 ? 0 : at() + by]);
+    },
+    moveOff(by) {
+      const from = at();
+      const ahead =
+        by > 0 ? moments.slice(from + 1) : moments.slice(0, Math.max(from, 0)).reverse();
+      visit(ahead.find((moment) => moment.isOff));
+    },
+    toggleAll() {
+      const parts = [...node.querySelectorAll("details")];
+      const open = parts.some((part) => !part.open);
+      for (const part of parts) part.open = open;
+    },
+  };
+}
+
+function anchor(turn, step) {
+  return step === null ? `t${turn}` : `t${turn}s${step}`;
+}
+
+function once(make) {
+  let made = null;
+  return () => (made = made || make());
+}
+
+/** Return what became of the episode, and why. */
+function summaryOf(run, row, data) {
+  const other = (by, label) => el("button", { type: "button", click: () => neighbour(by) }, label);
+  return el(
+    "header.summary",
+    el(
+      "p.crumbs",
+      el("a", { href: address(OVERVIEW) }, "← Episodes"),
+      el("span", other(-1, "Previous"), other(1, "Next")),
+    ),
+    el("h1", row.id),
+    el(
+      "p.facts-line",
+      badge(row.outcome),
+      el("span", row.category),
+      row.trial > 0 && el("span", `trial ${row.trial}`),
+      el("span", `${row.turns_passed} of ${plural(row.turns, "turn")} passed`),
+      el("span", plural(row.calls, "call")),
+      row.latency !== null && el("span", seconds(row.latency)),
+      row.cost !== null && el("span", `$${row.cost.toFixed(4)}`),
+    ),
+    row.recorded &&
+      el(
+        "p.problem",
+        `It was recorded as ${row.recorded}. What changed since, turnwise verify can tell.`,
+      ),
+    row.reason &&
+      el(
+        "p",
+        row.failed_turn === null ? "Failed: " : `Failed in turn ${row.failed_turn}: `,
+        `${REASONS[row.reason] || row.reason}.`,
+      ),
+    (row.cause || row.detail) &&
+      el(
+        "div.why",
+        el(
+          "p",
+          row.cause && el("strong", words(row.cause)),
+          row.cause && row.detail && ": ",
+          row.detail,
+          " ",
+          causeLink(row),
+        ),
+        Object.keys(data.evidence).length > 0 &&
+          el("details", el("summary", "Evidence"), evidenceList(data.evidence)),
+      ),
+    row.divergence &&
+      el(
+        "p",
+        el(
+          "a.jump",
+          { href: address({ turn: row.divergence[0], step: row.divergence[1] }) },
+          `Go to where it left the ground truth: ${whereOf(row.divergence)}`,
+        ),
+      ),
+  );
+}
+
+function causeLink({ cause_at: at }) {
+  if (!at || at[0] === null) return null;
+  const [turn, step] = at;
+  return el(
+    "a",
+    { href: address({ turn, step }) },
+    step === null ? `turn ${turn}` : `turn ${turn}, step ${step}`,
+  );
+}
+
+function evidenceList(evidence) {
+  return el(
+    "dl.facts",
+    Object.entries(evidence).map(([name, value]) =>
+      el(
+        "div",
+        el("dt", words(name)),
+        el("dd", typeof value === "string" ? value : JSON.stringify(value)),
+      ),
+    ),
+  );
+}
+
+/** Return the turns and steps as links. */
+function outline(row, data) {
+  const stepLink = (turn, step, { calls }) => {
+    const marks = [
+      leavesAt(row, { turn, step }) && "departure",
+      calls.some((call) => !call.ok) && "refused",
+    ];
+    const names = calls.map((call) => call.name || "unreadable").join(", ");
+    return stopLink(turn, step, marks.filter(Boolean).join(" "), names);
+  };
+  const turnPart = (shown, turn) => [
+    stopLink(turn, null, turnMark(row, turn, shown), `Turn ${turn}`),
+    shown.steps && list(shown.steps.map((part, step) => stepLink(turn, step, part))),
+  ];
+  return el("nav.outline", { "aria-label": "Turns and steps" }, list(data.turns.map(turnPart)));
+}
+
+function stopLink(turn, step, marks, text) {
+  const target = { href: address({ turn, step }), "data-stop": anchor(turn, step) };
+  return el("a", { ...target, class: marks }, text);
+}
+
+function list(items) {
+  return el(
+    "ol",
+    items.map((item) => el("li", item)),
+  );
+}
+
+function turnMark(row, index, turn) {
+  if (!turn.steps) return "unreached";
+  if (index === row.failed_turn) return "failed";
+  return index < row.turns_passed ? "passed" : "after";
+}
+
+function leavesAt(row, { turn, step }) {
+  return row.divergence !== null && row.divergence[0] === turn && row.divergence[1] === step;
+}
+
+const MARKS = {
+  passed: "✓ passed",
+  failed: "✗ fails here",
+  after: "after the failure",
+  unreached: "not reached",
+};
+
+/**
+ * Return every step of the model's and every end of a turn, in order, with what is known then: the
+ * state before and after, the ground truth's at the end of the turn, what was off already, and how
+ * many messages had been sent.
+ */
+function momentsOf(row, data) {
+  const moments = [];
+  let now = merged(new Map(), data.start);
+  let expected = now;
+  let sent = 0;
+  let ended = [];
+  for (const [turn, shown] of data.turns.entries()) {
+    for (const call of shown.truth || []) expected = merged(expected, call.state);
+    let off = shown.off || [];
+    for (const [step, part] of [...(shown.steps || []), shown.end].entries()) {
+      if (!part) continue;
+      const moment = { turn, step, part, before: now, expected, sent };
+      if (part === shown.end) {
+        moment.was = ended;
+        moment.isOff = part.differences.length > 0 || leavesAt(row, moment);
+        ended = part.differences;
+      } else {
+        for (const call of part.calls) now = merged(now, call.state);
+        moment.was = off;
+        off = part.calls[part.calls.length - 1].off;
+        moment.isOff = off.length > 0 && !isEqual(off, moment.was);
+      }
+      sent = part.request ? part.request.request_messages : sent;
+      moments.push({ ...moment, now });
+    }
+  }
+  return moments;
+}
+
+function turnPart(row, data, index, moments, shared) {
+  const turn = data.turns[index];
+  const mark = turnMark(row, index, turn);
+  const name = `${anchor(index, null)}-title`;
+  const cards = moments.map((moment) => {
+    const raw = rawOf(moment, data, shared);
+    return moment.part === turn.end ? endCard(row, moment, data, raw) : stepCard(row, moment, raw);
+  });
+  return el(
+    "section",
+    { class: `turn ${mark}`, id: anchor(index, null), tabindex: "-1", "aria-labelledby": name },
+    el(
+      "h2",
+      { id: name },
+      el("a", { href: address({ turn: index, step: null }) }, `Turn ${index}`),
+      el("span", { class: `badge ${mark}` }, MARKS[mark]),
+    ),
+    turn.says.map(([role, text]) => el("div.says", el("h3", words(role)), prose(text))),
+    turn.offers.length > 0 &&
+      el(
+        "p.offers",
+        "Handed over in this turn: ",
+        turn.offers.map((offer, which) => [which > 0 && ", ", el("code", offer)]),
+      ),
+    el(
+      "div.sides",
+      el(
+        "div.model",
+        el("h3.side", "Model"),
+        cards.length ? cards : el("p.quiet", "The model did not get here."),
+      ),
+      truthSide(row, index, turn, data),
+    ),
+  );
+}
+
+/** Return the frame of what there is to see of a moment. */
+function momentCard(row, moment, title, ...content) {
+  const { turn, step, part } = moment;
+  return el(
+    "article",
+    {
+      class: `step${leavesAt(row, moment) ? " divergent" : ""}`,
+      id: anchor(turn, step),
+      tabindex: "-1",
+      "aria-label": `Turn ${turn}: ${title}`,
+    },
+    el("header", el("h4", el("a", { href: address({ turn, step }) }, title)), meta(part.request)),
+    content,
+  );
+}
+
+/** Return one step with calls. */
+function stepCard(row, moment, raw) {
+  const { step, part, was } = moment;
+  const leaves = leavesAt(row, moment);
+  return momentCard(
+    row,
+    moment,
+    `Step ${step}`,
+    part.request && thoughts(part.request.reply),
+    part.calls.map((call, index) =>
+      callPart(
+        call,
+        index ? part.calls[index - 1].off : was,
+        leaves && row.divergence[2] === index,
+      ),
+    ),
+    el(
+      "footer",
+      lazily("State after this step", () => stateTree(moment)),
+      raw,
+    ),
+  );
+}
+
+function callPart(call, was, first) {
+  const still = isEqual(call.off, was);
+  return el(
+    "div.call",
+    codeOf(call),
+    el("div", { class: call.ok ? "result" : "result refused" }, block(laidOut(call.result))),
+    call.changes.length > 0 && changesList(call.changes),
+    call.off.length > 0 &&
+      (still
+        ? el("p.still.quiet", `Still off the ground truth in ${plural(call.off.length, "place")}.`)
+        : el(
+            "div.off",
+            el("h5", first ? "Here it leaves the ground truth" : "Off the ground truth"),
+            expectedTable(call.off, "Here"),
+          )),
+  );
+}
+
+function codeOf(call) {
+  if (call.name === null) return el("pre.code", el("em", "unreadable: "), call.call);
+  return el("pre.code", el("b", call.name), call.call.slice(call.name.length));
+}
+
+/** Return how a turn ended, and how the state then stands against the ground truth's. */
+function endCard(row, moment, data, raw) {
+  const { turn, part, was } = moment;
+  const failed = row.failed_turn === turn;
+  return momentCard(
+    row,
+    moment,
+    "End of the turn",
+    part.request && thoughts({ ...part.request.reply, text: null }),
+    part.answer && el("div.answer", prose(part.answer)),
+    part.unreadable && el("p.problem", "Could not be read as calls: ", part.unreadable),
+    differencesPart(part.differences, isEqual(part.differences, was)),
+    failed &&
+      data.missing.length > 0 &&
+      el(
+        "div.off",
+        el("h5", "Expected results that were never seen"),
+        data.missing.map((text) => block(laidOut(text))),
+      ),
+    failed && el("p.verdict", `The turn fails: ${REASONS[row.reason] || row.reason}.`),
+    el(
+      "footer",
+      lazily("State at the end", () => stateTree(moment)),
+      raw,
+    ),
+  );
+}
+
+function differencesPart(differences, asBefore) {
+  if (!differences.length) return el("p.agrees", "✓ The state is the ground truth's.");
+  const table = expectedTable(differences, "Actual");
+  if (asBefore)
+    return el(
+      "details.still.quiet",
+      el(
+        "summary",
+        `The state is off as it was in the turn before, in ${plural(differences.length, "place")}.`,
+      ),
+      table,
+    );
+  return el("div.off", el("h5", "The state is not the ground truth's"), table);
+}
+
+/** Return the ground truth's calls of a turn, and what the model made of each. */
+function truthSide(row, index, turn, data) {
+  const marks = turn.truth && turn.steps ? matches(turn) : [];
+  return el(
+    "aside.truth",
+    { "aria-label": `Ground truth of turn ${index}` },
+    el("h3.side", "Ground truth"),
+    turn.truth === null && el("p.quiet", "It could not be played."),
+    turn.truth && turn.truth.length === 0 && el("p.quiet", "Nothing is to be done in this turn."),
+    (turn.truth || []).map((call, which) =>
+      el(
+        "div.call",
+        codeOf(call),
+        marks[which] && markOf(marks[which], index),
+        index === row.failed_turn &&
+          data.missing.includes(call.result) &&
+          el("p.missing", "✗ its result was never seen"),
+        call.changes.length > 0 && changesList(call.changes),
+        el(
+          "details",
+          el("summary", call.ok ? "Result" : "Result: an error"),
+          block(laidOut(call.result)),
+        ),
+      ),
+    ),
+  );
+}
+
+function markOf({ how, at }, turn) {
+  if (how === "absent") return el("p.mark", "– not called");
+  return el(
+    "p",
+    { class: `mark ${how}` },
+    el(
+      "a",
+      { href: address({ turn, step: at }) },
+      how === "same" ? `✓ same in step ${at}` : `≈ called otherwise in step ${at}`,
+    ),
+  );
+}
+
+/** Return for every call of the ground truth where the model made it too, or one like it. */
+function matches(turn) {
+  const left = turn.steps.flatMap((step, at) => step.calls.map((call) => ({ ...call, at })));
+  const take = (test) => {
+    const found = left.findIndex(test);
+    return found < 0 ? null : left.splice(found, 1)[0].at;
+  };
+  const same = turn.truth.map((call) =>
+    take((made) => ["name", "result", "changes"].every((part) => isEqual(made[part], call[part]))),
+  );
+  return turn.truth.map((call, which) => {
+    if (same[which] !== null) return { how: "same", at: same[which] };
+    const at = take((made) => made.name === call.name);
+    return { how: at === null ? "absent" : "otherwise", at };
+  });
+}
+
+/** Return what a request took. */
+function meta(request) {
+  if (!request) return null;
+  const { usage, latency, cost, attempts } = request;
+  const [asked, answered] = [usage.prompt, usage.completion].map(
+    (tokens) => tokens?.toLocaleString("en") ?? "?",
+  );
+  return el(
+    "p.meta.quiet",
+    el("span", seconds(latency)),
+    el("span", `${asked} → ${answered} tokens`),
+    cost !== null && el("span", `$${cost.toFixed(4)}`),
+    attempts > 1 && el("span", `${attempts} attempts`),
+  );
+}
+
+function thoughts(reply) {
+  return [
+    reply.reasoning && el("details.reasoning", el("summary", "Reasoning"), prose(reply.reasoning)),
+    reply.text && reply.tool_calls.length > 0 && el("div.answer", prose(reply.text)),
+  ];
+}
+
+/** Return a request and its reply as they were sent, or nothing where the run has no record. */
+function rawOf({ part: { request }, sent: before }, data, shared) {
+  if (!request) return null;
+  return lazily("Request and reply", async () => {
+    const { prompts, functions, tools } = await shared();
+    const sent = data.messages
+      .slice(0, request.request_messages)
+      .map((message) =>
+        message.prompt === undefined
+          ? message
+          : { role: message.role, content: prompts[message.prompt] },
+      );
+    const offered = (tools[request.tools] || []).map((which) => functions[which]);
+    const earlier = sent.slice(0, before);
+    return el(
+      "div.raw",
+      el("h5", `Request: ${plural(sent.length, "message")}`),
+      earlier.length > 0 &&
+        lazily(`The first ${earlier.length}, as in the request before`, () => earlier.map(json)),
+      sent.slice(before).map(json),
+      offered.length > 0 && lazily(plural(offered.length, "function"), () => offered.map(json)),
+      el("h5", "Reply"),
+      json(request.reply),
+      json(request.usage),
+    );
+  });
+}
+
+/** Mark what was searched for, where the browser can do so without touching the page. */
+function highlight(node) {
+  const query = place.filters.q.trim().toLowerCase();
+  if (!("highlights" in CSS)) return;
+  CSS.highlights.delete("found");
+  if (query.length < 2) return;
+  const ranges = [];
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode.data.toLowerCase();
+    for (let at = text.indexOf(query); at >= 0; at = text.indexOf(query, at + query.length)) {
+      const range = new Range();
+      range.setStart(walker.currentNode, at);
+      range.setEnd(walker.currentNode, Math.min(at + query.length, walker.currentNode.length));
+      ranges.push(range);
+    }
+  }
+  CSS.highlights.set("found", new Highlight(...ranges));
+}

@@ -1,0 +1,184 @@
+"use strict";
+
+// The frame of a page: elements made of texts and never of markup, packs of data, theme and keys.
+
+const main = document.getElementById("main");
+const PACKS = document.getElementsByClassName("pack");
+
+/**
+ * Make an element: a tag with classes, such as "p.quiet", then properties if there are any, then
+ * texts, nodes and lists of them. A property that is a function listens; what is false is left out.
+ */
+function el(kind, ...content) {
+  const [tag, ...classes] = kind.split(".");
+  const made = document.createElement(tag);
+  if (classes.length) made.className = classes.join(" ");
+  const isGiven = content[0] && content[0].constructor === Object;
+  for (const [name, value] of Object.entries(isGiven ? content[0] : {})) {
+    if (!isNothing(value)) setProperty(made, name, value);
+  }
+  const children = content.slice(isGiven ? 1 : 0).flat(Infinity);
+  made.append(
+    ...children
+      .filter((child) => !isNothing(child))
+      .map((child) => (child instanceof Node ? child : visible(String(child)))),
+  );
+  return made;
+}
+
+const isNothing = (value) => value === null || value === undefined || value === false;
+
+function setProperty(node, name, value) {
+  if (name === "href" && !value.startsWith("#")) throw new Error("a link must stay on the page");
+  if (typeof value === "function") node.addEventListener(name, value);
+  else if (name === "class") node.className = value;
+  else if (name === "vars") {
+    for (const [variable, is] of Object.entries(value)) node.style.setProperty(`--${variable}`, is);
+  } else node.setAttribute(name, value === true ? "" : value);
+}
+
+// Characters that have no look of their own, or turn the text around them about. Those that join
+// emoji are let through.
+const ODD = /((?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029])\1*/gu;
+
+/** Return a text as nodes in which every character can be seen. */
+function visible(text) {
+  const shown = document.createDocumentFragment();
+  let end = 0;
+  for (const match of text.matchAll(ODD)) {
+    const code = match[1].codePointAt(0);
+    const times = match[0].length / match[1].length;
+    const odd = document.createElement("span");
+    odd.className = "odd";
+    odd.textContent = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+    if (times > 1) odd.textContent += ` ×${times}`;
+    shown.append(text.slice(end, match.index), odd);
+    end = match.index + match[0].length;
+  }
+  shown.append(text.slice(end));
+  return shown;
+}
+
+/** Return the data of a pack. */
+async function unpack(number) {
+  const bytes = Uint8Array.from(atob(PACKS[number].textContent), (character) =>
+    character.charCodeAt(0),
+  );
+  const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return JSON.parse(await new Response(inflated).text());
+}
+
+/** Say something to those who do not see the page. */
+function say(text) {
+  document.getElementById("said").textContent = text;
+}
+
+/** Return a section of a page with a title. */
+function card(title, ...content) {
+  return el("section.card", el("h2", title), content);
+}
+
+/** Return a name of ours as words. */
+function words(name) {
+  const text = name.replace(/^multi_turn:/, "").replaceAll("_", " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function plural(count, noun, nouns = `${noun}s`) {
+  return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
+}
+
+function percent(share) {
+  return share === null ? "–" : `${(100 * share).toFixed(1)}%`;
+}
+
+const THEMES = {
+  auto: ["light dark", "◐ Auto"],
+  light: ["light", "☀ Light"],
+  dark: ["dark", "☾ Dark"],
+};
+
+function useTheme(name) {
+  const [scheme, label] = THEMES[name];
+  const button = document.getElementById("theme");
+  document.documentElement.style.colorScheme = scheme;
+  button.textContent = label;
+  button.setAttribute("aria-label", `Colours: ${name}. Change them`);
+  button.dataset.theme = name;
+}
+
+/** Remember the theme, where the browser lets a page that is a file do so. */
+function storedTheme(name) {
+  try {
+    if (name) localStorage.setItem("turnwise-theme", name);
+    return localStorage.getItem("turnwise-theme");
+  } catch {
+    return null;
+  }
+}
+
+const KEYS = new Map();
+
+/** Let a key do something; the help lists what is said of it. */
+function onKey(key, says, act) {
+  KEYS.set(key, { says, act });
+}
+
+function toggleHelp() {
+  const dialog = document.getElementById("keys");
+  if (dialog.open) return dialog.close();
+  const rows = [...KEYS]
+    .filter(([, { says }]) => says)
+    .map(([key, { says }]) => el("tr", el("td", el("kbd", key)), el("td", says)));
+  dialog.replaceChildren(
+    el("h2", { id: "keys-title" }, "Keys"),
+    el("table", el("tbody", rows)),
+    el("form", { method: "dialog" }, el("button", "Close")),
+  );
+  return dialog.showModal();
+}
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (document.getElementById("keys").open) {
+    if (event.key === "?") toggleHelp();
+    return;
+  }
+  const typing = event.target.matches("input, select, textarea");
+  if (typing && event.key !== "Escape") return;
+  const known = KEYS.get(event.key === "Escape" ? "Esc" : event.key);
+  if (known && known.act(event) !== false) event.preventDefault();
+}
+
+/** Show a page: hand its first pack to what shows it. */
+async function open(show) {
+  try {
+    await show(await unpack(0));
+  } catch (error) {
+    const old = typeof DecompressionStream === "undefined";
+    main.replaceChildren(
+      el(
+        "p.problem",
+        old
+          ? "This page needs a browser of 2023 or later."
+          : `This page cannot be shown: ${error.message}`,
+      ),
+    );
+    if (!old) throw error;
+  }
+}
+
+useTheme(storedTheme() in THEMES ? storedTheme() : "auto");
+document.getElementById("theme").addEventListener("click", (event) => {
+  const names = Object.keys(THEMES);
+  const next = names[(names.indexOf(event.currentTarget.dataset.theme) + 1) % names.length];
+  storedTheme(next);
+  useTheme(next);
+});
+document.getElementById("help").addEventListener("click", toggleHelp);
+document.getElementById("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+document.addEventListener("keydown", pressed);
+onKey("?", "this help", toggleHelp);

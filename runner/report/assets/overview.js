@@ -1,0 +1,225 @@
+// A run at a glance: what it scored, why its episodes failed, what it took.
+
+/** Return the figures of a run; what is clicked there becomes a filter of the list. */
+function overviewOf(run) {
+  const { scores, causes, turns_passed, trials, usage } = run.overview;
+  const total = scores[scores.length - 1];
+  return el(
+    "section.overview",
+    { "aria-label": "Overview" },
+    headline(run, total),
+    card("Score by category", scoresTable(scores)),
+    causes.length > 0 &&
+      card(
+        "Why episodes failed",
+        bars(
+          causes.map(([cause, count]) => [words(cause), count, filterLink({ cause, outcome: "" })]),
+        ),
+      ),
+    card(
+      "Turns passed",
+      histogram(turns_passed),
+      legend(),
+      el(
+        "p.quiet",
+        `${total.turns_passed.toLocaleString("en")} of ${plural(total.turns, "turn")} in all.`,
+      ),
+    ),
+    trials.length > 0 && card("Over trials", trialsTable(trials)),
+    usage && card("What it took", usageList(usage)),
+  );
+}
+
+function headline(run, total) {
+  const { outcomes, disagreeing } = run.overview;
+  const episodes = plural(run.rows.length, "episode");
+  return el(
+    "div.headline",
+    el("h1", run.name),
+    el("p.big", total.rate === null ? "No score" : [percent(total.rate), el("small", " passed")]),
+    total.interval && el("p.quiet", `95% interval ${interval(total.interval)}`),
+    outcomesBar(outcomes),
+    el(
+      "p.quiet",
+      `${episodes} of ${plural(total.entries, "trajectory", "trajectories")}. `,
+      `Data ${run.data}; profile ${run.profile}.`,
+      run.left_out > 0 && ` ${plural(run.left_out, "single-turn episode")} not shown.`,
+    ),
+    outcomes.error > 0 &&
+      el(
+        "p.problem",
+        `${outcomes.error} of ${episodes} ended in an error that is not the model's. `,
+        total.rate === null ? "With so many of them no score is given." : "They do not count.",
+      ),
+    disagreeing > 0 &&
+      el(
+        "p.problem",
+        `${plural(disagreeing, "episode")} recorded with another outcome than executing the calls `,
+        "again gives, which is what is shown; turnwise verify tells what changed.",
+      ),
+    run.definition &&
+      el(
+        "details",
+        el("summary", "How it was run"),
+        el("pre", JSON.stringify(run.definition, null, 2)),
+      ),
+  );
+}
+
+function interval([low, high]) {
+  return `${(100 * low).toFixed(1)} – ${percent(high)}`;
+}
+
+function filterLink(filters) {
+  return address({ ...OVERVIEW, filters });
+}
+
+function outcomesBar(outcomes) {
+  const shown = ["passed", "failed", "error"].filter((name) => outcomes[name]);
+  return el(
+    "div.outcomes",
+    shown.map((name) =>
+      el(
+        "a",
+        {
+          class: name,
+          href: filterLink({ outcome: name }),
+          vars: { share: outcomes[name] },
+        },
+        `${outcomes[name].toLocaleString("en")} ${name}`,
+      ),
+    ),
+  );
+}
+
+function scoresTable(scores) {
+  return el(
+    "table.scores",
+    el(
+      "thead",
+      el(
+        "tr",
+        ["", "score", "", "95% interval", "passed"].map((name, column) =>
+          el("th", { scope: "col", class: column ? "number" : null }, name),
+        ),
+      ),
+    ),
+    el(
+      "tbody",
+      scores.map((score) =>
+        el(
+          "tr",
+          { class: score.name === "all" ? "total" : null },
+          el(
+            "th",
+            { scope: "row" },
+            score.name === "all"
+              ? "all"
+              : el("a", { href: filterLink({ category: score.name }) }, score.name),
+          ),
+          el("td.number", percent(score.rate)),
+          el(
+            "td.range",
+            score.interval &&
+              el("span.track", {
+                role: "presentation",
+                vars: { low: score.interval[0], high: score.interval[1], rate: score.rate },
+              }),
+          ),
+          el("td.number.quiet", score.interval && interval(score.interval)),
+          el("td.number", `${score.passed}/${score.passed + score.failed}`),
+        ),
+      ),
+    ),
+  );
+}
+
+function bars(items) {
+  const most = Math.max(...items.map(([, count]) => count));
+  const bar = ([label, count, href]) =>
+    el(
+      "a",
+      { href },
+      el("span.label", label),
+      el("span.bar", { vars: { share: count / most } }),
+      el("span.count", count),
+    );
+  return el(
+    "ul.bars",
+    items.map((item) => el("li", bar(item))),
+  );
+}
+
+function histogram(bins) {
+  const most = Math.max(1, ...bins.map((bin) => bin.passed + bin.failed));
+  return el(
+    "div.histogram",
+    bins.map((bin) =>
+      el(
+        "div.bin",
+        { role: "img", "aria-label": binLabel(bin), title: binLabel(bin) },
+        el("span.count", bin.passed + bin.failed || ""),
+        el("span.passed", { vars: { share: bin.passed / most } }),
+        el("span.failed", { vars: { share: bin.failed / most } }),
+        el("span.label", bin.turns),
+      ),
+    ),
+  );
+}
+
+function binLabel({ turns, failed, passed }) {
+  return `${plural(turns, "turn")}: ${failed} failed after them, ${passed} passed`;
+}
+
+function legend() {
+  return el(
+    "p.legend.quiet",
+    el("span.failed"),
+    "failed after so many turns ",
+    el("span.passed"),
+    "passed all of them",
+  );
+}
+
+function trialsTable(trials) {
+  return el(
+    "table",
+    el(
+      "thead",
+      el(
+        "tr",
+        ["k", "pass@k: any of k", "pass^k: all of k"].map((name) =>
+          el("th", { scope: "col", class: "number" }, name),
+        ),
+      ),
+    ),
+    el(
+      "tbody",
+      trials.map((row) =>
+        el(
+          "tr",
+          [row.k, percent(row.any), percent(row.all)].map((cell) => el("td.number", cell)),
+        ),
+      ),
+    ),
+  );
+}
+
+function usageList(usage) {
+  const facts = [
+    ["Requests", usage.requests.toLocaleString("en")],
+    ["Tokens in", usage.prompt_tokens.toLocaleString("en")],
+    ["Tokens out", usage.completion_tokens.toLocaleString("en")],
+    ["Cost", usage.cost === null ? "unknown" : `$${usage.cost.toFixed(4)}`],
+    ["Latency, median", usage.p50 === null ? "–" : seconds(usage.p50)],
+    ["Latency, 95th percentile", usage.p95 === null ? "–" : seconds(usage.p95)],
+  ];
+  return el(
+    "dl.facts",
+    facts.map(([name, value]) => el("div", el("dt", name), el("dd", value))),
+  );
+}
+
+function seconds(value) {
+  return value < 0.1 ? `${Math.round(1000 * value)} ms` : `${value.toFixed(value < 10 ? 2 : 1)} s`;
+}

@@ -1,0 +1,75 @@
+"""A real browser without a network, and pages that must neither complain nor ask for anything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+from runner.report.run_report import report
+from runner.report.viewing import ViewedRun
+
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DESKTOP = {"width": 1280, "height": 900}
+PATIENCE = 20_000
+"""Milliseconds after which what should have come is taken to be missing."""
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Start Chromium: the one that CHROMIUM names, or the system's."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    assert path, "there is no Chromium here; say where: CHROMIUM=path"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """Return what pages complain of and ask for; a test fails if something is left in it."""
+    return []
+
+
+@pytest.fixture
+def visit(browser: Browser, tmp_path: Path, complaints: list[str]) -> Iterator[Callable[..., Page]]:
+    """Open a report on runs, and see at the end that there was nothing to complain of."""
+    path = tmp_path / "report.html"
+    contexts = []
+
+    def asked(request: Request) -> None:
+        if request.url.split("#")[0] != path.as_uri() or not request.is_navigation_request():
+            complaints.append(f"asked for {request.url}")
+
+    def open_page(*runs: ViewedRun, at: str = "", **settings: Any) -> Page:
+        path.write_text(report(runs), encoding="utf-8")
+        context = browser.new_context(**{"viewport": DESKTOP, **settings})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
+        page.on("request", asked)
+        page.goto(f"{path.as_uri()}{at}")
+        page.wait_for_selector("h1")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from checkers.profile import BFCL
+from runner.inspect.comparison import compare_runs
+from runner.report.comparison_page import comparison_page
+from tests.browser.conftest import DESKTOP, PATIENCE
+from tests.runner.report.making import call, source_of
+
+RIGHT = [
+    [call("mv", source="notes.txt", destination="old")],
+    [call("cd", folder="old"), call("wc", file_name="notes.txt")],
+]
+LAZY = [RIGHT[0], []]
+HOSTILE = [[call("</script><img src=x onerror=alert(1)>\u202e\x00", a=1)], []]
+
+
+@pytest.fixture
+def visit_comparison(browser, dataset_of, folders, tmp_path):
+    """Open the page that compares runs of as many entries as the second one has turns."""
+    complaints, contexts = [], []
+
+    def open_page(*others, **settings):
+        entries = [replace(folders, id=f"entry_{n}", provenance={}) for n in range(len(others))]
+        ids = [entry.id for entry in entries]
+        runs = source_of(dict.fromkeys(ids, RIGHT)), source_of(dict(zip(ids, others, strict=True)))
+        compared = compare_runs(runs, dataset_of(*entries), BFCL, (20, 20))
+        path = tmp_path / "comparison.html"
+        path.write_text(comparison_page(compared), encoding="utf-8")
+        context = browser.new_context(**{"viewport": DESKTOP, **settings})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
+        page.goto(path.as_uri())
+        page.on("request", lambda request: complaints.append(f"asked for {request.url}"))
+        page.wait_for_selector("h1")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def rows(page):
+    """Return the ids of the entries that are shown as flips."""
+    return page.locator(".flips tbody tr:visible .id").all_inner_texts()
+
+
+def test_what_it_comes_to_comes_first(visit_comparison):
+    page = visit_comparison(LAZY, RIGHT)
+    assert page.locator(".finding").inner_text().startswith("Within noise")
+    assert rows(page) == ["entry_0 base"]
+    assert "Missing call turn 1" in page.locator(".flips .cause").inner_text()
+
+
+def test_the_flips_can_be_narrowed_by_the_keyboard(visit_comparison):
+    page = visit_comparison(LAZY, HOSTILE, LAZY)
+    page.keyboard.press("/")
+    page.keyboard.type("missing")
+    assert rows(page) == ["entry_0 base", "entry_2 base"]
+    page.keyboard.press("Escape")
+    assert len(rows(page)) == 3
+
+
+def test_hostile_text_is_only_shown(visit_comparison):
+    page = visit_comparison(HOSTILE)
+    assert "<img src=x" in page.locator(".flips .detail").inner_text()
+    assert page.locator("img").count() == 0
+
+
+def test_it_fits_on_a_phone(visit_comparison):
+    page = visit_comparison(LAZY, viewport={"width": 360, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_runs_that_do_not_differ(visit_comparison):
+    page = visit_comparison(RIGHT)
+    assert page.locator(".finding").inner_text().startswith("No entry differs")
+    assert rows(page) == []

@@ -1,0 +1,412 @@
+"""The HTML report as one reads it: addresses, filters, keys, themes, widths, paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from runner.report.viewing import ViewedRun
+from tests.runner.report.making import call, kept_tools, request, source_of, viewed
+from trajectories.schema import Category
+
+RIGHT = [
+    [call("create_ticket", title="Dark screen"), "I opened ticket 2."],
+    [],
+    [call("close_ticket", ticket_id=1), call("get_ticket", ticket_id=1)],
+]
+WRONG = [[call("get_ticket", ticket_id=1), call("create_ticket", title="Dark")], *RIGHT[1:]]
+STUCK = [[call("get_ticket", ticket_id=99)], [], []]
+PHONE = {"width": 360, "height": 740}
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture
+def run(dataset_of, help_desk) -> ViewedRun:
+    """View a run of four episodes, of which two fail."""
+    turns = {"desk_0": RIGHT, "desk_1": WRONG, "desk_2": STUCK, "folder_3": RIGHT}
+    trajectories = [replace(help_desk, id=id) for id in turns]
+    trajectories[3] = replace(trajectories[3], category=Category.BASE)
+    return viewed(dataset_of(*trajectories), source_of(turns))
+
+
+@pytest.fixture
+def live(dataset_of, help_desk, tmp_path) -> ViewedRun:
+    """View a run of ours, with two trials and the requests of one of them."""
+    record = {
+        "outcome": "passed",
+        "error": None,
+        "messages": [
+            {"role": "system", "content": "You keep a help desk."},
+            {"role": "user", "content": "My screen is dark."},
+            {"role": "assistant", "content": None},
+        ],
+        "steps": [
+            request(0, 2, reply=reply("I should look first.")),
+            request(0, 3, reply=reply(None)),
+        ],
+    }
+    tools = kept_tools(tmp_path / "run", {"function": {"name": "create_ticket"}})
+    keys = {(help_desk.id, 0): RIGHT, (help_desk.id, 1): RIGHT}
+    return viewed(dataset_of(help_desk), source_of(keys, {help_desk.id: record}, tools))
+
+
+def reply(reasoning: str | None) -> dict[str, object]:
+    """Return a recorded reply."""
+    return {"text": None, "tool_calls": [], "reasoning": reasoning, "finish_reason": "stop"}
+
+
+def ids(page: Page) -> list[str]:
+    """Return the episodes that are listed."""
+    return page.locator("table.episodes td.id a").all_inner_texts()
+
+
+def hash_of(page: Page) -> str:
+    """Return the address within the page."""
+    return str(page.evaluate("location.hash"))
+
+
+# The list
+
+
+def test_the_overview_has_score_causes_and_outcomes(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run)
+    assert page.locator(".big").inner_text() == "50.0% passed"
+    assert page.locator(".outcomes a").all_inner_texts() == ["2 passed", "2 failed"]
+    assert "Wrong argument" in page.locator(".bars").inner_text()
+    assert page.locator(".scores tbody th").all_inner_texts() == ["base", "miss_func", "all"]
+
+
+def test_a_figure_of_the_overview_filters_the_list(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run)
+    page.click(".outcomes .failed")
+    assert ids(page) == ["desk_1", "desk_2"]
+    page.go_back()
+    expect(page.locator("table.episodes tbody tr")).to_have_count(4)
+
+
+def test_filters_are_part_of_the_address(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run)
+    page.select_option('label[data-name="outcome"] select', "failed")
+    page.select_option('label[data-name="cause"] select', "wrong_argument")
+    assert ids(page) == ["desk_1"]
+    page.reload()
+    page.wait_for_selector("table.episodes")
+    assert ids(page) == ["desk_1"]
+    page.click(".clear")
+    assert len(ids(page)) == 4
+
+
+def test_a_heading_sorts_and_sorts_the_other_way(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run)
+    heading = page.locator('th[data-column="turns"]')
+    heading.locator("button").click()
+    assert ids(page)[:2] == ["desk_1", "desk_2"]
+    assert heading.get_attribute("aria-sort") == "ascending"
+    heading.locator("button").click()
+    assert ids(page)[2:] == ["desk_1", "desk_2"]
+    assert heading.get_attribute("aria-sort") == "descending"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("DESK_2", ["desk_2"]), ("wrong argument", ["desk_1"]), ("no such thing", [])],
+)
+def test_search_looks_at_what_the_list_shows(
+    visit: Visit, run: ViewedRun, text: str, found: list[str]
+) -> None:
+    page = visit(run)
+    page.fill("#search", text)
+    expect(page.locator(".filters .count")).to_have_text(f"{len(found)} of 4")
+    assert ids(page) == found
+
+
+def test_search_looks_into_transcripts_too(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run)
+    page.fill("#search", "ticket_id=99")
+    expect(page.locator("table.episodes tbody tr")).to_have_count(1)
+    assert ids(page) == ["desk_2"]
+
+
+def test_many_episodes_are_listed_as_one_scrolls(visit: Visit, dataset_of, help_desk) -> None:
+    turns = {f"desk_{index}": RIGHT for index in range(450)}
+    page = visit(viewed(dataset_of(*[replace(help_desk, id=id) for id in turns]), source_of(turns)))
+    assert len(ids(page)) < 450
+    for there in (400, 450):
+        page.keyboard.press("End")
+        expect(page.locator("table.episodes tbody tr")).to_have_count(there)
+
+
+# An episode
+
+
+def test_an_episode_opens_from_the_list_and_back(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run)
+    page.click("text=desk_1")
+    expect(page.locator("h1")).to_have_text("desk_1")
+    assert hash_of(page) == "#e/desk_1/0"
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("made-up")
+    assert page.evaluate("document.activeElement.textContent") == "desk_1"
+
+
+def test_the_first_divergence_shows_expected_and_actual(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run, at="#e/desk_1/0")
+    page.click(".jump")
+    assert hash_of(page) == "#e/desk_1/0/0/1"
+    step = page.locator(".step.divergent.here")
+    assert step.locator("h5").inner_text() == "Here it leaves the ground truth"
+    row = step.locator(".expected tbody tr")
+    assert row.locator(".good").inner_text() == "'Dark screen'"
+    assert row.locator(".bad").inner_text() == "'Dark'"
+
+
+def test_the_ground_truth_says_what_the_model_made_of_it(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run, at="#e/desk_1/0")
+    marks = page.locator(".truth .mark").all_inner_texts()
+    assert marks == ["≈ called otherwise in step 1", "✓ same in step 0", "✓ same in step 1"]
+
+
+def test_the_state_can_be_opened_at_every_step(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run, at="#e/desk_1/0/0/1")
+    page.click(".step.here >> text=State after this step")
+    tree = page.locator(".step.here .tree")
+    title = tree.locator(".leaf.differs.changed")
+    assert title.inner_text() == "title 'Dark' expected 'Dark screen'"
+    assert "'Printer on fire'" not in tree.inner_text()
+
+
+def test_answers_refusals_and_idle_turns_are_shown(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run, at="#e/desk_0/0")
+    assert "I opened ticket 2." in page.locator(".answer").first.inner_text()
+    assert "Nothing is to be done in this turn." in page.locator(".truth").nth(1).inner_text()
+    page.goto(page.url.replace("desk_0", "desk_2"))
+    assert "99" in page.locator(".result.refused").inner_text()
+
+
+@pytest.mark.parametrize("at", ["#e/desk_1/0/2/1", "#e/desk_1/0/2"])
+def test_an_address_leads_to_its_turn_or_step(visit: Visit, run: ViewedRun, at: str) -> None:
+    page = visit(run, at=at)
+    here = page.locator(".turns .here")
+    expect(here).to_be_in_viewport()
+    assert here.get_attribute("id") == ("t2s1" if at.endswith("/1") else "t2")
+    page.reload()
+    expect(page.locator(".turns .here")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("at", ["#e/nobody/0", "#e/desk_1/7", "#e/%E0%A4%A", "#e/__proto__/0"])
+def test_an_address_of_nothing_says_so(visit: Visit, run: ViewedRun, at: str) -> None:
+    page = visit(run)
+    page.evaluate("at => { location.hash = at }", at)
+    expect(page.locator(".problem, h1").first).to_be_visible()
+    if "%E0" not in at:
+        expect(page.locator(".problem")).to_contain_text("This run has no episode")
+        page.click("text=All episodes")
+    expect(page.locator("h1")).to_have_text("made-up")
+
+
+def test_requests_and_replies_can_be_opened(visit: Visit, live: ViewedRun) -> None:
+    page = visit(live, at="#e/help_desk_0/1")
+    assert page.locator(".facts-line").inner_text().split("\n")[2] == "trial 1"
+    step = page.locator("#t0s0")
+    assert "500" not in step.locator(".meta").inner_text()
+    assert "10 → 2 tokens" in step.locator(".meta").inner_text()
+    step.locator("text=Reasoning").click()
+    assert "I should look first." in step.inner_text()
+    step.locator("text=Request and reply").click()
+    raw = step.locator(".raw")
+    expect(raw).to_contain_text("You keep a help desk.")
+    raw.locator("text=1 function").click()
+    expect(raw).to_contain_text("create_ticket")
+    end = page.locator("#t0s1")
+    end.locator("text=Request and reply").click()
+    expect(end.locator(".raw > details").first).to_have_text(
+        "The first 2, as in the request before"
+    )
+
+
+def test_trials_and_what_they_took_are_summed_up(visit: Visit, live: ViewedRun) -> None:
+    page = visit(live)
+    assert "pass^k" in page.locator(".overview").inner_text()
+    assert "$0.0400" in page.locator(".overview").inner_text()
+
+
+def test_the_last_of_two_places_that_are_asked_for_is_shown(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run)
+    page.evaluate("""() => {
+      for (const at of ["#e/desk_1/0", "#e/desk_1/0/2", "#e/desk_2/0"]) {
+        history.pushState(null, "", at);
+        arrive();
+      }
+    }""")
+    expect(page.locator("h1")).to_have_text("desk_2")
+
+
+# Several runs
+
+
+def test_runs_have_tabs(visit: Visit, run: ViewedRun, live: ViewedRun) -> None:
+    page = visit(run, live._replace(source=live.source._replace(name="another")))
+    page.click("#heading >> text=another")
+    expect(page.locator("h1")).to_have_text("another")
+    assert ids(page) == ["help_desk_0", "help_desk_0"]
+    page.click("text=help_desk_0 >> nth=1")
+    assert hash_of(page) == "#e/help_desk_0/1?run=2"
+    page.reload()
+    expect(page.locator("h1")).to_have_text("help_desk_0")
+    page.click("#heading >> text=made-up")
+    assert len(ids(page)) == 4
+
+
+# Keys
+
+
+def test_the_list_can_be_walked_with_keys(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("desk_1")
+    page.keyboard.press("]")
+    expect(page.locator("h1")).to_have_text("desk_2")
+    page.keyboard.press("[")
+    expect(page.locator("h1")).to_have_text("desk_1")
+    page.keyboard.press("Escape")
+    expect(page.locator("h1")).to_have_text("made-up")
+
+
+def test_an_episode_can_be_walked_with_keys(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run, at="#e/desk_1/0")
+    page.keyboard.press("j")
+    assert hash_of(page) == "#e/desk_1/0/0/0"
+    page.keyboard.press("n")
+    assert hash_of(page) == "#e/desk_1/0/0/1"
+    page.keyboard.press("j")
+    page.keyboard.press("p")
+    assert hash_of(page) == "#e/desk_1/0/0/1"
+    page.keyboard.press("k")
+    assert hash_of(page) == "#e/desk_1/0/0/0"
+
+
+def test_the_search_is_a_key_away_and_escape_leaves_it(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run)
+    page.keyboard.press("/")
+    page.keyboard.type("desk_2 j?")
+    assert page.locator("#search").input_value() == "desk_2 j?"
+    page.keyboard.press("Escape")
+    expect(page.locator("table.episodes tbody tr")).to_have_count(4)
+
+
+def test_the_keys_are_listed(visit: Visit, run: ViewedRun) -> None:
+    page = visit(run)
+    page.keyboard.press("?")
+    assert "next place off the ground truth" in page.locator("dialog").inner_text()
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_be_hidden()
+
+
+def test_everything_in_an_episode_opens_at_once(visit: Visit, live: ViewedRun) -> None:
+    page = visit(live, at="#e/help_desk_0/0")
+    page.keyboard.press("e")
+    expect(page.locator(".raw").first).to_contain_text("You keep a help desk.")
+
+
+# Looks
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_follows_the_system_until_it_is_changed(
+    visit: Visit, run: ViewedRun, scheme: str
+) -> None:
+    page = visit(run, color_scheme=scheme)
+
+    def is_dark() -> bool:
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return int(colour.removeprefix("rgb(").split(",")[0]) < 128
+
+    assert is_dark() == (scheme == "dark")
+    page.click("#theme")
+    assert not is_dark()
+    page.click("#theme")
+    assert is_dark()
+    page.reload()
+    page.wait_for_selector("h1")
+    assert is_dark()
+
+
+@pytest.mark.parametrize("at", ["", "#e/desk_1/0", "#e/desk_1/0/0/1"])
+@pytest.mark.parametrize("width", [360, 700, 1000, 1600])
+def test_nothing_is_wider_than_the_window(
+    visit: Visit, run: ViewedRun, at: str, width: int
+) -> None:
+    page = visit(run, at=at, viewport={"width": width, "height": 800})
+    page.keyboard.press("e")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_paper_there_are_no_controls_and_all_episodes(
+    visit: Visit, dataset_of, help_desk
+) -> None:
+    turns = {f"desk_{index}": RIGHT for index in range(230)}
+    page = visit(viewed(dataset_of(*[replace(help_desk, id=id) for id in turns]), source_of(turns)))
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert len(ids(page)) == 230
+    assert not page.locator(".filters").is_visible()
+    assert not page.locator("#theme").is_visible()
+    assert page.pdf().startswith(b"%PDF")
+
+
+CONTRAST = """() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (node) => {
+    for (let at = node; at; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour.length < 4 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const low = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode.parentElement;
+    const shown = walker.currentNode.data.trim() && node.checkVisibility();
+    if (!shown || node.closest("script, noscript, .aside")) continue;
+    const [one, other] = [light(parse(getComputedStyle(node).color)), light(behind(node))];
+    const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    if (ratio < 4.5) low.push(`${node.className}: ${walker.currentNode.data} ${ratio.toFixed(2)}`);
+  }
+  return low;
+}"""
+
+
+@pytest.mark.parametrize("at", ["", "#e/desk_1/0/0/1", "#e/desk_2/0"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_stand_out_from_what_is_behind_them(
+    visit: Visit, run: ViewedRun, at: str, scheme: str
+) -> None:
+    page = visit(run, at=at, color_scheme=scheme)
+    page.keyboard.press("e")
+    assert page.evaluate(CONTRAST) == []
+
+
+@pytest.mark.parametrize("at", ["", "#e/desk_1/0"])
+def test_controls_have_names_and_the_page_has_landmarks(
+    visit: Visit, run: ViewedRun, at: str
+) -> None:
+    page = visit(run, at=at)
+    unnamed = "node => !(node.ariaLabel || node.labels?.length || node.textContent.trim())"
+    controls = page.locator("a, button, input, select, summary").element_handles()
+    assert [node.inner_text() for node in controls if node.evaluate(unnamed)] == []
+    assert page.locator("main").count() == page.locator("h1").count() == 1
+    repeated = "() => [...document.querySelectorAll('[id]')].map(n => n.id)"
+    names = page.evaluate(repeated)
+    assert len(names) == len(set(names))
