@@ -87,6 +87,17 @@ def diagnose(truth: Trace, model: Trace | None, verdict: Verdict) -> Diagnosis |
     return next(filter(None, found), None) or _left_undone(case)
 
 
+def bounded(value: Any) -> Any:
+    """Return a piece of evidence in JSON's types, cut off where it gets long."""
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else f"{value[: _LONGEST - 3]}..."
+    text = brief(value, _LONGEST)
+    try:
+        return to_json(value) if len(text) < _LONGEST else text
+    except RecursionError:
+        return text
+
+
 class _Case:
     """The turn that failed, and what in it bears on the failure.
 
@@ -145,7 +156,7 @@ class _Case:
         """
         done = {"call": act.text, "result": act.result} if act else {}
         known = {name: value for name, value in {**done, **evidence}.items() if value is not ABSENT}
-        shown = {name: _bounded(value) for name, value in known.items()}
+        shown = {name: bounded(value) for name, value in known.items()}
         return Diagnosis(cause, detail, self.turn, act.step if act else None, shown)
 
 
@@ -490,7 +501,7 @@ def _repeated(acts: Sequence[Act]) -> Act | None:
 
 def _loop_evidence(act: Act, acts: Sequence[Act]) -> dict[str, Any]:
     times = sum((other.text, other.result) == (act.text, act.result) for other in acts)
-    return {"call": _bounded(act.text), "result": _bounded(act.result), "times": times}
+    return {"call": bounded(act.text), "result": bounded(act.result), "times": times}
 
 
 def _is_login(act: Act) -> bool:
@@ -513,11 +524,3 @@ def _paths(act: Act) -> list[str]:
 
 def _short(act: Act) -> str:
     return act.text if len(act.text) <= 100 else f"{act.text[:97]}..."
-
-
-def _bounded(value: Any) -> Any:
-    """Return a value in JSON's types, cut off where it gets long."""
-    if isinstance(value, str):
-        return value if len(value) <= _LONGEST else f"{value[: _LONGEST - 3]}..."
-    text = brief(value, _LONGEST)
-    return to_json(value) if len(text) < _LONGEST else text

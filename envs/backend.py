@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar, get_origin
 
 from envs.errors import ConfigProblem
+from envs.interface import checked
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
 
@@ -79,7 +80,11 @@ class Backend:
     TOOLS: ClassVar[Mapping[str, Tool]] = {}
 
     def __init_subclass__(cls) -> None:
-        """Collect state fields and functions."""
+        """Collect state fields and functions.
+
+        Raises:
+            TypeError: A function's parameter has no type, or one that JSON cannot express.
+        """
         cls.FIELDS = {
             name: getattr(cls, name)
             for name, kind in cls.__annotations__.items()
@@ -91,7 +96,7 @@ class Backend:
             if (field := cls.RENAMED.get(key, key)) in cls.FIELDS
         }
         cls.TOOLS = {
-            name: Tool(name, cls.__name__, member, *member.__dict__["_tool"])
+            name: Tool(name, cls.__name__, checked(cls.__name__, member), *member.__dict__["_tool"])
             for name, member in vars(cls).items()
             if callable(member) and "_tool" in getattr(member, "__dict__", {})
         }

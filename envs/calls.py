@@ -12,6 +12,7 @@ import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping
+from keyword import kwlist
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
@@ -33,6 +34,23 @@ warnings.filterwarnings("ignore", module=re.escape(_SOURCE))
 _FENCE = re.compile(r"```(?:[\w+-]*+[ \t]*+\n|[\w+-]++[ \t]++(?=[A-Za-z_\[]))?(.*?)```", re.DOTALL)
 _CALL_START = re.compile(r"[A-Za-z_][\w.]*+[ \t]*+\(")
 _LIST_START = re.compile(r"\[\s*+[A-Za-z_][\w.]*+[ \t]*+\(")
+
+
+# Calls in plain form, which nearly all are: ASCII, named arguments, no escapes, short numbers. They
+# are read in a fifth of the time that a syntax tree takes; whatever else there is takes the tree.
+_NAME = r"[A-Za-z_]\w*+"
+_SCALAR = (
+    r"(?:'[^'\\\n\r\0]*+'|\"[^\"\\\n\r\0]*+\"|True|False|None"
+    r"|-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?)"
+)
+_VALUE = rf"{_SCALAR}|\[(?:{_SCALAR}(?:, ?(?!\])|(?=\])))*+\]"
+_PLAIN_SCALAR = re.compile(_SCALAR)
+_PLAIN_ARGUMENT = re.compile(rf"({_NAME})=({_VALUE})", re.ASCII)
+_PLAIN_CALL = re.compile(
+    rf"({_NAME})\(((?:{_NAME}=(?:{_VALUE})(?:, ?(?=[A-Za-z_])|(?=\))))*+)\)", re.ASCII
+)
+_CONSTANTS: Mapping[str, bool | None] = {"True": True, "False": False, "None": None}
+_RESERVED = frozenset([*kwlist, "__debug__"])
 
 
 class Call(NamedTuple):
@@ -78,6 +96,10 @@ def parse_call(text: str) -> Call:
     Raises:
         MalformedCall: The text is anything else than one call with literal arguments.
     """
+    match = _PLAIN_CALL.fullmatch(text) if len(text) <= MAX_TEXT else None
+    call = _plain_call(match) if match else None
+    if call is not None:
+        return call
     node = parse_expression(text)
     if not isinstance(node, ast.Call):
         raise MalformedCall(f"{_excerpt(text)} is not a function call. Write name(argument=value).")
@@ -98,6 +120,9 @@ def parse_calls(text: str) -> list[Call]:
     """
     if len(text) > MAX_TEXT:
         raise MalformedCall(f"The reply has {len(text)} characters; at most {MAX_TEXT} are read.")
+    calls = plain_calls(text)
+    if calls:
+        return calls
     fence = _FENCE.search(text)
     for stretch in (text, fence[1] if fence else ""):
         # Before looking for lists and fences anywhere: one inside of a call is an argument of it.
@@ -118,6 +143,52 @@ def parse_calls(text: str) -> list[Call]:
     return []
 
 
+def plain_calls(text: str) -> list[Call]:
+    """Read a bracketed list of calls in plain form; any other text gives an empty list.
+
+    Args:
+        text: At most MAX_TEXT characters.
+    """
+    calls: list[Call] = []
+    position = 1 if text.startswith("[") else len(text)
+    while match := _PLAIN_CALL.match(text, position):
+        call = _plain_call(match)
+        if call is None:
+            return []
+        calls.append(call)
+        position = match.end()
+        if text.startswith(", ", position):
+            position += 2
+        elif text.startswith(",", position):
+            position += 1
+        else:
+            break
+    return calls if text[position:] == "]" else []
+
+
+def _plain_call(match: re.Match[str]) -> Call | None:
+    """Return the call in plain form that was found; None where it needs a closer look."""
+    name, arguments = match.groups()
+    if name in _RESERVED or not arguments.isascii():
+        return None
+    kwargs: dict[str, Any] = {}
+    for key, value in _PLAIN_ARGUMENT.findall(arguments):
+        if key in kwargs or key in _RESERVED:
+            return None
+        kwargs[key] = _plain_value(value)
+    return Call(name, (), kwargs)
+
+
+def _plain_value(text: str) -> Any:
+    if text[0] in "'\"":
+        return text[1:-1]
+    if text[0] == "[":
+        return [_plain_value(member) for member in _PLAIN_SCALAR.findall(text)]
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    return float(text) if "." in text else int(text)
+
+
 def call_from_tool(name: str, arguments: object) -> Call:
     """Build a call from a structured tool call.
 
@@ -135,7 +206,9 @@ def call_from_tool(name: str, arguments: object) -> Call:
     if not isinstance(arguments, dict):
         kind = type(arguments).__name__
         raise MalformedCall(f"The arguments of {name} are a {kind}; they must be a JSON object.")
-    check_bounds(arguments)
+    for value in arguments.values():
+        if type(value) is not str:  # most are, and those have no bounds
+            check_bounds(value, 1)
     return Call(name, (), arguments)
 
 

@@ -116,6 +116,10 @@ class GorillaFileSystem(Backend):
 
         Returns:
             current_working_directory: The path, from the root directory's own name on.
+
+        Examples:
+            >>> pwd()
+            {"current_working_directory": "/finance_share"}
         """
         return {"current_working_directory": self._place()}
 
@@ -128,6 +132,10 @@ class GorillaFileSystem(Backend):
 
         Returns:
             current_directory_content: Names of files and directories.
+
+        Examples:
+            >>> ls(a=True)
+            {"current_directory_content": ["reports", "reports_archive", "README.txt", ...
         """
         names = list(self._entries())
         if not a:
@@ -145,6 +153,12 @@ class GorillaFileSystem(Backend):
         Returns:
             current_working_directory: Name of the directory now current, without its path. Nothing
             after ``..``.
+
+        Examples:
+            >>> cd(folder='reports')
+            {"current_working_directory": "reports"}
+            >>> cd(folder='reports/2024')
+            {"error": "'reports/2024' is a path. Give one directory; cd again for more."}
         """
         target = folder.rstrip("/")
         if "/" in target:
@@ -171,6 +185,12 @@ class GorillaFileSystem(Backend):
 
         Returns:
             Nothing.
+
+        Examples:
+            >>> mkdir(dir_name='drafts')
+            None
+            >>> mkdir(dir_name='reports')
+            {"error": "There is a directory 'reports' already."}
         """
         _check_characters(dir_name)
         self._check_new(dir_name)
@@ -188,6 +208,12 @@ class GorillaFileSystem(Backend):
 
         Returns:
             Nothing.
+
+        Examples:
+            >>> touch(file_name='notes.txt')
+            None
+            >>> touch(file_name='README.txt')
+            {"error": "There is a file 'README.txt' already."}
         """
         _check_characters(file_name)
         self._check_new(file_name)
@@ -204,6 +230,12 @@ class GorillaFileSystem(Backend):
 
         Returns:
             terminal_output: The text, if no file was named; else nothing.
+
+        Examples:
+            >>> echo(content='ready', file_name='README.txt')
+            None
+            >>> echo(content='ready', file_name='reports')
+            {"error": "'reports' is a directory; name a file."}
         """
         if file_name is not None:
             _check_characters(file_name)
@@ -222,6 +254,12 @@ class GorillaFileSystem(Backend):
 
         Returns:
             file_content: The whole content.
+
+        Examples:
+            >>> cat(file_name='README.txt')
+            {"file_content": "Current reports are in reports, one folder per year."}
+            >>> cat(file_name='missing.txt')
+            {"error": "There is no 'missing.txt' in /finance_share. It holds 'reports', ...
         """
         _check_characters(file_name)
         return {"file_content": self._content(file_name)}
@@ -238,6 +276,12 @@ class GorillaFileSystem(Backend):
 
         Returns:
             matches: Paths that start with the given one, a directory before what is in it.
+
+        Examples:
+            >>> find(path='.', name='q1')
+            {"matches": ["./reports/2024/q1_summary.txt"]}
+            >>> find(path='missing')
+            {"error": "'missing' leads nowhere: there is no directory 'missing' on the way."}
         """
         above = path.rstrip("/")
         found = (way for way, _ in _walk(self._start(path)) if name is None or name in way[-1])
@@ -254,6 +298,12 @@ class GorillaFileSystem(Backend):
         Returns:
             count: The number.
             type: What was counted: lines, words or characters.
+
+        Examples:
+            >>> wc(file_name='README.txt', mode='w')
+            {"count": 9, "type": "words"}
+            >>> wc(file_name='missing.txt')
+            {"error": "There is no 'missing.txt' in /finance_share. It holds 'reports', ...
         """
         if mode not in _COUNTED:
             raise InvalidArgument(f"There is no mode {mode!r}; give 'l', 'w' or 'c'.")
@@ -270,6 +320,12 @@ class GorillaFileSystem(Backend):
         Returns:
             sorted_content: The lines by the code of their characters: digits, capitals, small
             letters.
+
+        Examples:
+            >>> sort(file_name='README.txt')
+            {"sorted_content": "Current reports are in reports, one folder per year."}
+            >>> sort(file_name='missing.txt')
+            {"error": "There is no 'missing.txt' in /finance_share. It holds 'reports', ...
         """
         return {"sorted_content": "\n".join(sorted(self._lines(file_name)))}
 
@@ -283,6 +339,12 @@ class GorillaFileSystem(Backend):
 
         Returns:
             matching_lines: The lines, in the order of the file.
+
+        Examples:
+            >>> grep(file_name='README.txt', pattern='year')
+            {"matching_lines": ["Current reports are in reports, one folder per year."]}
+            >>> grep(file_name='missing.txt', pattern='year')
+            {"error": "There is no 'missing.txt' in /finance_share. It holds 'reports', ...
         """
         return {"matching_lines": [line for line in self._lines(file_name) if pattern in line]}
 
@@ -296,6 +358,10 @@ class GorillaFileSystem(Backend):
 
         Returns:
             disk_usage: The size with its unit.
+
+        Examples:
+            >>> du(human_readable=True)
+            {"disk_usage": "436.00 B"}
         """
         size = sum(
             _bytes(way[-1], node["content"])
@@ -314,6 +380,12 @@ class GorillaFileSystem(Backend):
 
         Returns:
             last_lines: The lines.
+
+        Examples:
+            >>> tail(file_name='README.txt', lines=1)
+            {"last_lines": "Current reports are in reports, one folder per year."}
+            >>> tail(file_name='missing.txt')
+            {"error": "There is no 'missing.txt' in /finance_share. It holds 'reports', ...
         """
         all_lines = self._lines(file_name)
         # A count above that of the lines need not be a whole number, as in the reference.
@@ -330,6 +402,12 @@ class GorillaFileSystem(Backend):
         Returns:
             diff_lines: For each pair of lines that differ, ``- `` and the first file's line, then
             ``+ `` and the second file's line; empty if none does.
+
+        Examples:
+            >>> diff(file_name1='README.txt', file_name2='.retention')
+            {"diff_lines": "- Current reports are in reports, one folder per year. ... seven years"}
+            >>> diff(file_name1='README.txt', file_name2='missing.txt')
+            {"error": "There is no 'missing.txt' in /finance_share. It holds 'reports', ...
         """
         pairs = zip(self._lines(file_name1), self._lines(file_name2), strict=False)
         changes = [f"- {first}\n+ {second}" for first, second in pairs if first != second]
@@ -346,6 +424,12 @@ class GorillaFileSystem(Backend):
 
         Returns:
             result: What was moved where.
+
+        Examples:
+            >>> mv(source='README.txt', destination='reports')
+            {"result": "'README.txt' moved to 'reports/README.txt'"}
+            >>> mv(source='README.txt', destination='reports')
+            {"error": "There is no 'README.txt' in /finance_share. It holds 'reports', ...
         """
         node = self._entry(source)
         self._check_destination(source, destination)
@@ -363,6 +447,12 @@ class GorillaFileSystem(Backend):
 
         Returns:
             result: What was removed.
+
+        Examples:
+            >>> rm(file_name='README.txt')
+            {"result": "'README.txt' removed"}
+            >>> rm(file_name='README.txt')
+            {"error": "There is no 'README.txt' in /finance_share. It holds 'reports', ...
         """
         self._entry(file_name)
         self._write(_without(self._entries(), file_name))
@@ -377,6 +467,13 @@ class GorillaFileSystem(Backend):
 
         Returns:
             result: What was removed.
+
+        Examples:
+            >>> mkdir(dir_name='drafts')
+            >>> rmdir(dir_name='drafts')
+            {"result": "'drafts' removed"}
+            >>> rmdir(dir_name='reports')
+            {"error": "The directory 'reports' is not empty. Remove what is in it first."}
         """
         if self._contents(dir_name):
             raise Refused(f"The directory {dir_name!r} is not empty. Remove what is in it first.")
@@ -394,6 +491,12 @@ class GorillaFileSystem(Backend):
 
         Returns:
             result: What was copied where.
+
+        Examples:
+            >>> cp(source='README.txt', destination='reports')
+            {"result": "'README.txt' copied to 'reports/README.txt'"}
+            >>> cp(source='missing.txt', destination='reports')
+            {"error": "There is no 'missing.txt' in /finance_share. It holds 'reports', ...
         """
         node = self._entry(source)
         self._check_destination(source, destination)

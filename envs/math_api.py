@@ -104,6 +104,12 @@ class MathAPI(Backend):
 
         Returns:
             result: The logarithm as mpf('...'), for a negative value or base as mpc(...).
+
+        Examples:
+            >>> logarithm(value=8, base=2, precision=10)
+            {'result': mpf('3.000000000029')}
+            >>> logarithm(value=8, base=1, precision=10)
+            {"error": "There is no logarithm to the base 1: give another base."}
         """
         digits = int(precision)
         if digits > _MAX_PRECISION:
@@ -128,6 +134,12 @@ class MathAPI(Backend):
 
         Returns:
             result: The mean.
+
+        Examples:
+            >>> mean(numbers=[1, 2, 6])
+            {"result": 3.0}
+            >>> mean(numbers=[])
+            {"error": "There are no numbers: give a list of at least one."}
         """
         _check_any(numbers)
         return {"result": _sum(numbers) / len(numbers)}
@@ -142,6 +154,12 @@ class MathAPI(Backend):
 
         Returns:
             result: The standard deviation.
+
+        Examples:
+            >>> standard_deviation(numbers=[1, 3])
+            {"result": 1.0}
+            >>> standard_deviation(numbers=[])
+            {"error": "There are no numbers: give a list of at least one."}
         """
         _check_any(numbers)
         mean = _sum(numbers) / len(numbers)
@@ -160,6 +178,12 @@ class MathAPI(Backend):
 
         Returns:
             result: The length in the new unit.
+
+        Examples:
+            >>> si_unit_conversion(value=2, unit_in='km', unit_out='m')
+            {"result": 2000.0}
+            >>> si_unit_conversion(value=2, unit_in='km', unit_out='mile')
+            {"error": "There is no unit 'mile': give km, m, cm, mm, um, nm."}
         """
         _check_number(value)
         for unit in (unit_in, unit_out):
@@ -180,6 +204,12 @@ class MathAPI(Backend):
 
         Returns:
             result: The quantity in the new unit.
+
+        Examples:
+            >>> imperial_si_conversion(value=1, unit_in='in', unit_out='cm')
+            {"result": 2.54}
+            >>> imperial_si_conversion(value=1, unit_in='in', unit_out='kg')
+            {"error": "Cannot convert from 'in' to 'kg'. There are: cm to in, in to cm, m to ...
         """
         _check_number(value)
         units = (unit_in, unit_out)
@@ -204,6 +234,10 @@ class MathAPI(Backend):
 
         Returns:
             result: a + b.
+
+        Examples:
+            >>> add(a=1, b=2.5)
+            {"result": 3.5}
         """
         return {"result": a + b}
 
@@ -218,6 +252,10 @@ class MathAPI(Backend):
 
         Returns:
             result: a - b.
+
+        Examples:
+            >>> subtract(a=1, b=2.5)
+            {"result": -1.5}
         """
         return {"result": a - b}
 
@@ -232,6 +270,10 @@ class MathAPI(Backend):
 
         Returns:
             result: a * b.
+
+        Examples:
+            >>> multiply(a=2, b=2.5)
+            {"result": 5.0}
         """
         _check_number(a)
         _check_number(b)
@@ -248,6 +290,12 @@ class MathAPI(Backend):
 
         Returns:
             result: a / b.
+
+        Examples:
+            >>> divide(a=1, b=4)
+            {"result": 0.25}
+            >>> divide(a=1, b=0)
+            {"error": "Cannot divide 1 by zero: give another b."}
         """
         if b == 0:
             raise InvalidArgument(f"Cannot divide {a!r} by zero: give another b.")
@@ -265,6 +313,12 @@ class MathAPI(Backend):
         Returns:
             result: base ** exponent, complex for a negative base and a fractional exponent. Two
             integers give an exact integer, of at most 4300 digits.
+
+        Examples:
+            >>> power(base=2, exponent=10)
+            {"result": 1024}
+            >>> power(base=0, exponent=-1)
+            {"error": "Cannot raise 0 to the negative power -1."}
         """
         if base == 0 and exponent < 0:
             raise InvalidArgument(f"Cannot raise 0 to the negative power {exponent}.")
@@ -281,6 +335,12 @@ class MathAPI(Backend):
 
         Returns:
             result: The root as Decimal('...').
+
+        Examples:
+            >>> square_root(number=2, precision=5)
+            {'result': Decimal('1.4142')}
+            >>> square_root(number=-1, precision=5)
+            {"error": "There is no square root of -1: give 0 or more."}
         """
         if number < 0:
             raise InvalidArgument(f"There is no square root of {number}: give 0 or more.")
@@ -300,6 +360,10 @@ class MathAPI(Backend):
 
         Returns:
             result: The number without its sign.
+
+        Examples:
+            >>> absolute_value(number=-3)
+            {"result": 3}
         """
         return {"result": abs(number)}
 
@@ -315,6 +379,10 @@ class MathAPI(Backend):
 
         Returns:
             result: The rounded number. A float stays one unless decimal_places is null.
+
+        Examples:
+            >>> round_number(number=2.718, decimal_places=1)
+            {"result": 2.7}
         """
         if isinstance(number, int) and decimal_places is not None:
             # Python would calculate the power of ten, however many zeros it has.
@@ -334,6 +402,12 @@ class MathAPI(Backend):
 
         Returns:
             result: The percentage.
+
+        Examples:
+            >>> percentage(part=1, whole=8)
+            {"result": 12.5}
+            >>> percentage(part=1, whole=0)
+            {"error": "Cannot take 1 as a part of zero: give another whole."}
         """
         if whole == 0:
             raise InvalidArgument(f"Cannot take {part!r} as a part of zero: give another whole.")
@@ -348,6 +422,12 @@ class MathAPI(Backend):
 
         Returns:
             result: The smallest.
+
+        Examples:
+            >>> min_value(numbers=[3, 1, 2])
+            {"result": 1}
+            >>> min_value(numbers=[])
+            {"error": "There are no numbers: give a list of at least one."}
         """
         _check_any(numbers)
         return {"result": min(numbers)}
@@ -361,6 +441,12 @@ class MathAPI(Backend):
 
         Returns:
             result: The largest.
+
+        Examples:
+            >>> max_value(numbers=[3, 1, 2])
+            {"result": 3}
+            >>> max_value(numbers=[])
+            {"error": "There are no numbers: give a list of at least one."}
         """
         _check_any(numbers)
         return {"result": max(numbers)}
@@ -375,6 +461,12 @@ class MathAPI(Backend):
 
         Returns:
             result: Their sum.
+
+        Examples:
+            >>> sum_values(numbers=[3, 1, 2])
+            {"result": 6}
+            >>> sum_values(numbers=[])
+            {"error": "There are no numbers: give a list of at least one."}
         """
         _check_any(numbers)
         return {"result": _sum(numbers)}

@@ -92,6 +92,10 @@ class MessageAPI(Backend):
 
         Returns:
             user_list: Names, the oldest user first.
+
+        Examples:
+            >>> list_users()
+            {"user_list": ["Ines Duarte", "Tom Berg", "Tom Bergmann", "Hanna Voss"]}
         """
         return {"user_list": list(self.user_map)}
 
@@ -104,6 +108,12 @@ class MessageAPI(Backend):
 
         Returns:
             user_id: Id of the user.
+
+        Examples:
+            >>> get_user_id(user='Tom Berg')
+            {"user_id": "USR012"}
+            >>> get_user_id(user='Tom')
+            {"error": "There is no user 'Tom'. There are: Ines Duarte, Tom Berg, Tom Bergmann, ...
         """
         if user not in self.user_map:
             raise NotFound(f"There is no user {user!r}. There are: {_listed(self.user_map)}.")
@@ -119,6 +129,10 @@ class MessageAPI(Backend):
         Returns:
             login_status: False if there is no such id; whoever was logged in then stays so.
             message: What happened.
+
+        Examples:
+            >>> message_login(user_id='USR011')
+            {"login_status": true, "message": "User 'USR011' logged in successfully."}
         """
         if user_id not in self.user_map.values():
             return {"login_status": False, "message": self._no_user(user_id)}
@@ -131,6 +145,10 @@ class MessageAPI(Backend):
 
         Returns:
             login_status: Whether somebody is logged in.
+
+        Examples:
+            >>> message_get_login_status()
+            {"login_status": true}
         """
         return {"login_status": bool(self.current_user)}
 
@@ -146,6 +164,12 @@ class MessageAPI(Backend):
             sent_status: Whether the message was sent.
             message_id: new_id: Id of the message.
             message: Confirmation.
+
+        Examples:
+            >>> send_message(receiver_id='USR012', message='Thanks!')
+            {"sent_status": true, "message_id": {"new_id": 43125}, "message": "Message sent to ...
+            >>> send_message(receiver_id='USR099', message='Thanks!')
+            {"error": "There is no user with the id 'USR099'. There are: USR011, USR012, ...
         """
         self._require_login()
         if receiver_id not in self.user_map.values():
@@ -170,6 +194,13 @@ class MessageAPI(Backend):
             deleted_status: Whether the message was deleted.
             receiver_id: Id of the user who got it.
             message: Confirmation.
+
+        Examples:
+            >>> send_message(receiver_id='USR012', message='Thanks!')
+            >>> delete_message(receiver_id='USR012')
+            {"deleted_status": true, "receiver_id": "USR012", "message": "Receiver USR012's ...
+            >>> delete_message(receiver_id='USR099')
+            {"error": "There is no message to 'USR099'. See view_messages_sent for what there is."}
         """
         self._require_login()
         for message in reversed(self.inbox):
@@ -192,6 +223,10 @@ class MessageAPI(Backend):
 
         Returns:
             messages: Receiver id to the contents of the messages, oldest first.
+
+        Examples:
+            >>> view_messages_sent()
+            {"messages": {"USR012": ["Your parking permit is ready."], "USR013": ["The lab ...
         """
         self._require_login()
         contents: dict[str, list[Any]] = {}
@@ -210,6 +245,12 @@ class MessageAPI(Backend):
             added_status: Whether the user was added.
             user_id: Id of the new user.
             message: Confirmation.
+
+        Examples:
+            >>> add_contact(user_name='Omar Diaz')
+            {"added_status": true, "user_id": "USR015", "message": "Contact 'Omar Diaz' added ...
+            >>> add_contact(user_name='Tom Berg')
+            {"error": "There is a user 'Tom Berg' already, with the id USR012."}
         """
         if user_name in self.user_map:
             raise AlreadyExists(
@@ -237,6 +278,10 @@ class MessageAPI(Backend):
 
         Returns:
             results: The messages found, oldest first, each with receiver_id and message.
+
+        Examples:
+            >>> search_messages(keyword='laptop')
+            {"results": [{"receiver_id": "USR011", "message": "The laptop for the new starter ...
         """
         self._require_login()
         wanted = keyword.lower()
@@ -257,6 +302,10 @@ class MessageAPI(Backend):
 
         Returns:
             stats: received_count: Number of messages; total_contacts: Number of their receivers.
+
+        Examples:
+            >>> get_message_stats()
+            {"stats": {"received_count": 3, "total_contacts": 3}}
         """
         self._require_login()
         receivers = {receiver for receiver, _ in map(_read, self.inbox)}

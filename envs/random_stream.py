@@ -25,13 +25,16 @@ class _Words:
         self._words = array("I")
         self._growing = Lock()
 
-    def take(self, position: int, count: int) -> list[int]:
-        end = position + count
-        if len(self._words) < end:
-            with self._growing:
-                while len(self._words) < end:
-                    self._words.extend([self._source.getrandbits(_WORD) for _ in range(_BLOCK)])
-        return self._words[position:end].tolist()
+    def at(self, position: int) -> int:
+        """Return one output."""
+        if position >= len(self._words):
+            self._grow(position)
+        return self._words[position]
+
+    def _grow(self, position: int) -> None:
+        with self._growing:
+            while position >= len(self._words):
+                self._words.extend([self._source.getrandbits(_WORD) for _ in range(_BLOCK)])
 
 
 @lru_cache(maxsize=256)
@@ -47,9 +50,10 @@ class RandomStream(NamedTuple):
 
     def uniform(self, low: float, high: float) -> tuple[float, RandomStream]:
         """Draw a float between low and high, as ``Random.uniform`` does."""
-        first, second = _words(self.seed).take(self.position, 2)
+        words, position = _words(self.seed), self.position
+        first, second = words.at(position), words.at(position + 1)
         fraction = ((first >> 5) * 67108864.0 + (second >> 6)) / 9007199254740992.0
-        return low + (high - low) * fraction, self._replace(position=self.position + 2)
+        return low + (high - low) * fraction, RandomStream(self.seed, position + 2)
 
     def randint(self, low: int, high: int) -> tuple[int, RandomStream]:
         """Draw an integer from low to high, both included, as ``Random.randint`` does."""
@@ -57,12 +61,18 @@ class RandomStream(NamedTuple):
             raise ValueError(f"there is no integer from {low} to {high}")
         span = high - low + 1
         bits = span.bit_length()
-        words = -(-bits // _WORD)
         position = self.position
         while True:
-            drawn = _words(self.seed).take(position, words)
-            position += words
-            drawn[-1] >>= words * _WORD - bits
-            value = sum(word << (_WORD * index) for index, word in enumerate(drawn))
+            value, position = self._bits(bits, position)
             if value < span:
-                return low + value, self._replace(position=position)
+                return low + value, RandomStream(self.seed, position)
+
+    def _bits(self, count: int, position: int) -> tuple[int, int]:
+        """Draw an integer of so many bits, lowest word first; return it and the next position."""
+        words = _words(self.seed)
+        value, shift = 0, 0
+        while count - shift > _WORD:
+            value |= words.at(position) << shift
+            position, shift = position + 1, shift + _WORD
+        value |= words.at(position) >> (_WORD - count + shift) << shift
+        return value, position + 1

@@ -1,8 +1,15 @@
-"""The backends there are. Adding one here enrols it in every command and every contract test."""
+"""The environments there are: the reference's eight, more of ours, and those of other packages.
+
+A package offers a backend, under its class's name, by the entry-point group named ``GROUP``.
+Installed packages are looked through only for a name that is none of ours, or when all are listed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
 from envs.backend import Backend
 from envs.errors import ConfigError, ConfigProblem
@@ -14,6 +21,12 @@ from envs.trading_bot import TradingBot
 from envs.travel_booking import TravelAPI
 from envs.twitter import TwitterAPI
 from envs.vehicle_control import VehicleControlAPI
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "turnwise.environments"
+"""Entry-point group of out-of-tree environments."""
 
 BACKENDS: Mapping[str, type[Backend]] = {
     backend.__name__: backend
@@ -28,18 +41,93 @@ BACKENDS: Mapping[str, type[Backend]] = {
         VehicleControlAPI,
     )
 }
-"""Backend name, as initial configs have it, to its class."""
+"""The reference's backends by name: what our data set, its graph and the comparisons are about."""
+
+_MORE: tuple[type[Backend], ...] = ()
+MORE: Mapping[str, type[Backend]] = {backend.__name__: backend for backend in _MORE}
+"""Further environments of this repository by name; ``turnwise new-env`` adds to them."""
+
+
+def names() -> list[str]:
+    """Return the names of all environments, ours first.
+
+    Raises:
+        ConfigError: Two of them have the same name.
+    """
+    installed = _installed()
+    for name in installed:
+        _only(name)
+    return [*BACKENDS, *MORE, *sorted(installed)]
 
 
 def backend_class(name: str) -> type[Backend]:
     """Return the backend of a name.
 
     Raises:
-        ConfigError: There is no such backend.
+        ConfigError: There is no such backend, more than one, or it cannot be imported.
     """
-    if name not in BACKENDS:
-        problem = ConfigProblem(
-            f"$.{name}", f"there is no such backend; there are {', '.join(BACKENDS)}"
-        )
-        raise ConfigError([problem])
-    return BACKENDS[name]
+    ours = BACKENDS.get(name) or MORE.get(name)
+    if ours:
+        return ours
+    if name not in _installed():
+        raise _problem(name, f"there is no such backend; there are {', '.join(names())}")
+    return _imported(name)
+
+
+def is_usable(name: str) -> bool:
+    """Tell whether there is a backend of a name and it can be imported."""
+    try:
+        return bool(backend_class(name))
+    except ConfigError:
+        return False
+
+
+def forget_installed() -> None:
+    """Look for installed packages again, after one has come or gone while the program runs."""
+    _installed.cache_clear()
+    _imported.cache_clear()
+
+
+@cache
+def _installed() -> Mapping[str, Sequence[EntryPoint]]:
+    # Reading the metadata of all packages takes long, and most commands do not need it.
+    from importlib.metadata import entry_points
+
+    found: dict[str, list[EntryPoint]] = defaultdict(list)
+    for point in entry_points(group=GROUP):
+        found[point.name].append(point)
+    return dict(found)
+
+
+@cache
+def _imported(name: str) -> type[Backend]:
+    point = _only(name)
+    try:
+        backend = point.load()
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise _problem(name, f"{_package(point)} cannot be imported: {said}") from error
+    if not (isinstance(backend, type) and issubclass(backend, Backend)):
+        raise _problem(name, f"{point.value} of {_package(point)} is no subclass of Backend")
+    if backend.__name__ != name:
+        advice = f"name its entry point {backend.__name__}"
+        raise _problem(name, f"the class in {_package(point)} is {backend.__name__}; {advice}")
+    return backend
+
+
+def _only(name: str) -> EntryPoint:
+    points = _installed()[name]
+    ours = ["turnwise"] if name in BACKENDS or name in MORE else []
+    packages = [*ours, *map(_package, points)]
+    if len(packages) > 1:
+        listed = ", ".join(packages)
+        raise _problem(name, f"is in more than one package; uninstall all but one of {listed}")
+    return points[0]
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.value
+
+
+def _problem(name: str, message: str) -> ConfigError:
+    return ConfigError([ConfigProblem(f"$.{name}", message)])

@@ -73,6 +73,10 @@ class Result:
 
     A value may be shared with the state, so read it and do not change it.
 
+    Args:
+        value: What the function returned; None for an error.
+        text: The wire form where it is known, or None.
+
     Attributes:
         error: The error, or None for a success.
         changed: Whether compared state is different from before the call.
@@ -80,11 +84,17 @@ class Result:
 
     __slots__ = ("_text", "_value", "changed", "error")
 
-    def __init__(self, value: Any, error: ToolError | None = None, changed: bool = False) -> None:
+    def __init__(
+        self,
+        value: Any,
+        error: ToolError | None = None,
+        changed: bool = False,
+        text: str | None = None,
+    ) -> None:
         self._value = value
         self.error = error
         self.changed = changed
-        self._text: str | None = None
+        self._text = text
 
     @classmethod
     def refused(cls, error: ToolError, changed: bool = False) -> Result:
@@ -123,12 +133,16 @@ class Result:
 
 
 def _render(value: Any) -> str:
-    if isinstance(value, str):
-        return value
     if isinstance(value, dict):
         try:
-            bulky = any(type(v) is tuple and len(v) > _BULK for v in value.values())
-            return _encode_bulky(value) if bulky else encode(value)
+            return _render_object(value)
         except (TypeError, ValueError):
             return str(value)
-    return str(value)
+    return value if isinstance(value, str) else str(value)
+
+
+def _render_object(value: dict[str, Any]) -> str:
+    for member in value.values():
+        if type(member) is tuple and len(member) > _BULK:
+            return _encode_bulky(value)
+    return encode(value)

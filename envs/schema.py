@@ -1,18 +1,19 @@
 """The interface of a function, from its signature and docstring: one source for every reader.
 
-Supported parameter types are those that pydantic can describe in JSON Schema: bool, int, float,
-str, Literal, None, list, dict, TypedDict, unions of them, and Annotated with ranges or patterns.
+JSON Schema, the check of arguments and the reference page all come from here. Which types a
+parameter may have is said, and checked when a backend's class is made, in ``envs.interface``.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import takewhile
 from typing import Any, NamedTuple, NotRequired, get_type_hints
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 from typing_extensions import TypedDict
 
@@ -21,7 +22,7 @@ from envs.binding import bind, parameters
 from envs.errors import InvalidArgument
 from envs.state import brief
 
-_SECTION = re.compile(r"^(Args|Returns|Raises):\s*$", re.MULTILINE)
+_SECTION = re.compile(r"^(Args|Returns|Raises|Examples):\s*$", re.MULTILINE)
 _ITEM = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
@@ -34,13 +35,31 @@ class Parameter(NamedTuple):
     required: bool
 
 
+class Example(NamedTuple):
+    """A call that a docstring shows, in the environment's example config."""
+
+    call: str
+    """Text of the call."""
+    shown: str
+    """The text of its result, ``...`` for any part of it; empty where none is shown."""
+
+
 class ToolSpec(NamedTuple):
-    """What a model is told about a function."""
+    """What a model is told about a function, and examples, which it is not."""
 
     name: str
     description: str
     parameters: tuple[Parameter, ...]
     returns: str
+    examples: tuple[Example, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return the function document: name, description, and parameters as JSON Schema."""
+        return {
+            "name": self.name,
+            "description": f"{self.description} Returns: {self.returns}",
+            "parameters": self.json_schema(),
+        }
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the arguments object."""
@@ -62,7 +81,7 @@ def spec(tool: Tool) -> ToolSpec:
     """
     summary, sections = _sections(inspect.getdoc(tool.function) or "")
     described = dict(_ITEM.findall(sections.get("Args", "")))
-    properties = _adapter(tool).json_schema()
+    properties = _schema(tool)
     described_parameters = []
     for parameter in parameters(tool):
         if parameter.name not in described:
@@ -78,20 +97,57 @@ def spec(tool: Tool) -> ToolSpec:
         _joined(summary),
         tuple(described_parameters),
         _joined(sections.get("Returns", "")),
+        tuple(_examples(sections.get("Examples", ""))),
     )
 
 
-def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+def docstring_defects(tool: Tool) -> Iterator[str]:
+    """Yield what is wrong with a function's docstring."""
+    try:
+        told = spec(tool)
+    except TypeError as error:
+        yield str(error)
+        return
+    if not told.description.endswith("."):
+        yield "its summary is no sentence that ends in a full stop"
+    if not told.returns:
+        yield "does not say what is returned"
+    names = [parameter.name for parameter in told.parameters]
+    _, sections = _sections(inspect.getdoc(tool.function) or "")
+    for name, _ in _ITEM.findall(sections.get("Args", "")):
+        if name not in names:
+            yield f"describes {name}, which is no parameter"
+
+
+def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Check that arguments fit a function's schema.
+
+    Returns:
+        The arguments by name, those that are pydantic models made.
 
     Raises:
         InvalidArgument: One is missing, unknown, given twice, or of the wrong type.
     """
     arguments = bind(tool, args, kwargs)
     try:
-        _adapter(tool).validate_python(arguments)
+        fitting: dict[str, Any] = _adapter(tool).validate_python(arguments, strict=True)
+        return fitting
     except ValidationError as error:
         raise InvalidArgument(_explain(tool, error.errors()[0])) from None
+
+
+def check_value(tool: Tool, name: str, value: Any) -> None:
+    """Check that a value fits one parameter, whatever the others are.
+
+    Raises:
+        InvalidArgument: It does not.
+    """
+    try:
+        _adapter(tool).validate_python({name: value}, strict=True)
+    except ValidationError as error:
+        for detail in error.errors():
+            if detail["loc"][0] == name:
+                raise InvalidArgument(_explain(tool, detail)) from None
 
 
 @cache
@@ -105,10 +161,15 @@ def _adapter(tool: Tool) -> TypeAdapter[Any]:
         arguments: Any = TypedDict(tool.name, fields)  # type: ignore[misc]
         arguments.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[attr-defined]
         return TypeAdapter(arguments)
-    except KeyError as error:
-        raise TypeError(f"{_where(tool)}: the parameter {error} has no type") from None
     except Exception as error:
         raise TypeError(f"{_where(tool)}: {error}") from error
+
+
+def _schema(tool: Tool) -> dict[str, Any]:
+    try:
+        return _adapter(tool).json_schema()
+    except PydanticUserError as error:
+        raise TypeError(f"{_where(tool)}: {error.message}") from error
 
 
 def _explain(tool: Tool, detail: ErrorDetails) -> str:
@@ -124,6 +185,14 @@ def _explain(tool: Tool, detail: ErrorDetails) -> str:
 def _sections(doc: str) -> tuple[str, dict[str, str]]:
     summary, *rest = _SECTION.split(doc)
     return summary.strip(), dict(zip(rest[::2], rest[1::2], strict=True))
+
+
+def _examples(section: str) -> Iterator[Example]:
+    for example in section.split(">>> ")[1:]:
+        first, *rest = map(str.strip, example.splitlines())
+        further = list(takewhile(lambda line: line.startswith("... "), rest))
+        call = " ".join([first, *(line.removeprefix("... ") for line in further)])
+        yield Example(call, _joined(" ".join(rest[len(further) :])))
 
 
 def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:

@@ -24,6 +24,9 @@ from envs.registry import backend_class
 from envs.results import Result
 from envs.state import Snapshot
 
+_NOTHING: Mapping[str, Any] = {}
+"""What a function that only reads can have changed."""
+
 
 @cache
 def _tools_of(environments: tuple[str, ...]) -> Mapping[str, Tool]:
@@ -114,26 +117,14 @@ class Session:
         """
         if isinstance(call, MalformedCall):
             return Result.refused(call)
-        if not call.nested:
-            return self._call(call)
-        # The calls inside may change state, whatever becomes of the one around them.
-        before = self.snapshot()
-        result = self._call(call)
-        result.changed = self.snapshot() != before
-        return result
-
-    def _call(self, call: Call) -> Result:
-        try:
-            tool = self._find(call.name)
-            args, kwargs = call.args, call.kwargs
-            if call.nested:
-                args = tuple([self._resolve(value) for value in args])
-                kwargs = {name: self._resolve(value) for name, value in kwargs.items()}
-            if self.checks_arguments:
-                _check(tool, args, kwargs)
-        except ToolError as error:
-            return Result.refused(error)
-        return self._run(tool, args, kwargs)
+        name = call.name
+        tool = self.tools.get(name)
+        offered = self.offered
+        if tool is None or (offered is not None and name not in offered):
+            return Result.refused(UnknownFunction(lambda: _unknown(name, self.tools, offered)))
+        if call.nested:
+            return self._call_nested(tool, call)
+        return self._run(tool, call.args, call.kwargs)
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
         """Make calls in order; one that fails does not keep the next from being made."""
@@ -148,12 +139,18 @@ class Session:
         for name, backend in self.backends.items():
             backend.__dict__.update(snapshot.states[name])
 
-    def _find(self, name: str) -> Tool:
-        tool = self.tools.get(name)
-        if tool is None or (self.offered is not None and name not in self.offered):
-            offered = self.offered
-            raise UnknownFunction(lambda: _unknown(name, self.tools, offered))
-        return tool
+    def _call_nested(self, tool: Tool, call: Call) -> Result:
+        # The calls inside may change state, whatever becomes of the one around them.
+        before = self.snapshot()
+        try:
+            args = tuple([self._resolve(value) for value in call.args])
+            kwargs = {name: self._resolve(value) for name, value in call.kwargs.items()}
+        except ToolError as error:
+            result = Result.refused(error)
+        else:
+            result = self._run(tool, args, kwargs)
+        result.changed = self.snapshot() != before
+        return result
 
     def _resolve(self, value: Any) -> Any:
         """Replace calls inside an argument by the values that they give."""
@@ -171,19 +168,25 @@ class Session:
         return value
 
     def _run(self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Result:
+        if self.checks_arguments:
+            try:
+                _check(tool, args, kwargs)
+            except ToolError as error:
+                return Result.refused(error)
         backend = self.backends[tool.environment]
-        before = vars(backend).copy() if tool.writes else {}
+        state = vars(backend)
+        before = state.copy() if tool.writes else _NOTHING
         try:
             value = tool.function(backend, *args, **kwargs)
         except ToolError as error:
             if tool.keeps_on_refusal is None:
-                backend.__dict__.update(before)
+                state.update(before)
                 return Result.refused(error)
-            return Result.refused(error, _changed(before, vars(backend)))
+            return Result.refused(error, _changed(before, state))
         except Exception as error:
-            backend.__dict__.update(before)
+            state.update(before)
             return Result.refused(self._blame(tool, args, kwargs, error))
-        return Result(value, None, _changed(before, vars(backend)))
+        return Result(value, None, _changed(before, state))
 
     def _blame(
         self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception
@@ -228,11 +231,12 @@ def _load(name: str, config: Any, pack: Pack | None) -> Backend:
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    return any(
-        value is not after[field] and value != after[field]
-        for field, value in before.items()
-        if field[0] != "_"
-    )
+    # A loop, because it runs after every call and a generator takes twice as long.
+    for field, value in before.items():
+        now = after[field]
+        if value is not now and field[0] != "_" and value != now:
+            return True
+    return False
 
 
 def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

@@ -7,9 +7,9 @@ did not change, and comparing them looks only at what did.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
 
 
@@ -80,8 +80,7 @@ class Snapshot:
 
     def digest(self) -> str:
         """Return the SHA-256 of the compared state, in hex; equal for equal states everywhere."""
-        text = json.dumps(_canonical(self.compared()), ensure_ascii=True, separators=(",", ":"))
-        return sha256(text.encode()).hexdigest()
+        return sha256(_canonical(self.compared()).encode()).hexdigest()
 
     def differences(self, actual: Snapshot) -> list[Difference]:
         """Return where another snapshot departs from this one, which is what is expected."""
@@ -151,26 +150,23 @@ def _join(path: str, key: object) -> str:
     return f"{path}[{key!r}]"
 
 
-def _canonical(value: Any) -> Any:
-    """Return a form in which equal values, and only they, are written alike."""
-    if isinstance(value, (bool, int, float)):
-        return _canonical_number(value)
-    if isinstance(value, Mapping):
-        members = [[_canonical(key), _canonical(member)] for key, member in value.items()]
-        return {"object": sorted(members, key=json.dumps)}
+def _canonical(value: Any) -> str:
+    """Return a text that equal values, and only they, have in common."""
+    if isinstance(value, str):
+        return encode_basestring_ascii(value)
+    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+        return hex(int(value))
+    if isinstance(value, float):
+        return value.hex()
+    if isinstance(value, (dict, Mapping)):
+        members = [f"{_canonical(key)}:{_canonical(member)}" for key, member in value.items()]
+        return f"{{{','.join(sorted(members))}}}"
     if isinstance(value, (set, frozenset)):
-        return {"set": sorted((_canonical(member) for member in value), key=json.dumps)}
-    if isinstance(value, tuple):
-        return {"tuple": [_canonical(member) for member in value]}
-    if isinstance(value, list):
-        return [_canonical(member) for member in value]
-    return value if value is None or isinstance(value, str) else {"other": repr(value)}
-
-
-def _canonical_number(value: float) -> dict[str, str]:
-    """Return one form for all numbers that are equal: 1, 1.0 and True are the same."""
-    whole = isinstance(value, int) or value.is_integer()
-    return {"number": hex(int(value)) if whole else value.hex()}
+        return f"<{','.join(sorted(map(_canonical, value)))}>"
+    if isinstance(value, (list, tuple)):
+        inside = ",".join(map(_canonical, value))
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    return "null" if value is None else f"?{encode_basestring_ascii(repr(value))}"
 
 
 def brief(value: Any, limit: int = 120) -> str:

@@ -83,6 +83,12 @@ class TicketAPI(Backend):
 
         Returns:
             The new ticket: id, title, description, status, priority, created_by.
+
+        Examples:
+            >>> create_ticket(title='No light', priority=2)
+            {"id": 44, "title": "No light", "description": "", "status": "Open", "priority": 2, ...
+            >>> create_ticket(title='No light', priority=9)
+            {"error": "Priority 9 is out of range: give 1 to 5."}
         """
         if not self.current_user:
             raise AccessDenied("Nobody is logged in. Log in with ticket_login to create a ticket.")
@@ -110,6 +116,12 @@ class TicketAPI(Backend):
 
         Returns:
             The ticket with all its members.
+
+        Examples:
+            >>> get_ticket(ticket_id=40)
+            {"id": 40, "title": "Fan of the NAS is loud", "description": "Since March", ...
+            >>> get_ticket(ticket_id=99)
+            {"error": "There is no ticket with the id 99."}
         """
         return self.ticket_queue[self._find(ticket_id)]
 
@@ -122,6 +134,12 @@ class TicketAPI(Backend):
 
         Returns:
             status: Confirmation.
+
+        Examples:
+            >>> close_ticket(ticket_id=42)
+            {"status": "Ticket 42 has been closed successfully."}
+            >>> close_ticket(ticket_id=42)
+            {"error": "Ticket 42 is closed already."}
         """
         self._set_status(ticket_id, "Closed")
         return {"status": f"Ticket {ticket_id} has been closed successfully."}
@@ -136,6 +154,12 @@ class TicketAPI(Backend):
 
         Returns:
             status: Confirmation.
+
+        Examples:
+            >>> resolve_ticket(ticket_id=42, resolution='Freed space')
+            {"status": "Ticket 42 has been resolved successfully."}
+            >>> resolve_ticket(ticket_id=41, resolution='Freed space')
+            {"error": "Ticket 41 is resolved already."}
         """
         self._set_status(ticket_id, "Resolved", resolution=resolution)
         return {"status": f"Ticket {ticket_id} has been resolved successfully."}
@@ -151,6 +175,12 @@ class TicketAPI(Backend):
 
         Returns:
             status: Confirmation.
+
+        Examples:
+            >>> edit_ticket(ticket_id=42, updates={'priority': 4})
+            {"status": "Ticket 42 has been updated successfully."}
+            >>> edit_ticket(ticket_id=99, updates={'priority': 4})
+            {"error": "There is no ticket with the id 99."}
         """
         index = self._find(ticket_id)
         unknown = sorted(str(key) for key in updates.keys() - set(_EDITABLE))
@@ -172,6 +202,10 @@ class TicketAPI(Backend):
 
         Returns:
             success: Whether the login worked.
+
+        Examples:
+            >>> ticket_login(username='p.ruiz', password='pw')
+            {"success": true}
         """
         if not username or not password:
             return {"success": False}
@@ -184,6 +218,10 @@ class TicketAPI(Backend):
 
         Returns:
             login_status: Whether somebody is logged in.
+
+        Examples:
+            >>> ticket_get_login_status()
+            {"login_status": true}
         """
         return {"login_status": bool(self.current_user)}
 
@@ -193,6 +231,10 @@ class TicketAPI(Backend):
 
         Returns:
             success: False if nobody was logged in.
+
+        Examples:
+            >>> logout()
+            {"success": true}
         """
         if not self.current_user:
             return {"success": False}
@@ -208,6 +250,13 @@ class TicketAPI(Backend):
 
         Returns:
             The tickets, oldest first.
+
+        Examples:
+            >>> get_user_tickets(status='resolved')
+            [{'id': 41, 'title': 'Backup failed on volume A', 'description': 'No space left', ...
+            >>> logout()
+            >>> get_user_tickets()
+            {"error": "Nobody is logged in. Log in with ticket_login to see your tickets."}
         """
         if not self.current_user:
             raise AccessDenied("Nobody is logged in. Log in with ticket_login to see your tickets.")

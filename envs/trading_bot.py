@@ -196,6 +196,10 @@ class TradingBot(Backend):
 
         Returns:
             current_time: Hours and minutes with AM or PM.
+
+        Examples:
+            >>> get_current_time()
+            {"current_time": "10:30 AM"}
         """
         return {"current_time": f"{_NOW:%I:%M %p}"}
 
@@ -208,6 +212,10 @@ class TradingBot(Backend):
 
         Returns:
             symbol: The symbol, or "Stock not found" for a company that is not known.
+
+        Examples:
+            >>> get_symbol_by_name(name='Nvidia')
+            {"symbol": "NVDA"}
         """
         return {"symbol": _COMPANIES.get(name, "Stock not found")}
 
@@ -221,6 +229,12 @@ class TradingBot(Backend):
         Returns:
             price in US dollars, percent_change, volume in millions of shares, and the moving
             averages over 5 and 20 days as MA(5) and MA(20).
+
+        Examples:
+            >>> get_stock_info(symbol='ZETA')
+            {"price": 21.85, "percent_change": -2.4, "volume": 0.81, "MA(5)": 22.6, "MA(20)": 23.05}
+            >>> get_stock_info(symbol='NONE')
+            {"error": "There is no stock 'NONE'; there are NEPT, NVDA, SYNX, ZETA."}
         """
         stock: Mapping[str, Any] = self._stock(symbol)
         if self._pack is None:
@@ -240,6 +254,13 @@ class TradingBot(Backend):
 
         Returns:
             The order with all its members, among them symbol, price and status.
+
+        Examples:
+            >>> trading_login(username='ann', password='pw')
+            >>> get_order_details(order_id=5103)
+            {"id": 5103, "order_type": "Buy", "symbol": "NVDA", "price": 215.75, "amount": 4, ...
+            >>> get_order_details(order_id=1)
+            {"error": "There is no order 1; there are 5101, 5102, 5103."}
         """
         order: Mapping[str, Any] = self._order(order_id)
         if self._pack is None:
@@ -260,6 +281,13 @@ class TradingBot(Backend):
 
         Returns:
             order_id and the order's new status.
+
+        Examples:
+            >>> trading_login(username='ann', password='pw')
+            >>> cancel_order(order_id=5103)
+            {"order_id": 5103, "status": "Cancelled"}
+            >>> cancel_order(order_id=5102)
+            {"error": "The order 5102 is completed and can no longer be cancelled."}
         """
         order = self._order(order_id)
         if _member(order, "status", f"The order {order_id}") == "Completed":
@@ -281,6 +309,13 @@ class TradingBot(Backend):
 
         Returns:
             order_id, order_type, status, price and amount of the new order.
+
+        Examples:
+            >>> trading_login(username='ann', password='pw')
+            >>> place_order(order_type='Buy', symbol='ZETA', price=21.85, amount=10)
+            {"order_id": 5104, "order_type": "Buy", "status": "Pending", "price": 21.85, ...
+            >>> place_order(order_type='Buy', symbol='NONE', price=1.0, amount=10)
+            {"error": "There is no stock 'NONE'; there are NEPT, NVDA, SYNX, ZETA."}
         """
         self._require_login("place an order")
         self._stock(symbol)
@@ -316,6 +351,13 @@ class TradingBot(Backend):
 
         Returns:
             status and new_balance.
+
+        Examples:
+            >>> trading_login(username='ann', password='pw')
+            >>> withdraw_funds(amount=100.0)
+            {"status": "Withdrawal successful", "new_balance": 6330.75}
+            >>> withdraw_funds(amount=9000.0)
+            {"error": "Cannot withdraw 9000.0: the balance is 6330.75."}
         """
         self._require_login("withdraw money")
         if self.market_status != "Open":
@@ -333,6 +375,13 @@ class TradingBot(Backend):
 
         Returns:
             account_id, balance in US dollars, and the number of the binding_card.
+
+        Examples:
+            >>> get_account_info()
+            {"error": "Nobody is logged in. Log in with trading_login to see the account."}
+            >>> trading_login(username='ann', password='pw')
+            >>> get_account_info()
+            {"account_id": 778, "balance": 6430.75, "binding_card": 5500112233445566}
         """
         self._require_login("see the account")
         return self.account_info
@@ -347,6 +396,10 @@ class TradingBot(Backend):
 
         Returns:
             status: Whether this call or an earlier one logged the user in.
+
+        Examples:
+            >>> trading_login(username='ann', password='pw')
+            {"status": "Logged in successfully"}
         """
         if self.authenticated:
             return {"status": "Already logged in"}
@@ -359,6 +412,10 @@ class TradingBot(Backend):
 
         Returns:
             status: Whether the user is logged in.
+
+        Examples:
+            >>> trading_get_login_status()
+            {"status": false}
         """
         return {"status": bool(self.authenticated)}
 
@@ -368,6 +425,10 @@ class TradingBot(Backend):
 
         Returns:
             status: Confirmation, or that nobody was logged in.
+
+        Examples:
+            >>> trading_logout()
+            {"status": "No user is currently logged in"}
         """
         if not self.authenticated:
             return {"status": "No user is currently logged in"}
@@ -383,6 +444,13 @@ class TradingBot(Backend):
 
         Returns:
             status and new_balance.
+
+        Examples:
+            >>> fund_account(amount=50.0)
+            {"error": "Nobody is logged in. Log in with trading_login to pay money in."}
+            >>> trading_login(username='ann', password='pw')
+            >>> fund_account(amount=50.0)
+            {"status": "Account funded successfully", "new_balance": 6480.75}
         """
         self._require_login("pay money in")
         _require_positive(amount)
@@ -399,6 +467,13 @@ class TradingBot(Backend):
 
         Returns:
             status: Confirmation.
+
+        Examples:
+            >>> trading_login(username='ann', password='pw')
+            >>> remove_stock_from_watchlist(symbol='ZETA')
+            {"status": "Stock ZETA removed from watchlist successfully."}
+            >>> remove_stock_from_watchlist(symbol='ZETA')
+            {"error": "ZETA is not on the watch list: NEPT."}
         """
         self._require_login("change the watch list")
         watched = self.watch_list
@@ -414,6 +489,13 @@ class TradingBot(Backend):
 
         Returns:
             watchlist: Symbols, in the order in which they were added.
+
+        Examples:
+            >>> get_watchlist()
+            {"error": "Nobody is logged in. Log in with trading_login to see the watch list."}
+            >>> trading_login(username='ann', password='pw')
+            >>> get_watchlist()
+            {"watchlist": ["NEPT", "ZETA"]}
         """
         self._require_login("see the watch list")
         if self._pack is not None:
@@ -426,6 +508,13 @@ class TradingBot(Backend):
 
         Returns:
             history: Ids of the orders, oldest first.
+
+        Examples:
+            >>> get_order_history()
+            {"error": "Nobody is logged in. Log in with trading_login to see the orders."}
+            >>> trading_login(username='ann', password='pw')
+            >>> get_order_history()
+            {"history": [5101, 5102, 5103]}
         """
         self._require_login("see the orders")
         return {"history": list(self.orders)}
@@ -443,6 +532,13 @@ class TradingBot(Backend):
 
         Returns:
             transaction_history: Transactions with type, amount in US dollars, and timestamp.
+
+        Examples:
+            >>> get_transaction_history()
+            {"error": "Nobody is logged in. Log in with trading_login to see the transactions."}
+            >>> trading_login(username='ann', password='pw')
+            >>> get_transaction_history()
+            {"transaction_history": []}
         """
         self._require_login("see the transactions")
         start = _day(start_date, datetime.min)
@@ -461,6 +557,10 @@ class TradingBot(Backend):
 
         Returns:
             stock_list: Symbols of the stocks.
+
+        Examples:
+            >>> get_available_stocks(sector='Technology')
+            {"stock_list": ["AAPL", "GOOG", "MSFT", "NVDA"]}
         """
         symbols = [*_SECTORS.get(sector, ())]
         if self._pack is not None:
@@ -480,6 +580,10 @@ class TradingBot(Backend):
 
         Returns:
             filtered_stocks: Those of the given symbols that fit, in the given order.
+
+        Examples:
+            >>> filter_stocks_by_price(stocks=['NEPT', 'ZETA'], min_price=50.0, max_price=100.0)
+            {"filtered_stocks": ["NEPT"]}
         """
         fitting = [symbol for symbol in stocks if min_price <= self._price(symbol) <= max_price]
         return {"filtered_stocks": fitting}
@@ -493,6 +597,10 @@ class TradingBot(Backend):
 
         Returns:
             watchlist: Symbols now on the watch list.
+
+        Examples:
+            >>> add_to_watchlist(stock='NVDA')
+            {"watchlist": ["NEPT", "ZETA", "NVDA"]}
         """
         if stock not in self.watch_list and stock in self.stocks:
             self.watch_list = [*self.watch_list, stock]
@@ -508,6 +616,10 @@ class TradingBot(Backend):
 
         Returns:
             notification: The symbols in a sentence, or that there are none.
+
+        Examples:
+            >>> notify_price_change(stocks=['NEPT', 'NVDA'], threshold=1.0)
+            {"notification": "Stocks NEPT have significant price changes."}
         """
         moved = [symbol for symbol in stocks if self._moved(symbol, threshold)]
         if not moved:

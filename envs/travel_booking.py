@@ -132,6 +132,11 @@ class TravelAPI(Backend):
 
         Returns:
             expires_in, the access_token of 6 digits, token_type and scope.
+
+        Examples:
+            >>> authenticate_travel(client_id='id', client_secret='s', refresh_token='r',
+            ... grant_type='read_write', user_first_name='Isobel', user_last_name='Kerr')
+            {"expires_in": 2, "access_token": "848902", "token_type": "Bearer", "scope": ...
         """
         self.access_token = self._drawn(6)
         self.token_expires_in = 2
@@ -152,6 +157,10 @@ class TravelAPI(Backend):
 
         Returns:
             status: Whether the traveler is logged in.
+
+        Examples:
+            >>> travel_get_login_status()
+            {"status": true}
         """
         return {"status": self.token_expires_in is not None and self.token_expires_in != 0}
 
@@ -169,6 +178,10 @@ class TravelAPI(Backend):
 
         Returns:
             budget_fiscal_year: The year.
+
+        Examples:
+            >>> get_budget_fiscal_year()
+            {"budget_fiscal_year": "2018"}
         """
         return {"budget_fiscal_year": "2018"}
 
@@ -192,6 +205,16 @@ class TravelAPI(Backend):
 
         Returns:
             card_id: Id of the card, of 12 digits, which other functions ask for.
+
+        Examples:
+            >>> register_credit_card(access_token='448201', card_number='4000123412341234',
+            ... expiration_date='01/2029', cardholder_name='Isobel Kerr',
+            ... card_verification_number=123)
+            {"card_id": "885434905694"}
+            >>> register_credit_card(access_token='1', card_number='4000123412341234',
+            ... expiration_date='01/2029', cardholder_name='Isobel Kerr',
+            ... card_verification_number=123)
+            {"error": "'1' is not the valid access token. Give the one that authenticate_travel ...
         """
         if self.token_expires_in is None:
             raise AccessDenied("There is no access token yet. Get one with authenticate_travel.")
@@ -223,6 +246,14 @@ class TravelAPI(Backend):
 
         Returns:
             travel_cost_list: The cost in US dollars.
+
+        Examples:
+            >>> get_flight_cost(travel_from='JFK', travel_to='ORD', travel_date='2025-10-18',
+            ... travel_class='economy')
+            {"travel_cost_list": [300.0]}
+            >>> get_flight_cost(travel_from='XXX', travel_to='ORD', travel_date='2025-10-18',
+            ... travel_class='economy')
+            {"error": "There is no flight from 'XXX' to 'ORD'. From 'XXX' there are flights to: ...
         """
         fare = _fare(travel_from, travel_to)
         factor = _class_factor(travel_class) * _date_factor(travel_date)
@@ -239,6 +270,12 @@ class TravelAPI(Backend):
 
         Returns:
             card_balance: US dollars.
+
+        Examples:
+            >>> get_credit_card_balance(access_token='448201', card_id='601100990011')
+            {"card_balance": 1820.5}
+            >>> get_credit_card_balance(access_token='448201', card_id='1')
+            {"error": "There is no card '1'; registered are 601100990011, 601100990022."}
         """
         self._require_token(access_token)
         return {"card_balance": _member(self._card(card_id), "balance", f"The card {card_id}")}
@@ -265,6 +302,15 @@ class TravelAPI(Backend):
 
         Returns:
             booking_id of 7 digits, transaction_id of 8 digits, booking_status, booking_history.
+
+        Examples:
+            >>> book_flight(access_token='448201', card_id='601100990011',
+            ... travel_date='2025-10-18', travel_from='JFK', travel_to='ORD',
+            ... travel_class='economy')
+            {"booking_id": "8678143", "transaction_id": "21552816", "booking_status": true, ...
+            >>> book_flight(access_token='448201', card_id='1', travel_date='2025-10-18',
+            ... travel_from='JFK', travel_to='ORD', travel_class='economy')
+            {"booking_status": false, "error": "There is no card '1'; registered are ...
         """
         with _reporting(booking_status=False):
             self._require_token(access_token)
@@ -307,6 +353,12 @@ class TravelAPI(Backend):
         Returns:
             invoice: booking_id, travel_date, travel_from, travel_to, travel_class, travel_cost in
             US dollars, and transaction_id.
+
+        Examples:
+            >>> retrieve_invoice(access_token='448201', booking_id='3300147')
+            {"invoice": {"booking_id": "3300147", "travel_date": "2025-10-18", "travel_from": ...
+            >>> retrieve_invoice(access_token='448201', booking_id='1')
+            {"error": "There is no booking '1'. See get_booking_history."}
         """
         self._require_token(access_token)
         booking = self._booking(booking_id)
@@ -323,6 +375,12 @@ class TravelAPI(Backend):
 
         Returns:
             booking_history: The bookings by their ids.
+
+        Examples:
+            >>> get_booking_history(access_token='448201')
+            {"booking_history": {"3300147": {"card_id": "601100990011", "travel_date": ...
+            >>> get_booking_history(access_token='1')
+            {"error": "'1' is not the valid access token. Give the one that authenticate_travel ...
         """
         self._require_token(access_token)
         return {"booking_history": self.booking_record}
@@ -333,6 +391,10 @@ class TravelAPI(Backend):
 
         Returns:
             Codes of the airports.
+
+        Examples:
+            >>> list_all_airports()
+            ['RMS', 'SBK', 'MPC', 'SVP', 'SHD', 'CDG', 'LHR', 'SSV', 'OKD', 'WLB', 'PEK', ...
         """
         return list(AIRPORTS)
 
@@ -346,6 +408,12 @@ class TravelAPI(Backend):
 
         Returns:
             cancel_status: Whether the booking is cancelled.
+
+        Examples:
+            >>> cancel_booking(access_token='448201', booking_id='3300147')
+            {"cancel_status": true}
+            >>> cancel_booking(access_token='448201', booking_id='1')
+            {"cancel_status": false, "error": "There is no booking '1'. See get_booking_history."}
         """
         with _reporting(cancel_status=False):
             self._require_token(access_token)
@@ -373,6 +441,12 @@ class TravelAPI(Backend):
 
         Returns:
             exchanged_value: Amount in the target currency.
+
+        Examples:
+            >>> compute_exchange_rate(base_currency='USD', target_currency='EUR', value=100.0)
+            {"exchanged_value": 80.0}
+            >>> compute_exchange_rate(base_currency='USD', target_currency='XXX', value=100.0)
+            {"error": "There is no rate from 'USD' to 'XXX': convert between USD and one of ...
         """
         if base_currency == "USD" and target_currency in USD_RATES:
             return {"exchanged_value": float(value * USD_RATES[target_currency])}
@@ -398,6 +472,11 @@ class TravelAPI(Backend):
         Returns:
             verification_status: Whether the traveler is fine; if not, verification_failure says
             why.
+
+        Examples:
+            >>> verify_traveler_information(first_name='Isobel', last_name='Kerr',
+            ... date_of_birth='1980-01-31', passport_number='US1234567')
+            {"verification_status": true}
         """
         failure = self._unverified(first_name, last_name, date_of_birth, passport_number)
         if failure is None:
@@ -414,6 +493,12 @@ class TravelAPI(Backend):
 
         Returns:
             budget_limit: The new limit.
+
+        Examples:
+            >>> set_budget_limit(access_token='448201', budget_limit=1000.0)
+            {"budget_limit": 1000.0}
+            >>> set_budget_limit(access_token='1', budget_limit=1000.0)
+            {"error": "'1' is not the valid access token. Give the one that authenticate_travel ...
         """
         self._require_token(access_token)
         self.budget_limit = float(budget_limit)
@@ -428,6 +513,10 @@ class TravelAPI(Backend):
 
         Returns:
             nearest_airport: Code of the airport, or "Unknown" for a city that is not known.
+
+        Examples:
+            >>> get_nearest_airport_by_city(location='Rivermist')
+            {"nearest_airport": "RMS"}
         """
         return {"nearest_airport": CITIES.get(location, "Unknown")}
 
@@ -451,6 +540,14 @@ class TravelAPI(Backend):
 
         Returns:
             insurance_id of 9 digits, and insurance_status.
+
+        Examples:
+            >>> purchase_insurance(access_token='448201', insurance_type='travel',
+            ... booking_id='3300147', insurance_cost=50.0, card_id='601100990011')
+            {"insurance_id": "866876558", "insurance_status": true}
+            >>> purchase_insurance(access_token='448201', insurance_type='travel', booking_id='1',
+            ... insurance_cost=50.0, card_id='601100990011')
+            {"insurance_status": false, "error": "There is no booking '1'. See ...
         """
         with _reporting(insurance_status=False):
             self._require_token(access_token)
@@ -475,6 +572,12 @@ class TravelAPI(Backend):
 
         Returns:
             customer_support_message: Confirmation of receipt.
+
+        Examples:
+            >>> contact_customer_support(booking_id='3300147', message='A window seat, please.')
+            {"customer_support_message": "Thank you for contacting customer support. Your ...
+            >>> contact_customer_support(booking_id='1', message='A window seat, please.')
+            {"error": "There is no booking '1'. See get_booking_history."}
         """
         self._booking(booking_id)
         return {
@@ -488,6 +591,10 @@ class TravelAPI(Backend):
 
         Returns:
             credit_card_list: The cards by their ids, with balances in US dollars.
+
+        Examples:
+            >>> get_all_credit_cards()
+            {"credit_card_list": {"601100990011": {"card_type": "credit", "card_number": ...
         """
         return {"credit_card_list": self.credit_card_list}
 

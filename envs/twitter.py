@@ -96,6 +96,10 @@ class TwitterAPI(Backend):
 
         Returns:
             authentication_status: Whether user name and password were right.
+
+        Examples:
+            >>> authenticate_twitter(username='harbor_museum', password='gl4ss-h0use')
+            {"authentication_status": true}
         """
         if username != self.username or password != self.password:
             return {"authentication_status": False}
@@ -108,6 +112,10 @@ class TwitterAPI(Backend):
 
         Returns:
             login_status: Whether the account is logged in.
+
+        Examples:
+            >>> posting_get_login_status()
+            {"login_status": true}
         """
         return {"login_status": bool(self.authenticated)}
 
@@ -124,6 +132,10 @@ class TwitterAPI(Backend):
 
         Returns:
             The new tweet: id, username, content, tags, mentions.
+
+        Examples:
+            >>> post_tweet(content='We open at 9.', tags=['#Open'])
+            {"id": 14, "username": "harbor_museum", "content": "We open at 9.", "tags": ...
         """
         self._require_login()
         tweet = {
@@ -146,6 +158,12 @@ class TwitterAPI(Backend):
 
         Returns:
             retweet_status: What happened; a second retweet of the same tweet changes nothing.
+
+        Examples:
+            >>> retweet(tweet_id=12)
+            {"retweet_status": "Successfully retweeted"}
+            >>> retweet(tweet_id=99)
+            {"error": "There is no tweet with the id 99. There are: 10, 11, 12, 13."}
         """
         self._require_login()
         self._find(tweet_id)
@@ -165,6 +183,12 @@ class TwitterAPI(Backend):
 
         Returns:
             comment_status: Confirmation.
+
+        Examples:
+            >>> comment(tweet_id=12, comment_content='The harbour.')
+            {"comment_status": "Comment added successfully"}
+            >>> comment(tweet_id=99, comment_content='The harbour.')
+            {"error": "There is no tweet with the id 99. There are: 10, 11, 12, 13."}
         """
         self._require_login()
         self._find(tweet_id)
@@ -183,6 +207,12 @@ class TwitterAPI(Backend):
 
         Returns:
             mention_status: Confirmation.
+
+        Examples:
+            >>> mention(tweet_id=13, mentioned_usernames=['tide_archive'])
+            {"mention_status": "Users mentioned successfully"}
+            >>> mention(tweet_id=99, mentioned_usernames=['tide_archive'])
+            {"error": "There is no tweet with the id 99. There are: 10, 11, 12, 13."}
         """
         tweet = self._find(tweet_id)
         mentions = _member(tweet, "mentions")
@@ -203,6 +233,10 @@ class TwitterAPI(Backend):
 
         Returns:
             follow_status: False if the account follows this user already.
+
+        Examples:
+            >>> follow_user(username_to_follow='lens_club')
+            {"follow_status": true}
         """
         self._require_login()
         if username_to_follow in self.following_list:
@@ -216,6 +250,10 @@ class TwitterAPI(Backend):
 
         Returns:
             following_list: User names, in the order in which they were followed.
+
+        Examples:
+            >>> list_all_following()
+            {"following_list": ["tide_archive", "city_of_lights", "tide_archive_fan"]}
         """
         self._require_login()
         return {"following_list": self.following_list}
@@ -229,6 +267,10 @@ class TwitterAPI(Backend):
 
         Returns:
             unfollow_status: False if the account does not follow this user.
+
+        Examples:
+            >>> unfollow_user(username_to_unfollow='tide_archive')
+            {"unfollow_status": true}
         """
         self._require_login()
         following = self.following_list
@@ -247,6 +289,12 @@ class TwitterAPI(Backend):
 
         Returns:
             The tweet: id, username, content, tags, mentions.
+
+        Examples:
+            >>> get_tweet(tweet_id=10)
+            {"id": 10, "username": "harbor_museum", "content": "Closed on Monday for the spring ...
+            >>> get_tweet(tweet_id=99)
+            {"error": "There is no tweet with the id 99. There are: 10, 11, 12, 13."}
         """
         return self._find(tweet_id)
 
@@ -259,6 +307,10 @@ class TwitterAPI(Backend):
 
         Returns:
             The tweets, oldest first.
+
+        Examples:
+            >>> get_user_tweets(username='tide_archive')
+            [{'id': 11, 'username': 'tide_archive', 'content': 'Our glass negatives from 1904 ...
         """
         return [tweet for tweet in self.tweets.values() if _member(tweet, "username") == username]
 
@@ -272,6 +324,10 @@ class TwitterAPI(Backend):
 
         Returns:
             The tweets found, oldest first.
+
+        Examples:
+            >>> search_tweets(keyword='negatives')
+            [{'id': 11, 'username': 'tide_archive', 'content': 'Our glass negatives from 1904 ...
         """
         return [tweet for tweet in self.tweets.values() if _matches(tweet, keyword.lower())]
 
@@ -284,6 +340,12 @@ class TwitterAPI(Backend):
 
         Returns:
             The comments, oldest first, each with username and content.
+
+        Examples:
+            >>> get_tweet_comments(tweet_id=10)
+            []
+            >>> get_tweet_comments(tweet_id=99)
+            {"error": "There is no tweet with the id 99. There are: 10, 11, 12, 13."}
         """
         self._find(tweet_id)
         return self.comments.get(tweet_id, [])
@@ -299,6 +361,10 @@ class TwitterAPI(Backend):
             tweet_count: Number of tweets of the user.
             following_count: Number of users followed; 0 for all but the account's own user.
             retweet_count: Number of retweets by the user.
+
+        Examples:
+            >>> get_user_stats(username='tide_archive')
+            {"tweet_count": 1, "following_count": 0, "retweet_count": 0}
         """
         return {
             "tweet_count": len(self.get_user_tweets(username)),

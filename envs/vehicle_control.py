@@ -199,6 +199,14 @@ class VehicleControlAPI(Backend):
 
         Returns:
             engineState (running or stopped), fuelLevel in gallons, batteryVoltage in volts.
+
+        Examples:
+            >>> startEngine(ignitionMode='START')
+            {"error": "The engine starts only with all 4 doors locked. Now they are: driver ...
+            >>> lockDoors(unlock=False, door=['driver', 'rear_left'])
+            >>> pressBrakePedal(pedalPosition=1.0)
+            >>> startEngine(ignitionMode='START')
+            {"engineState": "running", "fuelLevel": 18.5, "batteryVoltage": 12.3}
         """
         if ignitionMode == "STOP":
             self.engine_state = "stopped"
@@ -220,6 +228,12 @@ class VehicleControlAPI(Backend):
 
         Returns:
             fuelLevel: Fuel in the tank afterwards, in gallons.
+
+        Examples:
+            >>> fillFuelTank(fuelAmount=10.0)
+            {"fuelLevel": 28.5}
+            >>> fillFuelTank(fuelAmount=90.0)
+            {"error": "90.0 gallons do not fit: the tank holds 50 gallons and there are 28.5 in ...
         """
         if fuelAmount < 0:
             raise InvalidArgument(f"Cannot add {fuelAmount} gallons: give 0 or more.")
@@ -244,6 +258,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             lockStatus (locked or unlocked) and remainingUnlockedDoors, how many are unlocked now.
+
+        Examples:
+            >>> lockDoors(unlock=False, door=['driver'])
+            {"lockStatus": "locked", "remainingUnlockedDoors": 1}
         """
         wanted = "unlocked" if unlock else "locked"
         doors = dict(self.doorStatus)
@@ -277,6 +295,12 @@ class VehicleControlAPI(Backend):
 
         Returns:
             currentACTemperature as given, climateMode, and humidityLevel in percent.
+
+        Examples:
+            >>> adjustClimateControl(temperature=21.5)
+            {"currentACTemperature": 21.5, "climateMode": "auto", "humidityLevel": 61.0}
+            >>> adjustClimateControl(temperature=21.5, fanSpeed=101)
+            {"error": "Fan speed 101 is out of range: give 0 to 100."}
         """
         low, high = _FAN_SPEEDS
         if not low <= fanSpeed <= high:
@@ -297,6 +321,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             outsideTemperature: Temperature in degrees Celsius.
+
+        Examples:
+            >>> get_outside_temperature_from_google()
+            {"outsideTemperature": -3.281787794379939}
         """
         temperature, self._random = self._random.uniform(*_TEMPERATURE_READINGS)
         history = self._pack.weather if self._pack else {}
@@ -308,6 +336,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             Nothing: every request is refused.
+
+        Examples:
+            >>> get_outside_temperature_from_weather_com()
+            {"error": "weather.com answers 404: not found. Use ...
         """
         raise Refused(
             "weather.com answers 404: not found. "
@@ -323,6 +355,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             headlightStatus: on or off.
+
+        Examples:
+            >>> setHeadlights(mode='auto')
+            {"headlightStatus": "off"}
         """
         if mode not in _HEADLIGHTS:
             raise InvalidArgument(f"There is no headlight mode {mode!r}: give on, off or auto.")
@@ -351,6 +387,10 @@ class VehicleControlAPI(Backend):
         Returns:
             The readings of that part: fuel in gallons, battery in volts, temperature in degrees
             Celsius, humidity in percent, forces in newtons, slope in degrees.
+
+        Examples:
+            >>> displayCarStatus(option='fuel')
+            {"fuelLevel": 18.5}
         """
         extra = {"metadata": self._pack.car_status} if self._pack else {}
         if option not in _DISPLAYS:
@@ -370,6 +410,10 @@ class VehicleControlAPI(Backend):
         Returns:
             parkingBrakeStatus (engaged or released), _parkingBrakeForce in newtons and
             _slopeAngle in degrees.
+
+        Examples:
+            >>> activateParkingBrake(mode='release')
+            {"parkingBrakeStatus": "released", "_parkingBrakeForce": 0.0, "_slopeAngle": 10.0}
         """
         if mode not in _PARKING_BRAKE:
             raise InvalidArgument(
@@ -394,6 +438,12 @@ class VehicleControlAPI(Backend):
 
         Returns:
             brakePedalStatus (pressed or released) and brakePedalForce in newtons.
+
+        Examples:
+            >>> pressBrakePedal(pedalPosition=0.5)
+            {"brakePedalStatus": "pressed", "brakePedalForce": 500.0}
+            >>> pressBrakePedal(pedalPosition=2.0)
+            {"error": "Pedal position 2.0 is out of range: give 0 to 1."}
         """
         if not 0 <= pedalPosition <= 1:
             raise InvalidArgument(f"Pedal position {pedalPosition} is out of range: give 0 to 1.")
@@ -409,6 +459,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             brakePedalStatus, which is released, and brakePedalForce, 0 newtons.
+
+        Examples:
+            >>> releaseBrakePedal()
+            {"brakePedalStatus": "released", "brakePedalForce": 0.0}
         """
         self.brakePedalStatus = "released"
         self._brakePedalForce = 0.0
@@ -428,6 +482,15 @@ class VehicleControlAPI(Backend):
         Returns:
             cruiseStatus (active or inactive), currentSpeed in km/h and distanceToNextVehicle in
             metres.
+
+        Examples:
+            >>> setCruiseControl(speed=65.0, activate=True, distanceToNextVehicle=100.0)
+            {"error": "The engine is stopped. Start it with startEngine first."}
+            >>> lockDoors(unlock=False, door=['driver', 'rear_left'])
+            >>> pressBrakePedal(pedalPosition=1.0)
+            >>> startEngine(ignitionMode='START')
+            >>> setCruiseControl(speed=65.0, activate=True, distanceToNextVehicle=100.0)
+            {"cruiseStatus": "active", "currentSpeed": 65.0, "distanceToNextVehicle": 100.0}
         """
         distance, speed = float(distanceToNextVehicle), float(speed)
         if self.engine_state == "stopped":
@@ -448,6 +511,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             currentSpeed: Speed in km/h.
+
+        Examples:
+            >>> get_current_speed()
+            {"currentSpeed": 16.123709293488147}
         """
         speed, self._random = self._random.uniform(*_SPEED_READINGS)
         return {"currentSpeed": speed}
@@ -461,6 +528,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             log: The messages.
+
+        Examples:
+            >>> display_log(messages=['Ready.'])
+            {"log": ["Ready."]}
         """
         return {"log": messages}
 
@@ -473,6 +544,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             canDrive: Whether it suffices.
+
+        Examples:
+            >>> estimate_drive_feasibility_by_mileage(distance=100.0)
+            {"canDrive": true}
         """
         return {"canDrive": not self._reading("fuelLevel") * _MILES_PER_GALLON < distance}
 
@@ -485,6 +560,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             gallon: Volume in gallons.
+
+        Examples:
+            >>> liter_to_gallon(liter=10.0)
+            {"gallon": 2.6417200000000003}
         """
         return {"gallon": liter * _GALLONS_PER_LITER}
 
@@ -497,6 +576,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             liter: Volume in liters.
+
+        Examples:
+            >>> gallon_to_liter(gallon=10.0)
+            {"liter": 37.8541}
         """
         return {"liter": gallon * _LITERS_PER_GALLON}
 
@@ -510,6 +593,12 @@ class VehicleControlAPI(Backend):
 
         Returns:
             distance: Distance in km.
+
+        Examples:
+            >>> estimate_distance(cityA='83214', cityB='74532')
+            {"distance": 750.0}
+            >>> estimate_distance(cityA='1', cityB='2')
+            {"error": "No distance is known between '1' and '2'. Give two of these zip codes, ...
         """
         extra = {"intermediaryCities": list(self._pack.cities)} if self._pack else {}
         distance = _DISTANCES.get(frozenset({cityA, cityB}))
@@ -529,6 +618,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             zipcode: The zip code; 00000 for a city that is not known.
+
+        Examples:
+            >>> get_zipcode_based_on_city(city='Rivermist')
+            {"zipcode": "83214"}
         """
         for name, zipcode in _ZIPCODES.items():
             if name == city:
@@ -544,6 +637,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             status: Confirmation.
+
+        Examples:
+            >>> set_navigation(destination='1914 7th St, Apt B, Berkeley, CA 94710')
+            {"status": "Navigating to 1914 7th St, Apt B, Berkeley, CA 94710"}
         """
         status = "Navigating to " + destination
         self.destination = destination
@@ -556,6 +653,10 @@ class VehicleControlAPI(Backend):
         Returns:
             The pressure of each tire in psi, healthy_tire_pressure (whether their mean is from 30
             to 35 psi), and car_info, what else is known about the car.
+
+        Examples:
+            >>> check_tire_pressure()
+            {"frontLeftTirePressure": 32.0, "frontRightTirePressure": 32.0, ...
         """
         front_left, front_right, rear_left, rear_right = map(self._reading, _TIRES)
         low, high = _HEALTHY_PRESSURES
@@ -576,6 +677,10 @@ class VehicleControlAPI(Backend):
 
         Returns:
             shopLocation: Its address.
+
+        Examples:
+            >>> find_nearest_tire_shop()
+            {"shopLocation": "456 Oakwood Avenue, Rivermist, 83214"}
         """
         return {"shopLocation": _TIRE_SHOP}
 

@@ -10,7 +10,24 @@ from typing import NoReturn
 
 from envs import __version__
 from envs.errors import BackendFault
-from runner.commands import audit, dataset, export, graph, replay, score, validate
+from runner.commands import (
+    align,
+    audit,
+    check_env,
+    compare,
+    dataset,
+    debug,
+    export,
+    graph,
+    new_env,
+    replay,
+    report,
+    score,
+    search,
+    tools,
+    validate,
+    verify,
+)
 from runner.commands import eval as evaluation
 from runner.commands import exec as execution
 from runner.commands.common import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, note
@@ -20,11 +37,20 @@ _COMMANDS = (
     evaluation,
     score,
     replay,
+    debug,
+    align,
+    verify,
+    search,
     execution,
+    tools,
+    check_env,
+    new_env,
     dataset,
     graph,
     validate,
     audit,
+    compare,
+    report,
     export,
 )
 """In the order of the help text."""

@@ -13,7 +13,7 @@ from envs.decoding import Step
 from envs.errors import BackendFault
 from runner.episode import STEP_LIMIT, Episode
 from runner.prepare import Prepared, TruthSource, prepare
-from runner.scripts import Script, play, recorded
+from runner.scripts import Script, null, oracle, play, recorded
 from trajectories.dataset import Dataset
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 
@@ -71,6 +71,35 @@ def judge_episode(prepared: Prepared, episode: Episode) -> Verdict:
     """Judge an episode that is over by what its calls led to."""
     terminated = episode.terminated
     return judge(prepared.truth, episode.outcomes, episode.profile, terminated=terminated)
+
+
+def run_oracle(
+    prepared: Prepared, profile: Profile, step_limit: int | None = STEP_LIMIT
+) -> Verdict:
+    """Run the ground truth of a trajectory as if it were a model, and judge it.
+
+    Raises:
+        CannotJudge: There is no verdict on the entry.
+    """
+    trajectory = prepared.trajectory
+    if isinstance(trajectory.expects, ExpectedCalls):
+        from runner.single_turn import oracle_step
+
+        step = oracle_step(trajectory, profile)
+        return run_recorded(prepared, [[step]], "fc", profile, step_limit)
+    return run_script(prepared, oracle(trajectory), profile, step_limit)
+
+
+def run_null(prepared: Prepared, profile: Profile, step_limit: int | None = STEP_LIMIT) -> Verdict:
+    """Judge a model that never calls anything.
+
+    Raises:
+        CannotJudge: There is no verdict on the entry.
+    """
+    trajectory = prepared.trajectory
+    if isinstance(trajectory.expects, ExpectedCalls):
+        return run_recorded(prepared, [[None]], "fc", profile, step_limit)
+    return run_script(prepared, null(trajectory), profile, step_limit)
 
 
 def run_recorded(

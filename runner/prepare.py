@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -25,13 +26,20 @@ class Prepared(NamedTuple):
     """What the ground truth leads to, turn by turn."""
 
 
-def prepare(dataset: Dataset, trajectory: Trajectory, profile: Profile) -> Prepared:
+TruthSource = Callable[[Trajectory, Session], tuple[TurnOutcome, ...]]
+"""Takes a trajectory and its session in the initial state, gives what the truth leads to."""
+
+
+def prepare(
+    dataset: Dataset, trajectory: Trajectory, profile: Profile, truth: TruthSource | None = None
+) -> Prepared:
     """Load a trajectory's session and play its ground truth.
 
     Args:
         dataset: Where the trajectory is from.
         trajectory: The one to prepare.
         profile: Whose argument checks apply; the ground truth meets those that the model does.
+        truth: Where the outcomes of the ground truth come from; by default it is played.
 
     Raises:
         DataError: The initial config does not fit the backends.
@@ -42,7 +50,8 @@ def prepare(dataset: Dataset, trajectory: Trajectory, profile: Profile) -> Prepa
         message = f"there is no function {', '.join(sorted(unknown))} to hold out"
         raise DataError(f"{dataset.name}: {trajectory.id}", message)
     template.checks_arguments = profile.checks_arguments
-    return Prepared(trajectory, template, truth_outcomes(trajectory, template))
+    outcomes = (truth or truth_outcomes)(trajectory, template)
+    return Prepared(trajectory, template, outcomes)
 
 
 def load_session(dataset: Dataset, trajectory: Trajectory) -> Session:

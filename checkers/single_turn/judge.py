@@ -31,7 +31,7 @@ def judge(task: Task, step: Step, mode: Mode, profile: SingleTurnProfile) -> Sin
     """
     rules = Rules(task.language, profile, underscores=mode == "fc")
     try:
-        calls = _read(step, task.language, mode, profile)
+        calls = read_calls(step, task.language, mode, profile)
     except Unreadable as error:
         return SingleTurnVerdict(_unreadable(error, task, profile))
     check = check_call_made if task.kind in _CALL_OR_NOT else check_calls
@@ -50,7 +50,15 @@ def inference_error(task: Task, profile: SingleTurnProfile) -> SingleTurnVerdict
     return SingleTurnVerdict(_unreadable(error, task, profile))
 
 
-def _read(step: Step, language: Language, mode: Mode, profile: SingleTurnProfile) -> list[Call]:
+def read_calls(
+    step: Step, language: Language, mode: Mode, profile: SingleTurnProfile
+) -> list[Call]:
+    """Return the calls in what a model answered.
+
+    Raises:
+        Unreadable: There are none that can be read.
+        MissingGrammar: The libraries that read Java and JavaScript are not installed.
+    """
     return profile.read_tool_calls(step) if mode == "fc" else profile.read_text(step, language)
 
 

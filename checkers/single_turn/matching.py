@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
-from checkers.single_turn.assignment import first_unmatched
+from checkers.single_turn.assignment import matched_best, matched_in_order
 from checkers.single_turn.documents import Kind, Task
 from checkers.single_turn.one_call import Rules, check_call
 from checkers.single_turn.verdict import Failure, Reason
@@ -53,25 +53,12 @@ def _check_parallel(calls: Sequence[Call], task: Task, rules: Rules) -> Failure 
     def fits(answer: int, call: int) -> bool:
         return failure(answer, call) is None
 
-    find = first_unmatched if rules.profile.maximum_matching else _first_unmatched_in_order
-    left = find(len(task.answers), len(calls), fits)
-    if left is None:
+    match = matched_best if rules.profile.maximum_matching else matched_in_order
+    left = len(match(len(task.answers), len(calls), fits))
+    if left == len(task.answers):
         return None
     wanted = task.answers[left]
     message = f"no call is left that matches {brief({wanted.function: wanted.allowed})}"
     causes = (failure(left, call) for call in range(len(calls)))
     found = tuple([cause for cause in causes if cause])
     return Failure(Reason.NO_MATCH, message, wanted.function, causes=found)
-
-
-def _first_unmatched_in_order(
-    wanted: int, given: int, fits: Callable[[int, int], bool]
-) -> int | None:
-    """Do as ``first_unmatched`` does, but leave what was matched earlier where it is."""
-    free = [*range(given)]
-    for one in range(wanted):
-        candidate = next((candidate for candidate in free if fits(one, candidate)), None)
-        if candidate is None:
-            return one
-        free.remove(candidate)
-    return None

@@ -43,7 +43,7 @@ def check_call(
     if call.name != name:
         message = f"the function called is {brief(call.name)}"
         return Failure(Reason.FUNCTION, message, name, expected=name, actual=call.name)
-    given = {**dict(zip(document.parameters, call.args, strict=False)), **call.kwargs}
+    given = arguments_of(call, document)
     failure = (
         _check_count(call, given)
         or _check_required(document, given)
@@ -51,6 +51,11 @@ def check_call(
         or _check_left_out(given, answer)
     )
     return failure._replace(function=name) if failure else None
+
+
+def arguments_of(call: Call, document: FunctionDocument) -> dict[str, Any]:
+    """Return the arguments of a call by parameter; positions beyond the parameters have no name."""
+    return {**dict(zip(document.parameters, call.args, strict=False)), **call.kwargs}
 
 
 def shown_name(name: str, rules: Rules) -> str:

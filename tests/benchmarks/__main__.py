@@ -1,92 +1,79 @@
 """Speed beside BFCL's, in one run: ``python -m tests.benchmarks --bfcl-python PATH``.
 
-Both sides execute and judge the same recorded runs, start-up and reading of files apart. Without
-``--recorded`` the runs are the ground truth itself, played as a model's calls.
+Both sides work on the same entries, worlds and replies; start-up and the reading of files count
+only where the whole command is measured. That needs a fully installed BFCL and a recorded run.
+Verdicts are what ``make conformance`` compares.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
+import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
-from typing import Any
+from tempfile import TemporaryDirectory
 
-from envs.calls import parse_call
-from runner import choose
-from trajectories import bfcl
-from trajectories.jsonl import read_objects
-from trajectories.schema import MULTI_TURN, Category
+from tests.benchmarks import measuring, workload
+from tests.benchmarks.generate import BFCL_MODEL
+from tests.benchmarks.measuring import HERE, IN_PROCESS, Side
 
-HERE = Path(__file__).parent
-SCORED = [c for c in MULTI_TURN if c is not Category.COMPOSITE]
+ROOT = HERE.parent.parent
+TARGETS = {
+    "judge": 5,
+    "reset": 5,
+    "step_structured": 10,
+    "step_text": 3,
+    "fork": 20,
+    "compare_equal": 1,
+    "compare_different": 1,
+    "memory": 1,
+    "score": 20,
+}
+"""How many times better than BFCL we mean to be."""
+NAMES = [*(measure.name for measure in IN_PROCESS), "score"]
 
 
 def main() -> int:
-    """Time both sides in turn and print the ratio."""
+    """Take the measures, print the table and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bfcl-python", required=True, help="interpreter that has bfcl-eval")
-    parser.add_argument("--recorded", type=Path, help="folder of recorded runs")
-    parser.add_argument("--pairs", type=int, default=5, help="how often both sides are timed")
+    parser.add_argument("--bfcl", help="the command bfcl of a full environment")
+    parser.add_argument("--recorded", type=Path, help="folder of recorded runs, to judge")
+    parser.add_argument("--run", type=Path, help="folder of one recorded run, to score as a whole")
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="MEASURE")
+    parser.add_argument("--pairs", type=int, default=5, help="how often both sides are measured")
+    parser.add_argument("--output", type=Path, default=Path("runs/bench.json"))
     options = parser.parse_args()
-    folder = choose.bfcl_folder("bfcl", print)
-    lines = list(_entries(folder, options.recorded))
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    theirs_command = [options.bfcl_python, str(HERE / "bfcl_side.py")]
-    ours_command = [sys.executable, "-m", "tests.benchmarks.turnwise_side", str(folder)]
-    pairs = [
-        (_timed(theirs_command, text), _timed(ours_command, text)) for _ in range(options.pairs)
-    ]
-    ratios = [theirs["seconds"] / ours["seconds"] for theirs, ours in pairs]
-    theirs, ours = pairs[0]
-    print(f"execute and judge {len(lines)} recorded entries, {options.pairs} pairs")
-    print(f"  bfcl      {median(p[0]['seconds'] for p in pairs):.3f} s, {theirs['valid']} valid")
-    print(f"  turnwise  {median(p[1]['seconds'] for p in pairs):.3f} s, {ours['valid']} valid")
-    print(f"  ratio     {median(ratios):.1f} (from {min(ratios):.1f} to {max(ratios):.1f})")
-    # Verdicts are what `make conformance` compares, in a fresh process for each entry. In a single
-    # one an entry of BFCL's can differ: tweets without mentions share one list between entries.
+    data = workload.find_data()
+    ours = measuring.turnwise(ROOT, options.run if options.bfcl else None, data)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "workload.json")
+        workload.write(path, data, options.recorded)
+        theirs = _bfcl(options.bfcl_python, options.bfcl, options.run, Path(folder))
+        found = measuring.taken(theirs, ours, path, options.only, options.pairs)
+    measuring.write(options.output, "bfcl", "turnwise", found)
+    print(measuring.shown("bfcl", "turnwise", found, TARGETS))
+    print(f"medians of {options.pairs} pairs; {measuring.machine()}; all in {options.output}")
+    if not ours.score:
+        print("the whole command was not measured: that takes --bfcl and --run")
     return 0
 
 
-def _timed(command: list[str], text: str) -> dict[str, Any]:
-    done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, check=True)
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
-
-
-def _entries(folder: Path, recorded: Path | None) -> Iterator[dict[str, Any]]:
-    entries = {}
-    for category in SCORED:
-        question, answer = (read_objects(folder / name) for name in bfcl.files(category))
-        for (_, entry), (_, truth) in zip(question, answer, strict=True):
-            entries[entry["id"]] = {
-                "category": f"multi_turn_{category}",
-                "entry": entry,
-                "truth": truth["ground_truth"],
-            }
-    if recorded is None:
-        for entry in entries.values():
-            yield {**entry, "run": "truth", "turns": _as_model(entry)}
-        return
-    # BFCL keeps an entry's objects per model name, so each run needs a name of its own.
-    for number, run in enumerate(
-        sorted({path.parent for path in recorded.glob("*/*_result.json")})
-    ):
-        for id, (line, _) in choose.recorded_runs(*run.glob("*multi_turn_*_result.json")).items():
-            if line.turns is not None:
-                yield {**entries[id], "run": f"run_{number}", "turns": line.turns}
-
-
-def _as_model(entry: dict[str, Any]) -> list[list[list[dict[str, Any]]]]:
-    """Return the ground truth as recorded steps; positional arguments are left as they are not."""
-    turns = []
-    for texts in entry["truth"]:
-        calls = [parse_call(text) for text in texts]
-        turns.append([[{call.name: dict(call.kwargs)} for call in calls if not call.args]])
-    return turns
+def _bfcl(python: str, command: str | None, run: Path | None, folder: Path) -> Side:
+    """Return BFCL's side; for its whole command a project folder is laid out."""
+    # The key is never used, but a handler is made that wants one.
+    environment = {"BFCL_PROJECT_ROOT": str(folder), "OPENAI_API_KEY": "sk-none"}
+    script = [python, "-P", str(HERE / "bfcl_side.py")]
+    if command is None or run is None:
+        return Side("bfcl", script, environment)
+    results = folder / "result" / BFCL_MODEL.replace("/", "_") / "multi_turn"
+    results.mkdir(parents=True)
+    files = sorted(run.glob("*multi_turn_*_result.json"))
+    for file in files:
+        shutil.copy(file, results)
+    categories = [file.stem.removesuffix("_result").partition("BFCL_v4_")[2] for file in files]
+    score = [command, "evaluate", "--model", BFCL_MODEL, "--partial-eval"]
+    return Side("bfcl", script, environment, [*score, "--test-category", ",".join(categories)])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import ast
 import json
 import sys
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from envs.calls import (
@@ -12,10 +13,13 @@ from envs.calls import (
     MAX_INT_BITS,
     MAX_TEXT,
     Call,
+    call_from_node,
     call_from_tool,
     check_bounds,
     parse_call,
     parse_calls,
+    parse_expression,
+    plain_calls,
 )
 from envs.errors import MalformedCall
 from envs.registry import BACKENDS
@@ -52,6 +56,64 @@ def is_keyword(name):
     except SyntaxError:
         return True
     return False
+
+
+# Plain form: what is read without a syntax tree
+
+TOKENS = """f g if None __debug__ _x1 é ( ) () = [ ] [] , : - + . ' " \\ 0 1 07 -0 -0.0 12.50 1e5
+1_0 999999999999999 9999999999999999 True False true a=1 a='x' a="y" a=[1,'z'] b=[None] c=-2.5
+c=[[]] d={} '' 'it''s' '\\n' # * ** ..."""
+BLANKS = [" ", ", ", "\t", "\n", "\r", "\0", "\f", "'a b, c=1)'", "a='é'", "a='\ud800'"]
+pieces = st.sampled_from([*TOKENS.split(), *BLANKS])
+near_plain = st.lists(pieces, max_size=8).map("".join)
+
+
+def read(reader, text):
+    try:
+        return repr(reader(text))
+    except MalformedCall:
+        return "refused"
+
+
+def read_by_tree(text):
+    node = parse_expression(text)
+    if not isinstance(node, ast.Call):
+        raise MalformedCall("no call")
+    return call_from_node(node)
+
+
+@given(near_plain, near_plain)
+@settings(max_examples=1000)
+@example("a=1", "")
+@example("a='x', b=[1, -2.5, True], c=None", "")
+@example("a=1, a=2", "")
+@example("a=1,", "")
+@example("a=-0, b=-0.0, c=00", "")
+def test_the_plain_form_reads_as_its_syntax_tree_does(arguments, after):
+    text = f"f({arguments}){after}"
+    assert read(parse_call, text) == read(read_by_tree, text)
+    if plain_calls(f"[{text}]"):
+        node = parse_expression(f"[{text}]")
+        assert repr(plain_calls(f"[{text}]")) == repr([call_from_node(e) for e in node.elts])
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("[f()]", 1),
+        ("[f(a=1), g(b='x'),h(c=[1, 'y'])]", 3),
+        ("[f(),]", 1),
+        ("[]", 0),
+        ("f()", 0),
+        ("[f()", 0),
+        ("[f()] ", 0),
+        ("[f() g()]", 0),
+        ("[f(1)]", 0),
+        ("[f(a='it\\'s')]", 0),
+    ],
+)
+def test_a_list_of_calls_in_plain_form(text, count):
+    assert len(plain_calls(text)) == count
 
 
 # Reading one expression

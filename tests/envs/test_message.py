@@ -8,6 +8,7 @@ from envs.calls import Call
 from envs.errors import AccessDenied, AlreadyExists, ConfigError, InvalidArgument, NotFound, Refused
 from envs.message import MessageAPI
 from envs.session import Session
+from envs.testing import refuse, state, succeed
 
 # The first ids that the default seed gives.
 FIRST_IDS = [67410, 41772, 24547, 24421, 60424, 33485, 15831, 69233, 63997, 54564, 91372, 90263]
@@ -30,28 +31,6 @@ DEFAULTS = {
 def session(logged_in=True, **config):
     config = {"current_user": "USR001", **config} if logged_in else config
     return Session.load(["MessageAPI"], {"MessageAPI": config}, tolerant=True)
-
-
-def state(live):
-    return live.snapshot().compared()["MessageAPI"]
-
-
-def succeed(live, name, *args, **changes):
-    """Make a call, check which fields it changes and to what, and return its value."""
-    expected = {**state(live), **changes}
-    result = live.call(Call(name, args))
-    assert result.error is None
-    assert state(live) == expected
-    assert result.changed is bool(changes)
-    return result.value
-
-
-def refuse(live, kind, message, name, *args):
-    before = live.snapshot()
-    result = live.call(Call(name, args))
-    assert type(result.error) is kind
-    assert message in result.error.message
-    assert live.snapshot().states == before.states
 
 
 def test_defaults():

@@ -63,3 +63,7 @@ def test_long_tuples_are_written_like_any_others():
         {"a": tuple(map(float, range(500)))},
     ):
         assert Result(value).text == json.dumps(value) == Result(dict(value)).text
+
+
+def test_a_text_that_is_known_is_not_written_again():
+    assert Result({"a": 1}, text="{'a': 1}").text == "{'a': 1}"

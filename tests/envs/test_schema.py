@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
 from annotated_types import Ge, Le
+from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads, writes
 from envs.errors import InvalidArgument
-from envs.schema import check_arguments, spec
+from envs.schema import check_arguments, check_value, spec
 
 
 class Pet(TypedDict):
@@ -86,21 +87,42 @@ class Zoo(Backend):
             nam: A slip.
         """
 
-    @reads
-    def untyped(self, name) -> None:  # type: ignore[no-untyped-def]
-        """Show a parameter without a type.
+
+class Vet(BaseModel):
+    """Who looks after a pet."""
+
+    name: str = Field(min_length=1)
+    phones: list[str] = []
+
+
+class Clinic(Backend):
+    """Functions whose arguments are pydantic models."""
+
+    Config = ZooConfig
+
+    @writes
+    def visit(self, vet: Vet, pets: Sequence[Vet] = (), other: Vet | None = None) -> dict[str, Any]:
+        """Visit a vet.
 
         Args:
-            name: Its name.
-        """
+            vet: The vet.
+            pets: Others
+                who come along.
+            other: Another one.
 
-    @reads
-    def unsupported(self, pet: Zoo) -> None:
-        """Show a parameter that has no JSON Schema.
+        Returns:
+            What the function was given.
 
-        Args:
-            pet: An object.
+        Examples:
+            >>> visit(vet={'name': 'Ann'},
+            ... pets=[])
+            {"vet": "Ann",
+            ... }
+            >>> visit(vet={'name': 'Bob'})
         """
+        assert isinstance(vet, Vet)
+        assert all(isinstance(pet, Vet) for pet in pets)
+        return {"vet": vet.name, "phones": vet.phones, "other": other and other.name}
 
 
 def test_a_function_without_parameters():
@@ -171,8 +193,6 @@ def test_parameters_keep_their_order():
     ("name", "message"),
     [
         ("undescribed", "Zoo.undescribed: the docstring does not describe 'name'"),
-        ("untyped", "Zoo.untyped: the parameter 'name' has no type"),
-        ("unsupported", "Zoo.unsupported: "),
     ],
 )
 def test_a_function_that_cannot_be_described(name, message):
@@ -236,3 +256,75 @@ def test_arguments_that_do_not_fit(name, args, kwargs, message):
         check_arguments(Zoo.TOOLS[name], args, kwargs)
     assert message in caught.value.message
     assert len(caught.value.message) < 300
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("grams", None), ("grams", 0), ("kind", 1), ("note", 5), ("temperature", "")],
+)
+def test_a_value_that_does_not_fit_its_parameter(name, value):
+    with pytest.raises(InvalidArgument, match=f"feed: {name}"):
+        check_value(Zoo.TOOLS["feed"], name, value)
+
+
+def test_a_value_that_fits_its_parameter_whatever_the_others_are():
+    check_value(Zoo.TOOLS["feed"], "grams", 5)
+
+
+def test_a_document_holds_all_that_is_told():
+    document = spec(Zoo.TOOLS["feed"]).document()
+    assert list(document) == ["name", "description", "parameters"]
+    assert document["description"] == (
+        "Feed a pet, once. Longer than one line. Returns: status: Confirmation on two lines."
+    )
+
+
+# Pydantic models
+
+VISIT = Clinic.TOOLS["visit"]
+
+
+def test_a_model_is_an_object_in_the_schema():
+    schema = spec(VISIT).json_schema()["properties"]["vet"]
+    assert schema == {
+        "type": "object",
+        "description": "The vet.",
+        "properties": {
+            "name": {"type": "string", "minLength": 1},
+            "phones": {"type": "array", "items": {"type": "string"}, "default": []},
+        },
+        "required": ["name"],
+    }
+
+
+def test_a_function_gets_models_however_arguments_are_given():
+    given = {"name": "Ann", "phones": ["1"]}
+    told = {"vet": "Ann", "phones": ["1"], "other": None}
+    assert VISIT.function(Clinic.load({}), given) == told
+    assert VISIT.function(Clinic.load({}), vet=given, pets=[given]) == told
+    assert VISIT.function(Clinic.load({}), Vet(name="Ann"), other=given)["other"] == "Ann"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "visit needs the argument vet."),
+        ({"vet": "Ann"}, "visit: vet = 'Ann'"),
+        ({"vet": {"name": ""}}, "visit: vet.name = ''"),
+        ({"vet": {"name": "Ann", "phones": [1]}}, "visit: vet.phones[0] = 1"),
+        ({"vet": {"name": "Ann"}, "pets": [{}]}, "visit needs the argument pets[0].name."),
+    ],
+)
+def test_what_is_no_model_is_refused_before_the_function_runs(arguments, message):
+    with pytest.raises(InvalidArgument) as caught:
+        VISIT.function(Clinic.load({}), **arguments)
+    assert caught.value.message.startswith(message)
+
+
+def test_examples_are_read_and_not_told_to_models():
+    told = spec(VISIT)
+    assert told.examples == (
+        ("visit(vet={'name': 'Ann'}, pets=[])", '{"vet": "Ann", ... }'),
+        ("visit(vet={'name': 'Bob'})", ""),
+    )
+    assert "Bob" not in str(told.document())

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from envs.calls import Call
 from envs.errors import AccessDenied, AlreadyExists, InvalidArgument, NotFound, Refused
 from envs.session import Session
+from envs.testing import refuse, state, succeed
 from envs.ticket import TicketAPI
 
 OPEN = {
@@ -25,28 +26,6 @@ QUEUE = [OPEN, CLOSED, RESOLVED]
 def session(*queue, **config):
     config = {"ticket_queue": list(queue), "ticket_counter": 4, "current_user": "ann", **config}
     return Session.load(["TicketAPI"], {"TicketAPI": config}, tolerant=True)
-
-
-def state(live):
-    return live.snapshot().compared()["TicketAPI"]
-
-
-def succeed(live, name, *args, **changes):
-    """Make a call, check which fields it changes and to what, and return its value."""
-    expected = {**state(live), **changes}
-    result = live.call(Call(name, args))
-    assert result.error is None
-    assert state(live) == expected
-    assert result.changed is bool(changes)
-    return result.value
-
-
-def refuse(live, kind, message, name, *args):
-    before = live.snapshot()
-    result = live.call(Call(name, args))
-    assert type(result.error) is kind
-    assert message in result.error.message
-    assert live.snapshot().states == before.states
 
 
 def test_defaults():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from envs.calls import Call
 from envs.errors import AccessDenied, ConfigError, InvalidArgument, NotFound, Refused
 from envs.session import Session
+from envs.testing import refuse, state, succeed
 from envs.twitter import TwitterAPI
 
 FIRST = {"id": 1, "username": "ann", "content": "Hello #World", "tags": ["#World"], "mentions": []}
@@ -26,28 +27,6 @@ LOADED = {**CONFIG, "tweets": {1: FIRST, 7: SECOND}}
 
 def session(**config):
     return Session.load(["TwitterAPI"], {"TwitterAPI": {**CONFIG, **config}}, tolerant=True)
-
-
-def state(live):
-    return live.snapshot().compared()["TwitterAPI"]
-
-
-def succeed(live, name, *args, **changes):
-    """Make a call, check which fields it changes and to what, and return its value."""
-    expected = {**state(live), **changes}
-    result = live.call(Call(name, args))
-    assert result.error is None
-    assert state(live) == expected
-    assert result.changed is bool(changes)
-    return result.value
-
-
-def refuse(live, kind, message, name, *args):
-    before = live.snapshot()
-    result = live.call(Call(name, args))
-    assert type(result.error) is kind
-    assert message in result.error.message
-    assert live.snapshot().states == before.states
 
 
 def test_loading():

@@ -105,6 +105,7 @@ def closed_port() -> int:
 @pytest.mark.parametrize(
     ("host", "says"),
     [(f"127.0.0.1:{closed_port()}", "refused"), ("no-such-host.invalid", "no server of that name")],
+    ids=["no server", "no host"],
 )
 def test_nobody_there(host: str, says: str) -> None:
     with pytest.raises(TransientError) as caught:

@@ -51,6 +51,22 @@ def test_a_prepared_trajectory_has_the_outcomes_of_its_truth(prepared, help_desk
     assert all(result.ok for outcome in ready.truth for result in outcome.results)
 
 
+def test_the_outcomes_of_the_truth_may_come_from_elsewhere(dataset_of, help_desk):
+    dataset = dataset_of(help_desk)
+    known = prepare(dataset, help_desk, STRICT).truth[:1]
+    seen = []
+
+    def truth(trajectory, template):
+        seen.append((trajectory, template.snapshot()))
+        return known
+
+    ready = prepare(dataset, help_desk, STRICT, truth)
+    assert ready.truth is known
+    assert seen == [(help_desk, ready.template.snapshot())]
+    [judged] = evaluate(dataset, [help_desk], STRICT, lambda p: len(p.truth), truth)
+    assert judged.verdict == len(known)
+
+
 @both
 def test_a_prepared_session_is_in_its_initial_state_however_often_it_is_run(
     prepared, help_desk, profile

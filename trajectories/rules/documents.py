@@ -7,7 +7,6 @@ the functions that they describe.
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 from envs.backend import Tool
 from envs.binding import parameters
 from envs.registry import BACKENDS
-from envs.schema import spec
+from envs.schema import docstring_defects
 from trajectories.bfcl import function_docs_file
 from trajectories.jsonl import read_objects
 from trajectories.rules.problem import Problem, Severity
@@ -39,7 +38,6 @@ TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 _NO_JSON_TYPES = ("float", "dict", "tuple", "any")
 _PROSE_DEFAULT = re.compile(r"default\w*\W+(?:is|to|value)?\W*none\b", re.IGNORECASE)
-_ITEM = re.compile(r"^    (\w+): ", re.MULTILINE)
 
 
 def check_own() -> Iterator[Problem]:
@@ -54,21 +52,8 @@ def check_own() -> Iterator[Problem]:
 
 def own_defects(tool: Tool) -> Iterator[tuple[str, str]]:
     """Yield member and message of what is wrong with a function's docstring or schema."""
-    try:
-        told = spec(tool)
-    except TypeError as error:
-        yield "docstring", str(error)
-        return
-    if not told.description.endswith("."):
-        yield "docstring", "its summary is no sentence that ends in a full stop"
-    if not told.returns:
-        yield "docstring", "does not say what is returned"
-    text = inspect.getdoc(tool.function) or ""
-    section = text.partition("Args:")[2].partition("Returns:")[0]
-    names = [parameter.name for parameter in told.parameters]
-    for name in _ITEM.findall(section):
-        if name not in names:
-            yield "docstring", f"describes {name}, which is no parameter"
+    for message in docstring_defects(tool):
+        yield "docstring", message
 
 
 def check_reference(folder: Path) -> Iterator[Problem]:

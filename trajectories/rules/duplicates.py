@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity
-from trajectories.schema import MULTI_TURN
+from trajectories.schema import Category
 
 DUPLICATE = "DUPLICATE"
 
@@ -35,7 +35,7 @@ class _Text(NamedTuple):
 
 def check(entries: Sequence[Entry]) -> Iterator[Problem]:
     """Yield questions that have been asked in the same category already."""
-    for category in MULTI_TURN:
+    for category in Category:
         texts = [
             _Text(entry, index, words)
             for entry in entries

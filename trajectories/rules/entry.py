@@ -17,10 +17,13 @@ from envs.calls import Call, parse_call
 from envs.errors import BackendFault, ConfigError, MalformedCall, ToolError
 from envs.results import Result
 from envs.session import Session
-from trajectories import bfcl
+from trajectories import bfcl, bfcl_single_turn
 from trajectories.dataset import Dataset
 from trajectories.rules.problem import Problem, Severity
-from trajectories.schema import Trajectory
+from trajectories.schema import SINGLE_TURN, Trajectory
+
+_TRUTH = ("ground_truth", "expects.answers")
+"""Where members begin that the reference keeps in a file of their own."""
 
 
 class Step(NamedTuple):
@@ -185,8 +188,9 @@ class Entry:
 def file_of(dataset: Dataset, trajectory: Trajectory, field: str) -> str:
     """Return the file that a member of a trajectory stands in."""
     if dataset.folder is not None:
-        question, answer = bfcl.files(trajectory.category)
-        return answer if field.startswith("ground_truth") else question
+        source = bfcl_single_turn if trajectory.category in SINGLE_TURN else bfcl
+        files: Sequence[str] = source.files(trajectory.category)
+        return files[-1 if field.startswith(_TRUTH) else 0]
     return f"{trajectory.category}.jsonl" if dataset.name == "turnwise" else dataset.name
 
 

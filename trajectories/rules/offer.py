@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envs.calls import Call
-from envs.registry import BACKENDS
+from envs.registry import backend_class, is_usable
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity
 
@@ -19,8 +19,8 @@ def check(entry: Entry) -> Iterator[Problem]:
         [
             name
             for environment in trajectory.environments
-            if environment in BACKENDS
-            for name in BACKENDS[environment].TOOLS
+            if is_usable(environment)
+            for name in backend_class(environment).TOOLS
         ]
     )
     for name in trajectory.excluded:

@@ -19,7 +19,7 @@ from typing import Any
 
 from envs.backend import Tool
 from envs.calls import Call
-from envs.registry import BACKENDS
+from envs.registry import backend_class
 from envs.schema import spec
 from envs.state import to_json
 from trajectories.literals import literals
@@ -328,7 +328,8 @@ def _known_at_first(entry: Entry) -> str:
     """Return what can be looked up in the initial state, as text."""
     known: dict[str, Any] = {}
     for environment in entry.trajectory.environments:
-        backend, config = BACKENDS[environment], entry.trajectory.config.get(environment, {})
+        backend = backend_class(environment)
+        config = entry.trajectory.config.get(environment, {})
         defaults = {
             key: to_json(backend.FIELDS[field])
             for key, field in backend.KEYS.items()

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from envs.registry import BACKENDS
+from envs.registry import backend_class
 from envs.schema import spec
 from runner.live.models.base import ToolList
 from trajectories import bfcl
@@ -32,18 +32,11 @@ _LONGEST_NAME = 64
 
 def own_documents(environments: Iterable[str]) -> list[Document]:
     """Return our documents of all functions of some backends."""
-    documents: list[Document] = []
-    for environment in environments:
-        for tool in BACKENDS[environment].TOOLS.values():
-            about = spec(tool)
-            documents.append(
-                {
-                    "name": about.name,
-                    "description": f"{about.description} Returns: {about.returns}",
-                    "parameters": about.json_schema(),
-                }
-            )
-    return documents
+    return [
+        spec(tool).document()
+        for environment in environments
+        for tool in backend_class(environment).TOOLS.values()
+    ]
 
 
 def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
@@ -157,10 +150,13 @@ class Toolbox:
         """Characters of all documents."""
         return sum(len(json.dumps(document)) for document in self._documents.values())
 
+    def plain(self, offered: frozenset[str]) -> list[Document]:
+        """Return the documents of functions as they are."""
+        return [d for name, d in self._documents.items() if name in offered]
+
     def early(self, offered: frozenset[str]) -> list[Document]:
         """Return the documents of functions that are offered from the start."""
-        documents = [d for name, d in self._documents.items() if name in offered]
-        return [with_syntax_note(document, self._language) for document in documents]
+        return [with_syntax_note(document, self._language) for document in self.plain(offered)]
 
     def late(self, offers: Sequence[str]) -> list[Document]:
         """Return the documents of functions that are handed over later, in that order."""

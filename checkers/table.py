@@ -1,0 +1,158 @@
+"""The field's table: from the scores of categories to those of groups, and to one overall.
+
+A category that was not run is left out, and the weights of those that were run are scaled to make
+up for it. The field counts it as 0 instead; its figure is kept beside ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import hypot
+from typing import Literal, NamedTuple, Self
+
+from checkers.score import wilson
+
+
+class Rate(NamedTuple):
+    """The score of a category, or of a group of them."""
+
+    value: float
+    """Share that passed, from 0 to 1."""
+    interval: tuple[float, float]
+    """95% interval of the value."""
+    entries: int
+    """Number of entries that were judged."""
+
+    @classmethod
+    def of(cls, passed: int, entries: int) -> Self:
+        """Return the rate of entries that were judged once; there is at least one."""
+        return cls(passed / entries, wilson(passed, entries), entries)
+
+
+class Group(NamedTuple):
+    """Categories and groups whose scores become one."""
+
+    name: str
+    members: tuple[Group | str, ...]
+    """Groups, and names of categories."""
+    weights: Literal["equal", "entries"] | tuple[int, ...] = "equal"
+    """Those of the members: all the same, their numbers of entries, or as given."""
+    shares_scenarios: bool = False
+    """Whether members are made from the same scenarios, so that they err in the same direction."""
+
+
+SIMPLE = Group("simple", ("simple_python", "simple_java", "simple_javascript"))
+NON_LIVE = Group("non-live", (SIMPLE, "multiple", "parallel", "parallel_multiple"))
+LIVE = Group(
+    "live",
+    ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"),
+    weights="entries",
+)
+IRRELEVANCE = Group("irrelevance", ("irrelevance", "live_irrelevance"))
+MULTI_TURN = Group(
+    "multi-turn", ("base", "miss_func", "miss_param", "long_context"), shares_scenarios=True
+)
+AGENTIC = Group("agentic", ())
+"""The field's web search and memory, of which there is nothing here: never run."""
+OVERALL = Group(
+    "overall", (NON_LIVE, LIVE, IRRELEVANCE, MULTI_TURN, AGENTIC), weights=(10, 10, 10, 30, 40)
+)
+EXECUTABLE = Group(
+    "executable",
+    ("exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple", "rest"),
+)
+"""Ours; no part of the field's overall score."""
+
+CLASSIC: Mapping[str, Group | str] = {
+    "AST simple": SIMPLE,
+    "AST multiple": "multiple",
+    "AST parallel": "parallel",
+    "AST parallel multiple": "parallel_multiple",
+    "executable simple": "exec_simple",
+    "executable multiple": "exec_multiple",
+    "executable parallel": "exec_parallel",
+    "executable parallel multiple": "exec_parallel_multiple",
+    "irrelevance": "irrelevance",
+}
+"""The nine groups that the field began with."""
+
+_UNCOUNTED = ("live_relevance", "composite", "chat")
+"""Categories that are in no group."""
+
+
+class Row(NamedTuple):
+    """One line of the table."""
+
+    path: tuple[str, ...]
+    """The groups that it is in, from the outermost, and its own name."""
+    rate: Rate | None
+    """None where nothing of it was run."""
+    field: float
+    """The field's figure, which counts what was not run as 0."""
+    missing: tuple[str, ...]
+    """What of it was not run."""
+
+    @property
+    def name(self) -> str:
+        """The name of the group or category."""
+        return self.path[-1]
+
+
+def table(rates: Mapping[str, Rate]) -> list[Row]:
+    """Return the lines of the table, the same for any rates, each group before its members.
+
+    Args:
+        rates: By category, of those that were run.
+    """
+    members = (OVERALL, EXECUTABLE, *_UNCOUNTED)
+    return [row for member in members for row in _rows(member, rates, ())]
+
+
+def classic(rates: Mapping[str, Rate]) -> dict[str, Rate | None]:
+    """Return the scores of the nine classic groups, None for one of which nothing was run."""
+    return {name: next(_rows(group, rates, ())).rate for name, group in CLASSIC.items()}
+
+
+def _rows(member: Group | str, rates: Mapping[str, Rate], above: tuple[str, ...]) -> Iterator[Row]:
+    if isinstance(member, str):
+        rate = rates.get(member)
+        yield Row((*above, member), rate, rate.value if rate else 0.0, () if rate else (member,))
+        return
+    path = (*above, member.name)
+    inner = [list(_rows(each, rates, path)) for each in member.members]
+    heads = [rows[0] for rows in inner]
+    missing = [name for row in heads for name in row.missing]
+    weights = _weights(member, heads)
+    yield Row(
+        path,
+        _rate(member, weights, heads),
+        sum(w * row.field for w, row in zip(weights, heads, strict=True)) / (sum(weights) or 1),
+        tuple(missing) if heads else (member.name,),
+    )
+    yield from (row for rows in inner for row in rows)
+
+
+def _weights(group: Group, members: Sequence[Row]) -> Sequence[int]:
+    if group.weights == "equal":
+        return [1] * len(members)
+    if group.weights == "entries":
+        return [row.rate.entries if row.rate else 0 for row in members]
+    return group.weights
+
+
+def _rate(group: Group, weights: Sequence[int], members: Sequence[Row]) -> Rate | None:
+    """Return the weighted mean of the members that were run.
+
+    Its interval is made of theirs: margins of independent members add up like the sides of a right
+    triangle (Zou and Donner, 2008), those of members that share scenarios at worst in full.
+    """
+    run = [(weight, row.rate) for weight, row in zip(weights, members, strict=True) if row.rate]
+    if not run:
+        return None
+    total = sum(weight for weight, _ in run)
+    value = sum(weight * rate.value for weight, rate in run) / total
+    below = [weight * (rate.value - rate.interval[0]) / total for weight, rate in run]
+    above = [weight * (rate.interval[1] - rate.value) / total for weight, rate in run]
+    low, high = (sum(m) if group.shares_scenarios else hypot(*m) for m in (below, above))
+    interval = max(0.0, value - low), min(1.0, value + high)
+    return Rate(value, interval, sum(rate.entries for _, rate in run))

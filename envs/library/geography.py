@@ -1,0 +1,273 @@
+"""Geography: facts of countries, positions of cities, distances and time differences.
+
+It holds no state. Areas are square kilometres, distances kilometres on a sphere with the radius
+6371, populations rounded figures of about 2023.
+"""
+
+from __future__ import annotations
+
+import math
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, reads
+from envs.errors import NotFound
+from envs.library.bounds import check_between
+from envs.library.places import CITIES, COUNTRIES, City, Country
+
+_RADIUS = 6371.0
+_COUNTRIES = {country.name: country for country in COUNTRIES}
+_CITIES = {city.name: city for city in CITIES}
+_CONTINENTS = sorted({country.continent for country in COUNTRIES})
+
+
+class GeographyConfig(TypedDict, total=False):
+    """Initial config of the geography functions: nothing."""
+
+
+class GeographyTools(Backend):
+    """Functions of countries and cities."""
+
+    Config = GeographyConfig
+
+    @reads
+    def country_facts(self, country: str) -> dict[str, Any]:
+        """Return what is known of a country.
+
+        Args:
+            country: Its English name, such as New Zealand.
+
+        Returns:
+            The country: name, capital, continent, area, population, currency, calling_code.
+
+        Examples:
+            >>> country_facts(country='Norway')
+            {"name": "Norway", "capital": "Oslo", "continent": "Europe", "area": 385200, ...
+            >>> country_facts(country='Norwey')
+            {"error": "There is no country 'Norwey'. Did you mean Norway?"}
+        """
+        return _country(country)._asdict()
+
+    @reads
+    def capital_of(self, country: str) -> dict[str, Any]:
+        """Name the capital of a country.
+
+        Args:
+            country: Its English name.
+
+        Returns:
+            capital: The capital.
+
+        Examples:
+            >>> capital_of(country='Kenya')
+            {"capital": "Nairobi"}
+            >>> capital_of(country='Atlantis')
+            {"error": "There is no country 'Atlantis'."}
+        """
+        return {"capital": _country(country).capital}
+
+    @reads
+    def country_of_capital(self, capital: str) -> dict[str, Any]:
+        """Name the country that a city is the capital of.
+
+        Args:
+            capital: English name of the city.
+
+        Returns:
+            country: The country.
+
+        Examples:
+            >>> country_of_capital(capital='Lima')
+            {"country": "Peru"}
+            >>> country_of_capital(capital='Sydney')
+            {"error": "There is no capital 'Sydney'."}
+        """
+        by_capital = {country.capital: country.name for country in COUNTRIES}
+        if capital not in by_capital:
+            raise _unknown("capital", capital, list(by_capital))
+        return {"country": by_capital[capital]}
+
+    @reads
+    def countries_of(self, continent: str) -> dict[str, Any]:
+        """List the known countries of a continent.
+
+        Args:
+            continent: Africa, Asia, Europe, North America, Oceania or South America.
+
+        Returns:
+            countries: Their names, in the order of the alphabet.
+
+        Examples:
+            >>> countries_of(continent='Oceania')
+            {"countries": ["Australia", "New Zealand"]}
+            >>> countries_of(continent='Moon')
+            {"error": "There is no continent 'Moon'."}
+        """
+        return {"countries": [country.name for country in _on(continent)]}
+
+    @reads
+    def largest_countries(
+        self, continent: str, limit: int, by: Literal["area", "population"] = "area"
+    ) -> dict[str, Any]:
+        """List the largest known countries of a continent.
+
+        Args:
+            continent: Africa, Asia, Europe, North America, Oceania or South America.
+            limit: How many to list, from 1 to 50.
+            by: What makes a country large.
+
+        Returns:
+            countries: Name and value of each, the largest first.
+
+        Examples:
+            >>> largest_countries(continent='Africa', limit=1, by='population')
+            {"countries": [{"name": "Egypt", "value": 112700000}]}
+            >>> largest_countries(continent='Africa', limit=0)
+            {"error": "limit is 0: give 1 to 50."}
+        """
+        check_between("limit", limit, 1, 50)
+        sizes = {c.name: c.area if by == "area" else c.population for c in _on(continent)}
+        ordered = sorted(sizes.items(), key=lambda item: -item[1])
+        return {"countries": [{"name": name, "value": size} for name, size in ordered[:limit]]}
+
+    @reads
+    def population_density(self, country: str) -> dict[str, Any]:
+        """Tell how many people live on a square kilometre of a country.
+
+        Args:
+            country: Its English name.
+
+        Returns:
+            density: People per square kilometre.
+
+        Examples:
+            >>> population_density(country='Denmark')
+            {"density": 137.2...}
+            >>> population_density(country='')
+            {"error": "There is no country ''."}
+        """
+        found = _country(country)
+        return {"density": found.population / found.area}
+
+    @reads
+    def city_position(self, city: str) -> dict[str, Any]:
+        """Tell where a city is.
+
+        Args:
+            city: Its English name, such as Mexico City.
+
+        Returns:
+            country: Its country.
+            latitude: Degrees, north positive.
+            longitude: Degrees, east positive.
+
+        Examples:
+            >>> city_position(city='Tokyo')
+            {"country": "Japan", "latitude": 35.68, "longitude": 139.69}
+            >>> city_position(city='Tokio')
+            {"error": "There is no city 'Tokio'. Did you mean Tokyo?"}
+        """
+        found = _city(city)
+        return {
+            "country": found.country, "latitude": found.latitude, "longitude": found.longitude
+        }  # fmt: skip
+
+    @reads
+    def city_distance(self, from_city: str, to_city: str) -> dict[str, Any]:
+        """Tell how far two cities are apart, along the shortest way over the earth.
+
+        Args:
+            from_city: English name of one city.
+            to_city: English name of the other.
+
+        Returns:
+            kilometres: The distance.
+
+        Examples:
+            >>> city_distance(from_city='Berlin', to_city='Paris')
+            {"kilometres": 87...}
+            >>> city_distance(from_city='Berlin', to_city='Gotham')
+            {"error": "There is no city 'Gotham'."}
+        """
+        one, other = _city(from_city), _city(to_city)
+        place = (other.latitude, other.longitude)
+        return {"kilometres": _distance((one.latitude, one.longitude), place)}
+
+    @reads
+    def nearest_city(self, latitude: float, longitude: float) -> dict[str, Any]:
+        """Name the known city that is nearest to a position.
+
+        Args:
+            latitude: Degrees from -90 to 90, north positive.
+            longitude: Degrees from -180 to 180, east positive.
+
+        Returns:
+            city: The city.
+            kilometres: Its distance.
+
+        Examples:
+            >>> nearest_city(latitude=48.86, longitude=2.35)
+            {"city": "Paris", "kilometres": 0.0}
+            >>> nearest_city(latitude=91, longitude=0)
+            {"error": "latitude is 91: give -90 to 90."}
+        """
+        check_between("latitude", latitude, -90, 90)
+        check_between("longitude", longitude, -180, 180)
+        place = (latitude, longitude)
+        distances = [(_distance(place, (c.latitude, c.longitude)), c.name) for c in CITIES]
+        distance, name = min(distances)
+        return {"city": name, "kilometres": distance}
+
+    @reads
+    def time_difference(self, from_city: str, to_city: str) -> dict[str, Any]:
+        """Tell how many hours the clocks of a city are ahead of those of another, in standard time.
+
+        Args:
+            from_city: English name of the city to compare with.
+            to_city: English name of the city whose clocks are asked for.
+
+        Returns:
+            hours: The hours that the second city is ahead, negative if it is behind.
+
+        Examples:
+            >>> time_difference(from_city='London', to_city='New Delhi')
+            {"hours": 5.5}
+            >>> time_difference(from_city='London', to_city='Delhi')
+            {"error": "There is no city 'Delhi'. Did you mean New Delhi?"}
+        """
+        return {"hours": _city(to_city).utc_offset - _city(from_city).utc_offset}
+
+
+def _country(name: str) -> Country:
+    if name not in _COUNTRIES:
+        raise _unknown("country", name, list(_COUNTRIES))
+    return _COUNTRIES[name]
+
+
+def _city(name: str) -> City:
+    if name not in _CITIES:
+        raise _unknown("city", name, list(_CITIES))
+    return _CITIES[name]
+
+
+def _on(continent: str) -> list[Country]:
+    if continent not in _CONTINENTS:
+        raise _unknown("continent", continent, _CONTINENTS)
+    return [country for country in COUNTRIES if country.continent == continent]
+
+
+def _unknown(kind: str, name: str, known: list[str]) -> NotFound:
+    close = get_close_matches(name[:50], known, n=1)
+    advice = f" Did you mean {close[0]}?" if close else ""
+    return NotFound(f"There is no {kind} {name[:50]!r}.{advice}")
+
+
+def _distance(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """Return the distance of two positions in kilometres, by the haversine formula."""
+    (latitude, longitude), (other_latitude, other_longitude) = one, other
+    up = math.sin(math.radians(other_latitude - latitude) / 2) ** 2
+    along = math.sin(math.radians(other_longitude - longitude) / 2) ** 2
+    cosines = math.cos(math.radians(latitude)) * math.cos(math.radians(other_latitude))
+    return 2 * _RADIUS * math.asin(min(1.0, math.sqrt(up + cosines * along)))

@@ -1,0 +1,80 @@
+"""The contract: its checks in order, and how they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from envs.testing import configs, documents, sessions, states
+from envs.testing.subject import Broken, Subject
+
+
+class Check(NamedTuple):
+    """One promise that every environment keeps."""
+
+    name: str
+    promise: str
+    run: Callable[[Subject], None]
+    """Raises Broken if the promise is not kept."""
+
+
+CONTRACT: Sequence[Check] = (
+    Check("example config", "is there and loads without a complaint", configs.example),
+    Check("round trip", "a state written as a config loads as the same state", configs.round_trip),
+    Check("unknown keys", "of a config are refused, with their path", configs.unknown_keys),
+    Check("wrong types", "in a config are refused, with their path", configs.wrong_types),
+    Check("inputs", "config, bulky material and defaults stay as they are", configs.inputs),
+    Check("names", "no function is named as one of another environment", documents.names),
+    Check("docstrings", "say what is done, taken and returned", documents.docstrings),
+    Check("types", "are on every parameter and result, and fit defaults", documents.types),
+    Check("examples", "in every docstring, and true", documents.examples),
+    Check("outcomes", "are shown: a success, and a refusal if there is one", documents.outcomes),
+    Check("frozen", "function documents are as in the golden file", documents.frozen),
+    Check("arguments", "that fit the schema are taken", states.arguments),
+    Check("faults", "functions refuse by raising a ToolError, nothing else", states.faults),
+    Check("refusals", "leave the world as it was", states.refusals),
+    Check("reads", "leave the world as it was", states.reads),
+    Check("results", "are JSON, and errors are raised", states.results),
+    Check("snapshots", "are out of reach of later calls", states.snapshots),
+    Check("forks", "are out of reach of each other, and go on alike", states.forks),
+    Check("processes", "and hash seeds make no difference", sessions.processes),
+    Check("sessions", "in threads and tasks, 10,000 of them, are as alone", sessions.interleaved),
+)  # fmt: skip
+
+
+class BoundCheck(NamedTuple):
+    """A check of one environment, to be called."""
+
+    check: Check
+    subject: Subject
+
+    def __call__(self) -> None:
+        """Run the check.
+
+        Raises:
+            Broken: The environment does not keep the promise; says which line to mend.
+        """
+        try:
+            self.check.run(self.subject)
+        except Broken:
+            raise
+        except Exception as error:
+            raise self.subject.raised(error) from error
+
+    def __str__(self) -> str:
+        """Return environment and check, as the id of a test."""
+        return f"{self.subject.name}: {self.check.name}"
+
+
+def contract(name: str) -> list[BoundCheck]:
+    """Return the checks of a registered environment, those that read our tests only with them.
+
+    Args:
+        name: Name of its backend.
+
+    Raises:
+        ConfigError: There is no such environment, or it cannot be imported.
+    """
+    subject = Subject(name)
+    checks = [check for check in CONTRACT if subject.has_tests or check.run is not documents.frozen]
+    return [BoundCheck(check, subject) for check in checks]

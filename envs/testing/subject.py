@@ -1,0 +1,209 @@
+"""An environment under test: its class, its example config, and the worlds to play in."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import traceback
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import envs
+from envs.backend import Backend, Tool
+from envs.errors import ConfigError
+from envs.interface import near, place
+from envs.long_context import Pack
+from envs.registry import backend_class
+from envs.schema import ToolSpec, spec
+from envs.session import Session
+
+_ROOT = Path(envs.__file__).resolve().parents[1]
+
+PACK = Pack(
+    file_suffix="\nmore text",
+    untouched_files=["plain.txt"],
+    extra_files=["extra_1.txt", "extra_2.txt"],
+    car_status="more status",
+    parking_brake="more brake",
+    weather={"humidity": 40, "wind": [1, 2]},
+    cities=["Hilltown", "Laketown"],
+    watch_list=["AAA", {"BBB": [1.5]}],
+    transactions=[{"type": "deposit", "amount": 5.0}],
+    moving_average_5=(1.0, 2.0),
+    moving_average_20=(3.0, 4.0),
+    sector_stocks={"Technology": ["CCC"], "Automobile": ["DDD"]},
+    order_metadata={"note": "about {symbol}"},
+    credit_cards={"card_1": {"card_number": "4000", "balance": 100.0}},
+    bookings={"booking_1": {"travel_cost": 10.0, "transaction_id": "1"}},
+)  # fmt: skip
+"""Long-context material, little of it."""
+
+
+EXCEPTIONS: Mapping[tuple[str, str], str] = {
+    ("results", "MathAPI"): (
+        "gives numbers that JSON does not have, such as infinity, because the reference does"
+    ),
+    ("outcomes", "VehicleControlAPI.get_outside_temperature_from_weather_com"): (
+        "never succeeds, because the reference's does not"
+    ),
+}
+"""Check and environment or function to the reason why it need not keep the promise.
+
+Refusals that leave a change are marked where they are, by ``@writes_even_refused``.
+"""
+
+
+class Broken(AssertionError):
+    """A check's finding.
+
+    Args:
+        place: File and line to mend.
+        message: What is wrong there, and what would do.
+    """
+
+    def __init__(self, place: str, message: str) -> None:
+        super().__init__(f"{place}: {message}")
+        self.place = place
+        self.message = message
+
+
+class World(NamedTuple):
+    """What a session starts from."""
+
+    config: Mapping[str, Any]
+    pack: Pack | None = None
+
+
+class Subject:
+    """One registered environment.
+
+    Args:
+        name: Name of its backend.
+
+    Raises:
+        ConfigError: There is no such environment, or it cannot be imported.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.backend: type[Backend] = backend_class(name)
+        self.tools: Sequence[Tool] = tuple(self.backend.TOOLS.values())
+
+    @property
+    def example_file(self) -> Path:
+        """Where the example initial config is: beside the module, for ours in ``configs/``."""
+        return self._file(_ROOT / "configs" / "initial", f"{self.name}.json")
+
+    @property
+    def golden_file(self) -> Path:
+        """Where the frozen function documents are: beside the module, for ours in ``tests/``."""
+        return self._file(_ROOT / "tests" / "golden", f"{self.name}.functions.json")
+
+    @property
+    def has_tests(self) -> bool:
+        """Whether the files that only tests read can be there: ours are not installed."""
+        return self.golden_file.parent.is_dir()
+
+    @cached_property
+    def example(self) -> Mapping[str, Any]:
+        """The example initial config of this backend.
+
+        Raises:
+            Broken: There is none.
+        """
+        try:
+            config: Mapping[str, Any] = json.loads(self.example_file.read_text(encoding="utf-8"))
+        except OSError:
+            raise Broken(
+                place(self.backend), f"{self.name} has no example config {self.example_file}"
+            ) from None
+        except ValueError as error:
+            raise Broken(f"{self.example_file}:1", f"is no JSON: {error}") from None
+        if not isinstance(config, dict) or list(config) != [self.name]:
+            raise Broken(f"{self.example_file}:1", f'must be {{"{self.name}": {{...}}}}')
+        return config[self.name]  # type: ignore[no-any-return]
+
+    @cached_property
+    def worlds(self) -> Sequence[World]:
+        """The example, the example with bulky material, and what an empty config gives."""
+        return World(self.example), World(self.example, PACK), World({})
+
+    def excepts(self, check: str, tool: Tool) -> bool:
+        """Tell whether a function need not keep the promise of a check."""
+        return not {(check, self.name), (check, f"{self.name}.{tool.name}")}.isdisjoint(EXCEPTIONS)
+
+    def exceptions(self) -> list[str]:
+        """Return one line per function that need not keep a promise, with the reason."""
+        return [
+            *(
+                f"{what}, {check}: {reason}"
+                for (check, what), reason in EXCEPTIONS.items()
+                if what.split(".")[0] == self.name
+            ),
+            *(
+                f"{self.name}.{tool.name}, refusals: {tool.keeps_on_refusal}"
+                for tool in self.tools
+                if tool.keeps_on_refusal is not None
+            ),
+        ]
+
+    def session(self, world: World | None = None, **options: bool) -> Session:
+        """Return a fresh session in a world; in the example one by default.
+
+        Raises:
+            Broken: It does not load.
+        """
+        config, pack = world or self.worlds[0]
+        try:
+            return Session.load([self.name], {self.name: config}, pack, **options)
+        except ConfigError as error:
+            raise self.broken(f"does not load a config that fits: {error}") from error
+
+    def broken(self, message: str, tool: Tool | None = None, member: str | None = None) -> Broken:
+        """Return a finding about a function, a member of the class, or the class."""
+        if tool:
+            return Broken(place(tool.function), f"{self.name}.{tool.name}: {message}")
+        return Broken(_member_place(self.backend, member), f"{self.name}: {message}")
+
+    def raised(self, error: Exception) -> Exception:
+        """Return a finding about an error of the environment's module; any other error as it is."""
+        file = inspect.getfile(self.backend)
+        trace = (error.__cause__ or error).__traceback__
+        frames = [frame for frame in traceback.extract_tb(trace) if frame.filename == file]
+        if not frames:
+            return error
+        place = f"{near(file)}:{frames[-1].lineno}"
+        return Broken(place, f"{self.name} raises {type(error).__name__}: {error}")
+
+    def spec(self, tool: Tool) -> ToolSpec:
+        """Return the interface of a function.
+
+        Raises:
+            Broken: Its docstring or types cannot be used.
+        """
+        try:
+            return spec(tool)
+        except TypeError as error:
+            raise self.broken(f"cannot be described: {error}", tool) from None
+
+    def config_broken(self, key: str, message: str) -> Broken:
+        """Return a finding about a key of the config's type."""
+        return Broken(_member_place(self.backend.Config, key), f"{self.name}.Config: {message}")
+
+    def _file(self, folder_of_ours: Path, name: str) -> Path:
+        ours = self.backend.__module__.split(".")[0] == "envs"
+        return (folder_of_ours if ours else Path(inspect.getfile(self.backend)).parent) / name
+
+
+def _member_place(owner: type, member: str | None) -> str:
+    """Return where a class is defined, or where in it a member is annotated or made."""
+    file, line = place(owner).rsplit(":", 1)
+    tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(owner)))
+    for node in ast.walk(tree):
+        target = node.target if isinstance(node, ast.AnnAssign) else node
+        if getattr(target, "id", getattr(target, "name", None)) == member and member:
+            return f"{file}:{int(line) + target.lineno - 1}"  # type: ignore[attr-defined]
+    return f"{file}:{line}"

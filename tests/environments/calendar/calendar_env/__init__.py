@@ -1,0 +1,1 @@
+"""CalendarAPI, an environment for Turnwise."""

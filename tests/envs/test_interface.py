@@ -1,0 +1,126 @@
+"""Which parameters a function may have, checked when its class is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence  # noqa: F401 - some in texts only
+from datetime import datetime
+from typing import Annotated, Any, Literal, NotRequired
+
+import pytest
+from annotated_types import Ge, MinLen, MultipleOf
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, reads
+from envs.interface import place
+
+
+class Shape(TypedDict):
+    name: str
+    sides: NotRequired[list[Annotated[int, Ge(3)]]]
+
+
+class Tree(TypedDict):
+    branches: list[Tree]
+
+
+class Page(BaseModel):
+    number: int
+    notes: dict[str, str | None] = {}
+
+
+class Diary(BaseModel):
+    written: datetime
+
+
+def make(annotation: Any, default: Any = None) -> type[Backend]:
+    """Make a backend whose only function has one parameter, of some type."""
+
+    def show(self, thing): ...
+
+    show.__annotations__["thing"] = annotation
+    members = {"Config": Shape, "__annotations__": {}, "show": reads(show)}
+    return type("Museum", (Backend,), members)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        bool, int, float, str, list, dict, Any, None,
+        "str", "str | None", "Sequence[str]", "Mapping[str, float]", "list[Shape]",
+        int | str, list[dict[str, list[float]]],
+        Literal["a", 1, None], Annotated[int, Ge(1)], Annotated[list[str], MinLen(1)],
+        Annotated[str, Field(pattern="^a", max_length=5)], Annotated[float, MultipleOf(0.5)],
+        Annotated[dict[str, int], Field(min_length=1, description="Counts.")],
+        Shape, Page, list[Page | None],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_type_that_json_can_express(kind):
+    assert list(make(kind).TOOLS) == ["show"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (complex, "JSON cannot express complex"),
+        ("datetime", "JSON cannot express datetime"),
+        (bytes, "JSON cannot express bytes"),
+        (set[str], r"JSON cannot express set\[str\]"),
+        (tuple[int, str], r"JSON cannot express tuple\[int, str\]"),
+        (list[set[int]], r"JSON cannot express set\[int\]"),
+        (int | Callable[[], int], "JSON cannot express"),
+        (Backend, "JSON cannot express Backend"),
+        (Diary, "JSON cannot express datetime"),
+        (dict[int, str], "the keys of a JSON object are text, not int"),
+        (Literal[b"a"], "b'a' is no choice that JSON can express"),
+        (Tree, "Tree holds itself"),
+        ("Nowhere", "name 'Nowhere' is not defined"),
+        (Annotated[str, Ge(1)], "ge does not bound str"),
+        (Annotated[int, Field(max_length=3)], "max_length does not bound int"),
+        (Annotated[int | None, Field(ge=3)], "ge does not bound int | None"),
+        (list[Annotated[int, Field(pattern="a")]], "pattern does not bound int"),
+    ],
+    ids=str,
+)
+def test_a_type_that_it_cannot_express(kind, message):
+    with pytest.raises(
+        TypeError, match=rf"test_interface.py:\d+: Museum.show: parameter thing: {message}"
+    ):
+        make(kind)
+
+
+def test_a_parameter_without_a_type():
+    with pytest.raises(TypeError, match=r"Museum.show: parameter thing: has no type"):
+
+        class Museum(Backend):
+            Config = Shape
+
+            @reads
+            def show(self, thing) -> None: ...
+
+
+def any_positional(self, *things: str): ...
+def any_named(self, **things: str): ...
+def without_name(self, thing: str, /): ...
+
+
+@pytest.mark.parametrize("function", [any_positional, any_named, without_name])
+def test_a_parameter_without_a_name(function):
+    members = {"Config": Shape, "__annotations__": {}, "show": reads(function)}
+    with pytest.raises(TypeError, match=r"Museum\.\w+: every parameter needs a name"):
+        type("Museum", (Backend,), members)
+
+
+def test_only_functions_with_models_are_wrapped():
+    plain, models = make(Shape), make(list[Page])
+    assert plain.TOOLS["show"].function is plain.show
+    assert models.TOOLS["show"].function is not models.show
+
+
+def test_the_place_of_a_function_and_of_a_class():
+    for thing in (make, make(Page).TOOLS["show"].function, Diary):
+        file, line = place(thing).rsplit(":", 1)
+        assert file.endswith("test_interface.py")
+        assert line.isdecimal()
+    assert place(make) == f"{place(Diary).rsplit(':', 1)[0]}:{make.__code__.co_firstlineno}"

@@ -1,0 +1,100 @@
+"""Arguments that are made up fit the schema, and come from what was shown where that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NotRequired
+
+import pytest
+from hypothesis import HealthCheck, find, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, reads
+from envs.schema import check_arguments, spec
+from envs.testing.arguments import Shown, arguments, shown_in
+
+
+class Point(TypedDict):
+    x: float
+    label: NotRequired[str]
+
+
+class Line(BaseModel):
+    points: Annotated[list[Point], Field(min_length=2, max_length=3)]
+    width: Annotated[int, Field(gt=0, lt=4)] = 1
+
+
+class AtlasConfig(TypedDict, total=False):
+    pass
+
+
+class Atlas(Backend):
+    """Functions with every kind of parameter."""
+
+    Config = AtlasConfig
+
+    @reads
+    def show(
+        self,
+        flag: bool,
+        size: Annotated[int, Field(ge=3, le=9, multiple_of=3)],
+        share: Annotated[float, Field(ge=0, lt=1)],
+        code: Annotated[str, Field(pattern=r"^[A-Z]{3}-\d$")],
+        name: Annotated[str, Field(min_length=2, max_length=5)],
+        mode: Literal["a", 1, None],
+        line: Line,
+        scores: dict[str, int],
+        anything: Any,
+        path: Sequence[Point] = (),
+        note: str | None = None,
+    ) -> None:
+        """Show.
+
+        Args:
+            flag: A.
+            size: A.
+            share: A.
+            code: A.
+            name: A.
+            mode: A.
+            line: A.
+            scores: A.
+            anything: A.
+            path: A.
+            note: A.
+        """
+
+
+TOLD = spec(Atlas.TOOLS["show"])
+KNOWN = list(shown_in({"codes": ["ABC-1", "ABC-12"], "size": 6, "other": [7, 0.5], "name": "Ann"}))
+
+
+@settings(suppress_health_check=list(HealthCheck), deadline=None)
+@given(arguments(TOLD, KNOWN))
+def test_arguments_fit_the_schema(made):
+    check_arguments(Atlas.TOOLS["show"], (), made)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("code", "ABC-1"), ("size", 6), ("name", "Ann"), ("share", 0.5)]
+)
+def test_what_was_shown_is_used(name, value):
+    quiet = settings(suppress_health_check=list(HealthCheck), database=None, deadline=None)
+    assert find(arguments(TOLD, KNOWN), lambda made: made[name] == value, settings=quiet)
+
+
+def test_what_is_shown_comes_with_the_words_on_the_way_to_it():
+    assert list(shown_in({"user_ids": [5, True, None], "b": {"c": "x"}})) == [
+        Shown(frozenset(), "user_ids"),
+        Shown(frozenset({"user", "id"}), 5),
+        Shown(frozenset(), "b"),
+        Shown(frozenset({"b"}), "c"),
+        Shown(frozenset({"b", "c"}), "x"),
+    ]
+
+
+@given(st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner) | st.sets(st.text())))
+def test_all_texts_and_numbers_are_shown(value):
+    assert [shown.value for shown in shown_in([value])] == [s.value for s in shown_in((value,))]

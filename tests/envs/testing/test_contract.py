@@ -1,0 +1,167 @@
+# ruff: noqa: E501 - lines of source are shown as they are.
+"""Every check finds what it is there for in an environment that is sound but for one thing."""
+
+from __future__ import annotations
+
+import pytest
+
+from envs.testing import CONTRACT, Broken, contract
+
+SOUND = ("Say which world", "Say which world")
+BROKEN = {
+    "example config": [
+        ("NAME.json", '"next_id": 3', '"next_id": 2', "items[1].id: 2 is taken"),
+        ("NAME.json", '"next_id": 3', '"next": 3', "next: unknown key"),
+        ("NAME.json", "{", "", "is no JSON"),
+    ],
+    "round trip": [
+        (
+            "backend.py",
+            "    @classmethod",
+            "    def _load(self, config, pack):\n        self.next_id += 1\n\n    @classmethod",
+            "a state written as a config loads otherwise: ",
+        ),
+    ],
+    "unknown keys": [
+        (
+            "backend.py",
+            "    @classmethod\n",
+            "    @classmethod\n    def check_config(cls, config):\n        return []\n\n    @classmethod\n",
+            "a config with an unknown key is not refused",
+        ),
+    ],
+    "wrong types": [("backend.py", "    next_id: int\n", "    next_id: Any\n", ".next_id; give the key")],
+    "inputs": [
+        (
+            "backend.py",
+            "        self.items = [*self.items, item]\n",
+            "        type(self).items += [item]\n        self.items = type(self).items\n",
+            "changes defaults.items",
+        ),
+    ],
+    "names": [("backend.py", "_list(", "_list(self): ...\n    @reads\n    def get_ticket(", "TicketAPI has a")],
+    "docstrings": [
+        ("backend.py", "Put something on the list.", "Put something on the list", "a full stop"),
+        ("backend.py", "item_id: Id of the item.", "id: Id of the item.", "not describe 'item_id'"),
+        ("backend.py", "name: What is", "name: What is\n            more: It", "describes more, which is"),
+        ("backend.py", "        Returns:\n            items:", "        Gives:\n            items:", "does not say what is returned"),
+    ],
+    "types": [
+        ("backend.py", "(self, item_id: int) -> dict[str, str]:", "(self, item_id: int):", "which type its result"),
+        ("backend.py", "item_id: int)", "item_id: int = None)", "the default of item_id does not fit its type"),
+    ],
+    "examples": [
+        ("backend.py", "Item 1 is done.\"}\n ", "Item 2 is done.\"}\n ", "gives {\"status\": \"Item 1 is done.\"}"),
+        ("backend.py", "_list()\n            {", "_list(\n            {", "the example cannot be read"),
+        ("backend.py", "        Examples:\n            >>> PREFIX_list()", "        Shown:\n            PREFIX_list()", "has no example"),
+    ],
+    "outcomes": [
+        (
+            "backend.py",
+            "            >>> PREFIX_finish(item_id=9)\n            {\"error\": \"There is no item with the id 9.\"}\n",
+            "",
+            "no example shows a refusal, and",
+        ),
+        (
+            "backend.py",
+            "            >>> PREFIX_finish(item_id=1)\n            {\"status\": \"Item 1 is done.\"}\n",
+            "",
+            "no example in the docstring shows a success",
+        ),
+    ],
+    "frozen": [
+        ("NAME.functions.json", "What is to be done.", "What is to be did.", "not as in the golden file"),
+        ("NAME.functions.json", "[", "", "holds no function documents"),
+    ],
+    "arguments": [
+        (
+            "backend.py",
+            "def PREFIX_add(self, name: str)",
+            "def PREFIX_add(self, name: Annotated[str, AfterValidator(str.strip), Predicate(str.isdigit)])",
+            "fits the schema and gives",
+        ),
+    ],
+    "faults": [
+        ("backend.py", "raise NotFound(", "raise KeyError(", "broke with KeyError: 'There is no item"),
+    ],
+    "refusals": [
+        (
+            "backend.py",
+            "        if any(item[\"name\"] == name",
+            "        self.items.append({})\n        if any(item.get(\"name\") == name",
+            "is refused and changes items[",
+        ),
+    ],
+    "reads": [
+        ("backend.py", "        return {\"items\": self.items}", "        self.next_id += 1\n        return {\"items\": self.items}", "mark the function @writes"),
+    ],
+    "results": [
+        ("backend.py", "        return {\"items\": self.items}", "        return {\"items\": {1}}", "which is no JSON"),
+        ("backend.py", "        return {\"items\": self.items}", "        return {\"error\": \"no\"}", "raise a ToolError"),
+        ("backend.py", "        return {\"items\": self.items}", "        return {1: self.items}", "keys are not all text"),
+    ],
+    "snapshots": [
+        (
+            "backend.py",
+            "        self.items = [{**i, \"done\": True} if i[\"id\"] == item_id else i for i in self.items]",
+            "        for item in self.items:\n            item[\"done\"] = True",
+            "changes an earlier ",
+        ),
+    ],
+    "forks": [
+        (
+            "backend.py",
+            "        self.next_id += 1\n",
+            "        _made.append(name)\n        item[\"done\"] = len(_made) % 2 == 0\n        self.next_id += 1\n",
+            "in a fork of the same state; keep all state in annotated fields",
+        ),
+    ],
+    "processes": [
+        ("backend.py", '"name": name, "done": False', '"name": name, "done": hash(name) % 2 == 0', "in another process"),
+        ("backend.py", '"name": name, "done": False', '"name": f"{name} {os.getpid()}", "done": False', "in another process"),
+    ],
+    "sessions": [
+        (
+            "backend.py",
+            "        self.next_id += 1\n",
+            "        _made.append(name)\n        item[\"done\"] = len(_made) > 5_000\n        self.next_id += 1\n",
+            "among other ",
+        ),
+    ],
+}  # fmt: skip
+"""Check to alterations: file, what stands there, what is put there, and part of the finding."""
+IMPORTS = (
+    "from typing_extensions import TypedDict\n",
+    "from typing_extensions import TypedDict\nimport os\nfrom typing import Annotated\n"
+    "from annotated_types import Predicate\nfrom pydantic import AfterValidator\n_made: list[str] = []\n",
+)  # fmt: skip
+
+
+def cases():
+    return [
+        pytest.param(check, *case, id=f"{check} {number}")
+        for check, alterations in BROKEN.items()
+        for number, case in enumerate(alterations)
+    ]
+
+
+def test_there_is_a_broken_environment_for_every_check():
+    assert list(BROKEN) == [check.name for check in CONTRACT]
+
+
+def test_a_sound_environment_passes(install):
+    for check in contract(install(SOUND)):
+        check()
+
+
+@pytest.mark.parametrize(("check", "file", "old", "new", "finding"), cases())
+def test_a_check_finds_what_is_broken(install, check, file, old, new, finding):
+    imports = [IMPORTS] if file == "backend.py" else []
+    name = install(*imports, (old, new), file=file)
+    [bound] = [bound for bound in contract(name) if bound.check.name == check]
+    with pytest.raises(Broken) as caught:
+        bound()
+    assert finding in caught.value.message
+    path, line = caught.value.place.rsplit(":", 1)
+    assert path.endswith((f"{name.lower()}_env/backend.py", file.replace("NAME", name)))
+    assert int(line) >= 1

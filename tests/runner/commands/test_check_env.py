@@ -1,0 +1,68 @@
+"""The command ``turnwise check-env``: what it prints, and its exit status."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import pytest
+
+from envs.testing import CONTRACT
+from runner.commands.check_env import add_command
+from trajectories.errors import DataError
+
+
+def run(*arguments):
+    parser = argparse.ArgumentParser(prog="turnwise")
+    add_command(parser.add_subparsers())
+    options = parser.parse_args(["check-env", *arguments])
+    return options.command(options)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_an_environment_that_keeps_the_contract(install, capsys, here):
+    name = install()
+    assert run(name) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"{name}  (")
+    assert lines[0].endswith("backend.py:32)")
+    assert [line.split()[0] for line in lines[1 : len(CONTRACT) + 1]] == ["pass"] * len(CONTRACT)
+    assert lines[-2:] == [f"  {len(CONTRACT)} passed, 0 failed", ""]
+    assert list(here.iterdir()) == []
+
+
+def test_a_failure_names_the_line_and_fails_the_command(install, capsys, here):
+    name = install(("raise NotFound(", "raise KeyError("))
+    assert run(name) == 1
+    lines = capsys.readouterr().out.splitlines()
+    finding = lines[lines.index(next(line for line in lines if "FAIL  faults" in line)) + 1]
+    source = Path(sys.modules[f"{name.lower()}_env.backend"].__file__).read_text(encoding="utf-8")
+    line = int(finding.split("backend.py:")[1].split(":")[0])
+    assert source.splitlines()[line].lstrip().startswith(f"def {name.lower()}_finish(")
+    assert "broke with KeyError" in finding
+
+
+def test_exceptions_are_listed_with_their_reason(capsys, here):
+    assert run("MessageAPI") == 0
+    assert "  except MessageAPI.add_contact, refusals: a taken id " in capsys.readouterr().out
+
+
+def test_an_unknown_environment(here):
+    with pytest.raises(DataError, match="TicketAP: there is no such backend"):
+        run("TicketAP")
+
+
+def test_without_hypothesis(monkeypatch, here):
+    for module in [name for name in sys.modules if name.startswith(("envs.testing", "hypothesis"))]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    with pytest.raises(DataError, match=r"need hypothesis; install them with: pip install 'turn"):
+        run("TicketAPI")

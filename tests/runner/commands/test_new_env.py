@@ -1,0 +1,145 @@
+"""The command ``turnwise new-env``: what it writes is green at once, and nothing is overwritten."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runner.commands.new_env import add_command
+from runner.scaffold import plan
+from tests.environments.installing import pip_install
+from trajectories.errors import DataError
+
+ROOT = Path(__file__).parents[3]
+PARTS = ("envs", "checkers", "trajectories", "runner", "configs", "tests/golden", "pyproject.toml")
+
+
+def run(*arguments):
+    parser = argparse.ArgumentParser(prog="turnwise")
+    add_command(parser.add_subparsers())
+    options = parser.parse_args(["new-env", *map(str, arguments)])
+    return options.command(options)
+
+
+def python(folder, *arguments, path):
+    """Run a module in a folder, with only some folders to import from."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
+    command = [sys.executable, "-m", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_package_is_green(tmp_path, capsys):
+    folder, site = tmp_path / "home", tmp_path / "site"
+    assert run("SmartHomeAPI", "--path", folder) == 0
+    out = capsys.readouterr().out
+    assert f"{folder}/smart_home_env/backend.py\n" in out
+    assert "  turnwise check-env SmartHomeAPI\n" in out
+    pip_install(folder, site)
+    path = [ROOT, folder, site]
+    python(folder, "pytest", "-q", path=path)
+    python(folder, "ruff", "check", ".", path=path)
+    python(folder, "ruff", "format", "--check", ".", path=path)
+    python(folder, "mypy", "--strict", path=path)
+
+
+def test_an_environment_in_the_checkout_is_green(tmp_path):
+    checkout = tmp_path / "checkout"
+    for part in PARTS:
+        source, target = ROOT / part, checkout / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+    code = (
+        "import sys; from runner.commands.new_env import *; from argparse import *; "
+        "parser = ArgumentParser(); add_command(parser.add_subparsers()); "
+        "options = parser.parse_args(sys.argv[1:]); sys.exit(options.command(options))"
+    )
+    (checkout / "new.py").write_text(code, encoding="utf-8")
+    out = python(checkout, "new", "new-env", "SmartHome", path=[checkout])
+    files = out.split("\n\n")[0].splitlines()
+    assert files == [
+        "envs/smart_home.py",
+        "configs/initial/SmartHome.json",
+        "tests/envs/test_smart_home.py",
+        "tests/envs/smart_home.jsonl",
+        "tests/golden/SmartHome.functions.json",
+        "envs/registry.py",
+    ]
+    sources = [name for name in files if name.endswith(".py")]
+    python(checkout, "pytest", "-q", "tests/envs/test_smart_home.py", path=[checkout])
+    python(checkout, "ruff", "check", *sources, path=[checkout])
+    python(checkout, "ruff", "format", "--check", *sources, path=[checkout])
+    # Two at once look as they should, too.
+    python(checkout, "new", "new-env", "Smart", path=[checkout])
+    registry = (checkout / "envs" / "registry.py").read_text(encoding="utf-8")
+    assert re.search(r"^_MORE: .* = \(SmartHome, Smart\)$", registry, re.MULTILINE)
+    python(checkout, "ruff", "check", "envs/registry.py", path=[checkout])
+    python(checkout, "ruff", "format", "--check", "envs/registry.py", path=[checkout])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("calendar", "is no class name"),
+        ("Ab", "is no class name"),
+        ("My-Env", "is no class name"),
+        ("../Evil", "is no class name"),
+        ("A" * 31, "is no class name"),
+        ("TicketAPI", "there is an environment TicketAPI already"),
+    ],
+)
+def test_a_name_that_will_not_do(name, message, tmp_path):
+    with pytest.raises(DataError, match=f"NAME: .*{message}"):
+        run(name, "--path", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_name_of_an_installed_environment(install, tmp_path):
+    with pytest.raises(DataError, match="already; take another name"):
+        run(install(), "--path", tmp_path / "new")
+
+
+def test_nothing_is_overwritten(tmp_path):
+    (tmp_path / "tests").mkdir()
+    mine = tmp_path / "tests" / "trajectories.jsonl"
+    mine.write_text("mine")
+    with pytest.raises(DataError, match=r"trajectories.jsonl: is there already; nothing has been"):
+        run("SmartHome", "--path", tmp_path)
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == [mine]
+    assert mine.read_text() == "mine"
+
+
+def test_a_file_where_the_folder_should_be(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match=r"--path: .*file is a file; name a folder"):
+        run("SmartHome", "--path", tmp_path / "file")
+
+
+def test_without_a_checkout(monkeypatch, tmp_path):
+    monkeypatch.setattr(plan, "_ROOT", tmp_path)
+    with pytest.raises(DataError, match="this is no checkout; give --path and a folder"):
+        run("SmartHome")
+
+
+@pytest.mark.parametrize(
+    ("name", "prefix"),
+    [
+        ("CalendarAPI", "calendar"),
+        ("SmartHome", "smart_home"),
+        ("HTTPServer2", "http_server2"),
+        ("API", "api"),
+    ],
+)
+def test_functions_are_named_after_the_class(name, prefix, tmp_path):
+    files = plan.in_package(name, tmp_path / "new").files
+    assert f"def {prefix}_add(" in files[tmp_path / "new" / f"{prefix}_env" / "backend.py"]

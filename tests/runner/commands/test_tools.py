@@ -1,0 +1,89 @@
+"""The command ``turnwise tools``: what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import pytest
+
+from envs.registry import BACKENDS
+from runner.commands.tools import add_command
+from trajectories.errors import DataError
+
+
+def run(*arguments):
+    parser = argparse.ArgumentParser(prog="turnwise")
+    add_command(parser.add_subparsers())
+    options = parser.parse_args(["tools", *arguments])
+    return options.command(options)
+
+
+@pytest.fixture
+def said(capsys):
+    def say(*arguments):
+        assert run(*arguments) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        return out
+
+    return say
+
+
+def test_a_table(said):
+    lines = said("TicketAPI", "MathAPI").splitlines()
+    assert lines[0] == "TicketAPI"
+    assert " ".join(lines[1].split()).startswith(
+        "create_ticket(title, [description], [priority]) writes Open a new ticket in the name"
+    )
+    assert " ".join(lines[2].split()) == "get_ticket(ticket_id) reads Show one ticket"
+    assert "MathAPI" in lines
+
+
+def test_all_environments(said):
+    lines = said().splitlines()
+    assert [line for line in lines if not line.startswith(" ")][: len(BACKENDS)] == list(BACKENDS)
+    assert len(lines) >= 128 + len(BACKENDS)
+
+
+def test_documents(said):
+    documents = json.loads(said("TicketAPI", "--json"))
+    assert [document["name"] for document in documents] == list(BACKENDS["TicketAPI"].TOOLS)
+    assert all(list(d) == ["name", "description", "parameters"] for d in documents)
+
+
+def test_openai_tools(said):
+    tools = json.loads(said("TicketAPI", "--openai"))
+    assert all(tool["type"] == "function" for tool in tools)
+    parameters = tools[1]["function"]["parameters"]
+    assert parameters["type"] == "object"
+    assert parameters["required"] == ["ticket_id"]
+
+
+def test_a_reference_page(said):
+    page = said("VehicleControlAPI", "--markdown")
+    assert page.startswith("# VehicleControlAPI\n\n")
+    for name in BACKENDS["VehicleControlAPI"].TOOLS:
+        assert f"\n## {name}\n" in page
+    assert '| `mode` | `"auto"` or `"cool"` or `"heat"` or `"defrost"` | `"auto"` | ' in page
+    assert "| `fuelAmount` | number | required | " in page
+    assert ">>> displayCarStatus(option='fuel')\n{\"fuelLevel\": 18.5}" in page
+
+
+def test_a_reference_page_shows_ranges_and_nesting(said, install):
+    name = install(
+        ("item_id: int)", "item_id: Annotated[int, Ge(1), Le(9)], tags: list[str | None] = [])"),
+        ("item_id: Id of the item.", "item_id: Id of the item.\n            tags: A | b."),
+        (
+            "from typing import Any",
+            "from typing import Annotated, Any\nfrom annotated_types import Ge, Le",
+        ),
+    )
+    page = said(name, "--markdown")
+    assert "| `item_id` | integer, from 1, to 9 | required | Id of the item. |" in page
+    assert "| `tags` | array of string or null | `[]` | A \\| b. |" in page
+
+
+def test_an_unknown_environment():
+    with pytest.raises(DataError, match="TicketAP: there is no such backend; there are Gorilla"):
+        run("TicketAP")

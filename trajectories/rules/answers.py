@@ -1,0 +1,131 @@
+"""ANSWERS: what a single-turn entry is checked against can be called, and can be known.
+
+The documents are sound, each answer fits its document, a model that gives the right calls passes
+under both profiles, and every value has been told by the user or stands in the document.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from checkers.single_turn.documents import Answer, FunctionDocument, Kind, Task
+from checkers.single_turn.errors import CannotJudge, MissingGrammar
+from checkers.single_turn.judge import judge
+from checkers.single_turn.profile import PROFILES
+from checkers.single_turn.type_words import expected
+from trajectories.errors import DataError
+from trajectories.literals import literals
+from trajectories.right_step import right_step, right_value
+from trajectories.rules.entry import Entry
+from trajectories.rules.problem import Problem, Severity, brief
+from trajectories.rules.provenance import Told
+from trajectories.tasks import task_of
+
+ANSWERS = "ANSWERS"
+
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
+_WITHOUT_ANSWERS = (Kind.IRRELEVANCE, Kind.RELEVANCE)
+
+
+def check(entry: Entry) -> Iterator[Problem]:
+    """Yield what is wrong with the documents and the answers of a single-turn entry.
+
+    Raises:
+        DataError: The libraries that read Java and JavaScript are not installed.
+    """
+    try:
+        task = task_of(entry.trajectory)
+        wrong = [*_documents(entry, task), *_answers(entry, task)]
+        yield from wrong
+        if not any(problem.severity is Severity.ERROR for problem in wrong):
+            yield from _right_step(entry, task)
+    except CannotJudge as error:
+        yield _error(entry, "expects", str(error))
+    except MissingGrammar as error:
+        raise DataError(entry.trajectory.category, str(error)) from None
+    else:
+        yield from _untold(entry, task)
+
+
+def _error(entry: Entry, field: str, message: str) -> Problem:
+    return entry.problem(ANSWERS, Severity.ERROR, None, field, message)
+
+
+def _documents(entry: Entry, task: Task) -> Iterator[Problem]:
+    # Two names may differ in nothing but what providers do not accept.
+    shown = Counter([document.name.replace(".", "_") for document in task.documents])
+    for position, document in enumerate(task.documents):
+        field = f"expects.functions[{position}]"
+        if not _NAME.fullmatch(document.name):
+            yield _error(entry, field, f"{document.name!r} is not the name of a function")
+        if shown[document.name.replace(".", "_")] > 1:
+            yield _error(entry, field, f"there is another {document.name}")
+        for name in document.required:
+            if name not in document.parameters:
+                yield _error(entry, field, f"requires {name}, which is no parameter")
+        for schema in document.parameters.values():
+            expected(schema, task.language)
+
+
+def _answers(entry: Entry, task: Task) -> Iterator[Problem]:
+    wanted = {Kind.SIMPLE: 1, Kind.MULTIPLE: 1, Kind.PARALLEL: max(1, len(task.answers))}
+    if len(task.answers) != wanted.get(task.kind, 0):
+        message = f"{len(task.answers)} answers do not go with {entry.trajectory.category}"
+        yield _error(entry, "expects.answers", message)
+    if task.kind in _WITHOUT_ANSWERS:
+        return
+    for position, answer in enumerate(task.answers):
+        field = f"expects.answers[{position}]"
+        document = task.document(answer.function)
+        for name in document.required:
+            if name not in answer.allowed:
+                yield _error(entry, field, f"has no {name}, which is required")
+        for name, allowed in answer.allowed.items():
+            if name not in document.parameters:
+                severity = Severity.WARNING if "" in allowed else Severity.ERROR
+                message = "is no parameter of the function"
+                yield entry.problem(ANSWERS, severity, None, f"{field}.{name}", message)
+
+
+def _right_step(entry: Entry, task: Task) -> Iterator[Problem]:
+    if task.kind is Kind.RELEVANCE and not task.documents:
+        yield _error(entry, "expects.functions", "a function is to be called, and there is none")
+        return
+    for profile in PROFILES.values():
+        failure = judge(task, right_step(task, profile), "fc", profile).failure
+        if failure is not None:
+            why = brief("; ".join(failure.lines()), 200)
+            yield _error(entry, "expects.answers", f"{profile.name}: no call is right: {why}")
+
+
+def _untold(entry: Entry, task: Task) -> Iterator[Problem]:
+    """Yield values that a model has to give and that nobody has told it."""
+    told = Told("")
+    for turn in entry.trajectory.turns:
+        told.hear("\n".join([message.content for message in turn.messages]))
+    for position, answer in enumerate(task.answers):
+        document = task.document(answer.function)
+        for name in [name for name in answer.allowed if name in document.parameters]:
+            if message := _untold_value(document, answer, name, task, told):
+                field = f"expects.answers[{position}].{name}"
+                yield entry.problem(ANSWERS, Severity.WARNING, None, field, message)
+
+
+def _untold_value(
+    document: FunctionDocument, answer: Answer, name: str, task: Task, told: Told
+) -> str:
+    """Return what is to be said of a parameter, every alternative of which is untold."""
+    allowed, schema = answer.allowed[name], document.parameters[name]
+    text, type_ = json.dumps(schema, ensure_ascii=False), expected(schema, task.language)
+    found = ""
+    for option in allowed:
+        value = right_value([option], type_)
+        verdicts = [told.verdict(literal, text) for literal in literals(value)]
+        untold = [verdict for verdict in verdicts if verdict]
+        if option == "" or not untold:
+            return ""
+        found = found or untold[0][1]
+    return found
