@@ -18,7 +18,7 @@ LOCKS := configs/locks
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup eval replay debug test test-browser test-adapters check conformance bench bench-live lock clean
+.PHONY: help setup eval replay debug test test-browser test-adapters check conformance bench bench-compare profile soak bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -46,7 +46,7 @@ debug: .need-ID $(VENV)/.core $(VENV)/.extras ## Step through one trajectory in 
 	@$(VENV)/bin/turnwise debug "$$ID" $${RUN:+--run "$$RUN"} $(ARGS)
 
 test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite
-	@$(VENV)/bin/python -m pytest $(ARGS)
+	@$(VENV)/bin/python -m pytest -n auto --dist loadfile $(ARGS)
 
 test-browser: $(VENV)/.dev $(VENV)/.browser ## Test the HTML report in Chromium: [CHROMIUM=/usr/bin/chromium]
 	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)
@@ -63,9 +63,19 @@ conformance: $(VENV)/.dev $(BFCL_VENV)/.bfcl ## Compare with BFCL itself: [RECOR
 	@$(VENV)/bin/python -m tests.conformance --bfcl-python $(BFCL_VENV)/bin/python \
 		$${RECORDED:+--recorded "$$RECORDED"} $(ARGS)
 
-bench: $(VENV)/.core $(BFCL_VENV)/.bfcl ## Measure the speed beside BFCL's: [RECORDED=folder of model outputs]
+bench: $(VENV)/.core $(BFCL_VENV)/.bfcl ## Speed beside BFCL's: [RECORDED=folder of runs] [RUN=one run BFCL=its command]
 	@$(VENV)/bin/python -m tests.benchmarks --bfcl-python $(BFCL_VENV)/bin/python \
-		$${RECORDED:+--recorded "$$RECORDED"} $(ARGS)
+		$${BFCL:+--bfcl "$$BFCL"} $${RECORDED:+--recorded "$$RECORDED"} $${RUN:+--run "$$RUN"} $(ARGS)
+
+bench-compare: .need-BASE $(VENV)/.core ## Speed beside an earlier revision's: BASE= [RECORDED=] [RUN=]
+	@$(VENV)/bin/python -m tests.benchmarks.compare "$$BASE" \
+		$${RECORDED:+--recorded "$$RECORDED"} $${RUN:+--run "$$RUN"} $(ARGS)
+
+profile: $(VENV)/.core ## Say where the time goes: [RUN=folder of one recorded run]
+	@$(VENV)/bin/python -m tests.benchmarks.hotspots $${RUN:+--run "$$RUN"} $(ARGS)
+
+soak: $(VENV)/.core ## A million resets, ten million steps, ten thousand live sessions: minutes, Linux
+	@$(VENV)/bin/python -m tests.benchmarks.soak $(ARGS)
 
 bench-live: .need-BFCL $(VENV)/.models ## Measure live runs beside bfcl generate: BFCL=its command, fully installed
 	@$(VENV)/bin/python -m tests.benchmarks.generate --bfcl "$$BFCL" $(ARGS)
@@ -161,11 +171,13 @@ compile = UV_CUSTOM_COMPILE_COMMAND="make lock" $(TOOLS_VENV)/bin/uv pip compile
 	--universal --python-version 3.11 --exclude-newer "2 weeks" --generate-hashes \
 	--no-emit-index-url --no-annotate --output-file $(LOCKS)/$(1).txt
 
-.PHONY: .stale .need-MODEL .need-ID .need-BFCL
+.PHONY: .stale .need-MODEL .need-ID .need-BFCL .need-BASE
 .stale:
 .need-MODEL:
 	$(if $(MODEL),,$(error Say which model to run, such as MODEL=oracle))
 .need-ID:
 	$(if $(ID),,$(error Say which trajectory to show: ID= and its id))
+.need-BASE:
+	$(if $(BASE),,$(error Say which revision to compare with: BASE= and a commit, branch or tag))
 .need-BFCL:
 	$(if $(BFCL),,$(error Say where a fully installed BFCL is: BFCL= and the path of its command bfcl))

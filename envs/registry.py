@@ -48,6 +48,14 @@ MORE: Mapping[str, type[Backend]] = {backend.__name__: backend for backend in _M
 """Further environments of this repository by name; ``turnwise new-env`` adds to them."""
 
 
+@cache
+def library() -> Mapping[str, type[Backend]]:
+    """Return the environments of plain functions by name, which are loaded only when asked for."""
+    from envs.library.environments import LIBRARY
+
+    return {backend.__name__: backend for backend in LIBRARY}
+
+
 def names() -> list[str]:
     """Return the names of all environments, ours first.
 
@@ -57,7 +65,7 @@ def names() -> list[str]:
     installed = _installed()
     for name in installed:
         _only(name)
-    return [*BACKENDS, *MORE, *sorted(installed)]
+    return [*BACKENDS, *MORE, *library(), *sorted(installed)]
 
 
 def backend_class(name: str) -> type[Backend]:
@@ -66,7 +74,7 @@ def backend_class(name: str) -> type[Backend]:
     Raises:
         ConfigError: There is no such backend, more than one, or it cannot be imported.
     """
-    ours = BACKENDS.get(name) or MORE.get(name)
+    ours = BACKENDS.get(name) or MORE.get(name) or library().get(name)
     if ours:
         return ours
     if name not in _installed():
@@ -117,7 +125,7 @@ def _imported(name: str) -> type[Backend]:
 
 def _only(name: str) -> EntryPoint:
     points = _installed()[name]
-    ours = ["turnwise"] if name in BACKENDS or name in MORE else []
+    ours = ["turnwise"] if name in {*BACKENDS, *MORE, *library()} else []
     packages = [*ours, *map(_package, points)]
     if len(packages) > 1:
         listed = ", ".join(packages)

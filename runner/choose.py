@@ -10,7 +10,7 @@ from typing import NamedTuple
 from checkers.profile import Mode
 from envs.errors import ConfigProblem
 from envs.session import check_config
-from runner.fetch import cache_folder, fetch
+from runner.cache import cache_folder
 from runner.runs import result_file
 from runner.runs.result_file import RecordedEntry
 from trajectories import bfcl
@@ -126,8 +126,13 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
         return Path(name.removeprefix("bfcl:"))
     if name != "bfcl":
         raise DataError("--dataset", f"{name!r} is neither bfcl nor bfcl:FOLDER")
-    if not (cache_folder() / bfcl.MANIFEST_FILE).is_file():
-        notify(f"fetching {bfcl.PACKAGE} {bfcl.VERSION} into {cache_folder()}")
+    folder = cache_folder()
+    if (folder / bfcl.MANIFEST_FILE).is_file():
+        return folder
+    notify(f"fetching {bfcl.PACKAGE} {bfcl.VERSION} into {folder}")
+    # What a download takes is loaded for one only; all the rest starts faster without.
+    from runner.fetch import fetch
+
     return fetch()
 
 

@@ -5,60 +5,45 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from io import TextIOWrapper
 from typing import NoReturn
 
 from envs import __version__
 from envs.errors import BackendFault
-from runner.commands import (
-    align,
-    audit,
-    check_env,
-    compare,
-    dataset,
-    debug,
-    export,
-    graph,
-    new_env,
-    replay,
-    report,
-    score,
-    search,
-    tools,
-    validate,
-    verify,
-)
-from runner.commands import eval as evaluation
-from runner.commands import exec as execution
 from runner.commands.common import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, note
 from trajectories.errors import DataError
 
 _COMMANDS = (
-    evaluation,
-    score,
-    replay,
-    debug,
-    align,
-    verify,
-    search,
-    execution,
-    tools,
-    check_env,
-    new_env,
-    dataset,
-    graph,
-    validate,
-    audit,
-    compare,
-    report,
-    export,
+    "eval",
+    "score",
+    "table",
+    "replay",
+    "debug",
+    "align",
+    "verify",
+    "compare",
+    "report",
+    "search",
+    "exec",
+    "serve",
+    "dataset",
+    "graph",
+    "validate",
+    "audit",
+    "export",
+    "tools",
+    "check-env",
+    "new-env",
+    "health",
 )
-"""In the order of the help text."""
+"""In the order of the help text; each is a module of ``runner.commands``."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    options = _parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = _parser(arguments).parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # What the terminal cannot show must not end the run.
@@ -88,12 +73,14 @@ class _Parser(argparse.ArgumentParser):
         self.exit(USER_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(prog="turnwise", description="Simulate and judge tool-calling agents.")
     parser.add_argument("--version", action="version", version=f"turnwise {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in _COMMANDS:
-        module.add_command(commands)
+    # A command loads what it alone needs, so where one is named, no other one is loaded.
+    named = [name for name in arguments[:1] if name in _COMMANDS]
+    for name in named or _COMMANDS:
+        import_module(f"runner.commands.{name.replace('-', '_')}").add_command(commands)
     return parser
 
 

@@ -15,7 +15,7 @@ from runner.episode import STEP_LIMIT, Episode
 from runner.prepare import Prepared, TruthSource, prepare
 from runner.scripts import Script, null, oracle, play, recorded
 from trajectories.dataset import Dataset
-from trajectories.schema import Category, ExpectedCalls, Trajectory
+from trajectories.schema import Category, ExpectedCalls, ExpectedResults, Trajectory
 
 
 class Judged(NamedTuple):
@@ -68,7 +68,16 @@ def run_script(
 
 
 def judge_episode(prepared: Prepared, episode: Episode) -> Verdict:
-    """Judge an episode that is over by what its calls led to."""
+    """Judge an episode that is over by what its calls led to.
+
+    Raises:
+        CannotJudge: There is no verdict, through no fault of the model.
+    """
+    expects = prepared.trajectory.expects
+    if isinstance(expects, ExpectedResults):
+        from runner.executable import judge_results
+
+        return judge_results(expects, prepared.truth[0], episode.outcomes[0])
     terminated = episode.terminated
     return judge(prepared.truth, episode.outcomes, episode.profile, terminated=terminated)
 

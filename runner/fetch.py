@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
+from runner.cache import cache_folder
 from trajectories import bfcl
 from trajectories.errors import DataError
 
@@ -20,16 +20,6 @@ WHEEL_SHA256 = "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a
 """Hash of the wheel of the pinned version."""
 
 _PACKAGE_FOLDER = "bfcl_eval"
-
-
-def cache_folder() -> Path:
-    """Return where the data of the pinned version is kept, whether or not it is there.
-
-    ``TURNWISE_CACHE`` names another place than ``turnwise`` in the user's cache folder.
-    """
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    root = Path(os.environ.get("TURNWISE_CACHE") or Path(base) / "turnwise")
-    return root / f"{bfcl.PACKAGE}-{bfcl.VERSION}"
 
 
 def fetch() -> Path:

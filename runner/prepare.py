@@ -11,6 +11,7 @@ from checkers.verdict import TurnOutcome
 from envs.calls import Call, parse_call
 from envs.errors import ConfigError, MalformedCall
 from envs.session import Session
+from runner.rest.connect import connect
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -62,7 +63,7 @@ def load_session(dataset: Dataset, trajectory: Trajectory) -> Session:
     """
     config = trajectory.config
     try:
-        return Session.load(
+        session = Session.load(
             trajectory.environments,
             config,
             dataset.pack(trajectory),
@@ -70,6 +71,8 @@ def load_session(dataset: Dataset, trajectory: Trajectory) -> Session:
         )
     except ConfigError as error:
         raise DataError(f"{dataset.name}: {trajectory.id}", str(error)) from None
+    connect(session, allow_network=dataset.allow_network)
+    return session
 
 
 def truth_outcomes(trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:

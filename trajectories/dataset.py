@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ class Dataset:
         trajectories: By id, in the order of the files.
         tolerant: Whether irregular initial configs are loaded as they are.
         folder: Where the reference's data is, for its long-context material; None for ours.
+        allow_network: Whether REST clients may ask other machines than this one.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Dataset:
     trajectories: dict[str, Trajectory]
     tolerant: bool = False
     folder: Path | None = None
+    allow_network: bool = False
     _packs: dict[LongContext, Pack] = field(default_factory=dict, repr=False)
 
     def pack(self, trajectory: Trajectory) -> Pack | None:
@@ -59,6 +62,22 @@ class Dataset:
         return bfcl.load_pack(self.folder)
 
 
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Keep the garbage collector from looking through what is loaded, all of which stays.
+
+    It would do so again and again, which takes half of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_collector_paused()
 def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") -> Dataset:
     """Load categories of the reference's data.
 
@@ -92,7 +111,7 @@ def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") 
 
 def load_embedded(categories: Sequence[Category]) -> Dataset:
     """Load categories of the data set that comes with the package."""
-    folder = Path(str(package_files("trajectories") / "data"))
+    folder = Path(__file__).with_name("data")
     found = [folder / f"{category}.jsonl" for category in categories]
     return _load_files([path for path in found if path.is_file()], "turnwise", "1")
 

@@ -37,7 +37,7 @@ from tests.servers.answers import of_dataset
 from tests.servers.faults import fault
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer
 from trajectories.dataset import load_embedded
-from trajectories.schema import Category, MULTI_TURN
+from trajectories.schema import MULTI_TURN, Category
 
 pytest_plugins = ["tests.live.run_fixtures"]
 

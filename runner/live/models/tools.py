@@ -14,7 +14,7 @@ from envs.schema import spec
 from runner.live.models.base import ToolList
 from trajectories import bfcl
 from trajectories.jsonl import read_objects
-from trajectories.schema import ExpectedCalls, Trajectory
+from trajectories.schema import ExpectedCalls, ExpectedResults, Trajectory
 
 Document = Mapping[str, Any]
 """``{"name", "description", "parameters"}``, the parameters as a schema."""
@@ -189,6 +189,9 @@ def toolbox_of(trajectory: Trajectory, folder: Path | None = None) -> Toolbox:
     expects = trajectory.expects
     if isinstance(expects, ExpectedCalls):
         return Toolbox(documents_of(expects), expects.language)
+    if isinstance(expects, ExpectedResults):
+        documents = {d["name"]: d for d in own_documents(trajectory.environments)}
+        return Toolbox([documents[name] for name in expects.functions])
     return _shared_toolbox(trajectory.environments, folder)
 
 

@@ -1,0 +1,1 @@
+"""What the REST client of an episode asks: web services on this machine, and others if allowed."""

@@ -1,0 +1,176 @@
+"""The web service that entries of the category ``rest`` ask: a small library's catalogue and house.
+
+It runs on loopback, started by whoever runs such entries, answers GET with JSON, and keeps no
+state. ``answer`` is all that it knows; the rest of the module puts that on the web.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from envs.library.rest import Answer
+
+HOST = "fixture.localhost"
+"""By which name entries know it, whatever port it has got."""
+API_KEY = "reader-7"
+TOKEN = "staff-42"
+
+_BOOKS: tuple[dict[str, Any], ...] = (
+    {"id": 1, "title": "The Salt Road", "author": "I. Maren", "year": 1998, "copies": 3},
+    {"id": 2, "title": "Night Ferries", "author": "I. Maren", "year": 2004, "copies": 1},
+    {"id": 3, "title": "A Field Guide to Fog", "author": "P. Oduya", "year": 2011, "copies": 2},
+    {"id": 4, "title": "Counting Herons", "author": "L. Brandt", "year": 2016, "copies": 4},
+    {"id": 5, "title": "The Quiet Lathe", "author": "P. Oduya", "year": 2019, "copies": 1},
+    {"id": 6, "title": "Letters from Pier 9", "author": "S. Ito", "year": 2021, "copies": 2},
+)
+_ROOMS: tuple[dict[str, Any], ...] = (
+    {"room": "1.01", "floor": 1, "seats": 24, "projector": True},
+    {"room": "1.04", "floor": 1, "seats": 6, "projector": False},
+    {"room": "2.01", "floor": 2, "seats": 8, "projector": True},
+    {"room": "2.07", "floor": 2, "seats": 40, "projector": True},
+)
+_BRANCHES: Mapping[str, dict[str, Any]] = {
+    "harbour": {"branch": "harbour", "city": "Oslo", "hours": {"open": "09:00", "close": "19:00"}},
+    "hill": {"branch": "hill", "city": "Bergen", "hours": {"open": "10:00", "close": "16:00"}},
+}
+_LOANS: Mapping[str, list[dict[str, Any]]] = {
+    "r-100": [{"book": 1, "due": "2026-04-10"}, {"book": 5, "due": "2026-04-17"}],
+    "r-200": [],
+}
+_GREETINGS = {"en": "Welcome", "de": "Willkommen", "fr": "Bienvenue", "es": "Bienvenidos"}
+
+
+def answer(path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Answer:
+    """Return what the service answers.
+
+    Args:
+        path: Path of the URL, unquoted.
+        query: Query parameters by name.
+        headers: Request headers by name in lower case.
+    """
+    match path.strip("/").split("/"):
+        case ["v1", "books"]:
+            return _books(query)
+        case ["v1", "books", id]:
+            return _one([book for book in _BOOKS if str(book["id"]) == id], "book")
+        case ["v1", "books", id, "availability"]:
+            return _availability(id)
+        case ["v1", "authors"]:
+            return Answer(200, sorted({book["author"] for book in _BOOKS}))
+        case ["v1", "rooms"]:
+            return _rooms(query)
+        case ["v1", "rooms", name]:
+            return _one([room for room in _ROOMS if room["room"] == name], "room")
+        case ["v1", "branches"]:
+            return Answer(200, list(_BRANCHES.values()))
+        case ["v1", "branches", name, "hours"]:
+            return _one([b["hours"] for b in _BRANCHES.values() if b["branch"] == name], "branch")
+        case ["v1", "readers", reader, "loans"]:
+            return _loans(reader, headers)
+        case ["v1", "reports", "circulation"]:
+            return _circulation(query, headers)
+        case ["v1", "greeting"]:
+            return _greeting(headers)
+    return _missing("resource")
+
+
+def _books(query: Mapping[str, str]) -> Answer:
+    found = [
+        book
+        for book in _BOOKS
+        if query.get("author", book["author"]) == book["author"]
+        and query.get("title", "").lower() in book["title"].lower()
+    ]
+    since, limit = query.get("since", "0"), query.get("limit", "100")
+    if not (since.isdecimal() and limit.isdecimal()):
+        return Answer(400, {"error": "since and limit are whole numbers"})
+    found = [book for book in found if book["year"] >= int(since)]
+    return Answer(200, {"total": len(found), "books": found[: int(limit)]})
+
+
+def _availability(id: str) -> Answer:
+    found = [{"id": b["id"], "copies": b["copies"]} for b in _BOOKS if str(b["id"]) == id]
+    return _one(found, "book")
+
+
+def _rooms(query: Mapping[str, str]) -> Answer:
+    found = [
+        room for room in _ROOMS if query.get("floor", str(room["floor"])) == str(room["floor"])
+    ]
+    seats = query.get("min_seats", "0")
+    if not seats.isdecimal():
+        return Answer(400, {"error": "min_seats is a whole number"})
+    wants_projector = query.get("projector") == "true"
+    return Answer(
+        200,
+        [r for r in found if r["seats"] >= int(seats) and (r["projector"] or not wants_projector)],
+    )
+
+
+def _loans(reader: str, headers: Mapping[str, str]) -> Answer:
+    if headers.get("x-api-key") != API_KEY:
+        return Answer(401, {"error": "the header X-Api-Key is missing or wrong"})
+    if reader not in _LOANS:
+        return _missing("reader")
+    return Answer(200, {"reader": reader, "loans": _LOANS[reader]})
+
+
+def _circulation(query: Mapping[str, str], headers: Mapping[str, str]) -> Answer:
+    if headers.get("authorization") != f"Bearer {TOKEN}":
+        return Answer(403, {"error": "only for staff"})
+    year = query.get("year", "2025")
+    return Answer(200, {"year": year, "loans": 18250, "by_month": [1400, 1350, 1600, 1500]})
+
+
+def _greeting(headers: Mapping[str, str]) -> Answer:
+    language = headers.get("accept-language", "en")[:2]
+    text = _GREETINGS.get(language, _GREETINGS["en"])
+    return Answer(200, {"language": language, "greeting": text})
+
+
+def _one(found: list[Any], kind: str) -> Answer:
+    return Answer(200, found[0]) if found else _missing(kind)
+
+
+def _missing(kind: str) -> Answer:
+    return Answer(404, {"error": f"no such {kind}"})
+
+
+class Service:
+    """The running service, on a thread that ends with the program.
+
+    Attributes:
+        port: Where it listens.
+    """
+
+    def __init__(self) -> None:
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self.port: int = self._server.server_address[1]
+        serve = Thread(target=self._server.serve_forever, daemon=True)
+        serve.start()
+
+    def stop(self) -> None:
+        """Stop answering."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        status, body = answer(unquote(parts.path), dict(parse_qsl(parts.query)), headers)
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Write nothing: what was asked is in the run."""

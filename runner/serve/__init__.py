@@ -1,0 +1,1 @@
+"""Sessions offered to models in other programs, by the Model Context Protocol (MCP)."""
