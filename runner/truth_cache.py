@@ -27,6 +27,7 @@ from envs.session import Session
 from envs.state import Snapshot
 from runner.cache import cache_folder
 from runner.prepare import truth_outcomes
+from runner.rest.connect import REST_CLIENT
 from trajectories.dataset import Dataset
 from trajectories.schema import LongContext, Trajectory
 
@@ -59,8 +60,9 @@ class TruthCache:
             trajectory: Whose ground truth.
             template: Its session in the initial state, for when nothing is kept.
         """
-        if not all(type(b).__module__.startswith("envs.") for b in template.backends.values()):
-            # Another package's backend may have changed, and our sources do not tell.
+        ours = all(type(b).__module__.startswith("envs.") for b in template.backends.values())
+        if not ours or REST_CLIENT in template.backends:
+            # Another package's backend or a web service may have changed; our sources do not tell.
             return truth_outcomes(trajectory, template)
         key = self._key(trajectory)
         if key in self.kept:

@@ -23,9 +23,11 @@ from checkers.single_turn.judge import judge
 from checkers.single_turn.matching import check_calls
 from checkers.single_turn.one_call import Rules
 from checkers.single_turn.profile import BFCL
+from checkers.single_turn.rules import deciding_rules
 from checkers.single_turn.type_words import TYPES, Expected
 from checkers.single_turn.verdict import Reason
 from envs.calls import Call
+from envs.decoding import Step
 from runner.single_turn import task_of
 from tests.conformance import code_texts, replies
 from tests.conformance.bfcl_single_turn_driver import NO_GRAMMARS, typed
@@ -160,11 +162,23 @@ def recorded_run(verdicts: Path, entries: Mapping[Category, Sequence[Trajectory]
         for line in map(json.loads, file.read_text(encoding="utf-8").splitlines())
     }
     tasks = {entry.id: task_of(entry) for category in entries.values() for entry in category}
+    _show_strict(tasks, steps)
     theirs = [expected[id].error_type for id in steps]
     ours = [judge(tasks[id], steps[id], "fc", BFCL).error_type for id in steps]
     return _compare(
         f"recorded {verdicts.parent.parent.name} single-turn", list(steps), theirs, ours
     )
+
+
+def _show_strict(tasks: Mapping[str, Task], steps: Mapping[str, Step]) -> None:
+    """Print on which entries the strict profile disagrees, by the rule that makes it do so."""
+    differing: dict[str, list[str]] = {}
+    for id, step in steps.items():
+        rules = deciding_rules(tasks[id], step, "fc")
+        if rules:
+            differing.setdefault(", ".join(rules), []).append(id)
+    for rules, ids in sorted(differing.items()):
+        print(f"  strict differs by {rules} on {len(ids)} entries: {', '.join(ids)}")
 
 
 def asked(python: Path, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
