@@ -16,7 +16,14 @@ from runner.runs.result_file import RecordedEntry
 from trajectories import bfcl
 from trajectories.dataset import Dataset, load_bfcl, load_embedded, load_path
 from trajectories.errors import DataError
-from trajectories.schema import EXECUTABLE, MULTI_TURN, SINGLE_TURN, Category, Trajectory
+from trajectories.schema import (
+    EXECUTABLE,
+    MULTI_TURN,
+    SINGLE_TURN,
+    Category,
+    ExpectedCalls,
+    Trajectory,
+)
 from trajectories.selection import by_ids, sample
 
 Notify = Callable[[str], object]
@@ -226,10 +233,15 @@ def contents(data: Dataset) -> list[list[str]]:
     for category in Category:
         found = [t for t in data.trajectories.values() if t.category is category]
         turns = [turn for t in found for turn in t.turns]
-        calls = sum(len(turn.ground_truth) for turn in turns)
+        calls = sum(len(turn.ground_truth) for turn in turns) + sum(map(_answers, found))
         if found:
             rows.append([category, str(len(found)), str(len(turns)), str(calls)])
     return rows
+
+
+def _answers(trajectory: Trajectory) -> int:
+    expects = trajectory.expects
+    return len(expects.answers) if isinstance(expects, ExpectedCalls) else 0
 
 
 def irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:

@@ -229,9 +229,9 @@ def test_one_version_of_the_reference() -> None:
 def test_the_readme_names_targets_and_commands_that_exist() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
-    assert set(re.findall(r"^make ([a-z]+)", readme, re.MULTILINE)) <= targets
-    commands = set(re.findall(r"^turnwise ([a-z]+)", readme, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    assert set(re.findall(r"^make ([a-z-]+)", readme, re.MULTILINE)) <= targets
+    commands = set(re.findall(r"^turnwise ([a-z-]+)", readme, re.MULTILINE))
     assert commands
     for command in commands:
         done = python("import runner.cli; runner.cli.main()", command, "--help")

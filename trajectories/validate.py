@@ -12,6 +12,7 @@ from typing import NamedTuple
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.rules import (
+    answers,
     brevity,
     config,
     detection,
@@ -24,7 +25,7 @@ from trajectories.rules import (
 )
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity
-from trajectories.schema import Trajectory
+from trajectories.schema import ExpectedCalls, Trajectory
 
 
 class Rule(NamedTuple):
@@ -41,6 +42,9 @@ class Rule(NamedTuple):
     """Looks at all entries."""
     documents: Callable[[Dataset], Iterator[Problem]] | None = None
     """Looks at what goes with the data set."""
+    answers: Callable[[Entry], Iterator[Problem]] | None = None
+    """Looks at an entry whose calls are compared; those above pass it over, as it has no truth to
+    replay, unless they look at all entries."""
 
 
 def _documents(dataset: Dataset) -> Iterator[Problem]:
@@ -76,6 +80,7 @@ RULES = (
         "a call left out or an argument changed is noticed",
         replays=detection.check,
     ),
+    Rule(answers.ANSWERS, "the answers can be given, and are right", answers=answers.check),
     Rule(duplicates.DUPLICATE, "no question is asked twice", compares=duplicates.check),
     Rule(documents.DOCS, "the function documents say what is so", documents=_documents),
 )
@@ -123,6 +128,11 @@ def rules_named(names: Iterable[str]) -> list[Rule]:
 
 
 def _entry_problems(entry: Entry, rules: Sequence[Rule]) -> Iterator[Problem]:
+    if isinstance(entry.trajectory.expects, ExpectedCalls):
+        for rule in rules:
+            if rule.answers:
+                yield from rule.answers(entry)
+        return
     fault = entry.fault if any(rule.replays for rule in rules) else ""
     if fault:
         yield entry.problem(executability.EXEC, Severity.ERROR, None, "ground_truth", fault)

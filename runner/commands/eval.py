@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import Any
 
-from checkers.verdict import Verdict
 from runner import choose
 from runner.commands.common import (
     add_data_options,
@@ -15,11 +15,16 @@ from runner.commands.common import (
     positive,
     profile_of,
 )
-from runner.commands.judging import add_output_option, judge_all, report
+from runner.commands.judging import (
+    add_output_option,
+    add_worker_options,
+    judge_all,
+    report,
+    run_entry,
+)
 from runner.commands.live_options import add_options
-from runner.evaluate import run_recorded, run_script
-from runner.prepare import Prepared
-from runner.scripts import null, oracle
+from runner.evaluate import run_null, run_oracle
+from runner.rest.connect import REST_CLIENT
 from trajectories.dataset import Dataset
 
 
@@ -40,7 +45,13 @@ def add_command(commands: Any) -> None:
     parser.add_argument("--sample-seed", type=int, default=0, metavar="S", help="(0)")
     add_profile_options(parser)
     add_output_option(parser)
+    add_worker_options(parser)
     add_options(parser)
+    parser.add_argument(
+        "--allow-network",
+        action="store_true",
+        help="let REST entries ask other machines than this one",
+    )
 
 
 def _eval(options: argparse.Namespace) -> int:
@@ -54,22 +65,27 @@ def _eval(options: argparse.Namespace) -> int:
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )
     population = len(everything) if options.sample else len(trajectories)
+    dataset.allow_network = options.allow_network
+    if any(REST_CLIENT in trajectory.environments for trajectory in trajectories):
+        from runner.rest.health import require_up
+
+        require_up(trajectories, allow_network=options.allow_network)
     if dataset.tolerant:
         _note_irregularities(dataset)
     if model.live:
         # Imports what makes schemas and runs many things at once; no other command needs it.
+        if options.formats is not None:
+            from runner.commands.eval_formats import evaluate_formats
+
+            return evaluate_formats(options, dataset, profile, trajectories)
         from runner.commands.eval_live import evaluate_live
 
         return evaluate_live(options, dataset, profile, trajectories, population)
-
-    def run(prepared: Prepared) -> Verdict:
-        trajectory = prepared.trajectory
-        if model.path:
-            entry, mode = runs[trajectory.id]
-            return run_recorded(prepared, entry.turns, mode, profile, options.step_limit)
-        script = oracle(trajectory) if model.name == "oracle" else null(trajectory)
-        return run_script(prepared, script, profile, options.step_limit)
-
+    how = {"profile": profile, "step_limit": options.step_limit}
+    if model.path:
+        run = partial(run_entry, runs=runs, **how)
+    else:
+        run = partial(run_oracle if model.name == "oracle" else run_null, **how)
     outcomes = judge_all(dataset, trajectories, profile, run, options)
     return report(dataset, profile, trajectories, outcomes, population)
 

@@ -14,11 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from checkers.profile import Profile
+from checkers.profile import BFCL, Profile
 from runner.commands.common import DONE, INTERRUPTED, RUN_ERROR, note
 from runner.commands.live_options import flags
 from runner.live.campaign import Job, Plan, function_docs_folder, jobs_of
-from runner.live.conduct import conduct, estimate, open_jobs, preflight, secrets_of
+from runner.live.conduct import Ending, conduct, estimate, open_jobs, preflight, secrets_of
 from runner.live.engine import Engine
 from runner.live.meter import Meter
 from runner.live.models.base import FatalError, Model, ModelError
@@ -51,54 +51,89 @@ def evaluate_live(
     Raises:
         DataError: An option, file or folder cannot be used.
     """
+    plan = plan_of(options, dataset, profile)
+    if options.dry_run:
+        _print_estimate(plan, trajectories, options.trials)
+        return DONE
+    if not options.no_preflight and not is_ready(plan):
+        return RUN_ERROR
+    folder = options.resume or options.run_dir or default_folder(options.model, datetime.now())
+    resumes = options.resume is not None
+    ending, status = run_plan(plan, folder, trajectories, options, resumes=resumes)
+    _print_result(folder, plan, trajectories, population, options)
+    if ending.stop_reason is not None:
+        note(f"{ending.stop_reason}; go on with --resume {folder}")
+    return status
+
+
+def plan_of(options: argparse.Namespace, dataset: Dataset, profile: Profile) -> Plan:
+    """Return what the episodes of the run are like that the user wants.
+
+    Raises:
+        DataError: An option or a file cannot be used.
+    """
     if options.only and not options.resume:
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
     settings = read_settings(options.config, flags(options))
     _check_budget(options.model, settings)
     prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT)
-    plan = Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
-    if options.dry_run:
-        _print_estimate(plan, trajectories, options.trials)
-        return DONE
-    if not options.no_preflight:
-        try:
-            asyncio.run(preflight(lambda: _connect(plan), settings))
-        except ModelError as error:
-            note(f"{error}")
-            return RUN_ERROR
-    folder = options.resume or options.run_dir or default_folder(options.model, datetime.now())
-    begin = RunStore.resume if options.resume else RunStore.create
+    return Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
+
+
+def is_ready(plan: Plan) -> bool:
+    """Tell whether the model answers; say why where it does not."""
+    try:
+        asyncio.run(preflight(lambda: _connect(plan), plan.settings))
+    except ModelError as error:
+        note(f"{error}")
+        return False
+    return True
+
+
+def run_plan(
+    plan: Plan,
+    folder: Path,
+    trajectories: Sequence[Trajectory],
+    options: argparse.Namespace,
+    *,
+    resumes: bool,
+) -> tuple[Ending, int]:
+    """Do the episodes of a run and keep them; return how it ended, and the exit status.
+
+    Args:
+        plan: What the episodes are like.
+        folder: Where they are kept.
+        trajectories: Which to run.
+        options: The command line.
+        resumes: Whether the folder has a run that goes on.
+
+    Raises:
+        DataError: The folder cannot be used.
+    """
+    begin = RunStore.resume if resumes else RunStore.create
     store = begin(
         folder,
         plan.definition({**_selection(options), "trials": options.trials}),
         note={"created": datetime.now().isoformat(timespec="seconds"), "command": sys.argv},
-        secrets=secrets_of(settings, os.environ),
+        secrets=secrets_of(plan.settings, os.environ),
     )
     with store:
-        return _run(plan, store, trajectories, population, options)
+        jobs = open_jobs(store, trajectories, options.trials, options.only)
+        note(f"{len(jobs)} episodes to do, kept in {store.folder}")
+
+        def watch(engine: Engine[Job, Record]) -> Callable[[Record], None]:
+            return Meter(len(jobs), sys.stderr, lambda: engine.spent, time.monotonic).count
+
+        # What is loaded by now stays; looking through it again and again took a tenth of the time.
+        gc.freeze()
+        ending = asyncio.run(conduct(plan, store, jobs, lambda: _connect(plan), watch))
+        return ending, _status(ending, store)
 
 
-def _run(
-    plan: Plan,
-    store: RunStore,
-    trajectories: Sequence[Trajectory],
-    population: int,
-    options: argparse.Namespace,
-) -> int:
-    jobs = open_jobs(store, trajectories, options.trials, options.only)
-    note(f"{len(jobs)} episodes to do, kept in {store.folder}")
-
-    def watch(engine: Engine[Job, Record]) -> Callable[[Record], None]:
-        return Meter(len(jobs), sys.stderr, lambda: engine.spent, time.monotonic).count
-
-    # What is loaded by now stays; looking through it again and again took a tenth of the time.
-    gc.freeze()
-    ending = asyncio.run(conduct(plan, store, jobs, lambda: _connect(plan), watch))
-    _print_result(store.folder, plan, trajectories, population, options)
+def _status(ending: Ending, store: RunStore) -> int:
     if ending.stop_reason is None:
         errors = any(done.outcome == "error" for done in store.done.values())
         return RUN_ERROR if errors else DONE
-    note(f"{ending.stop_reason}; go on with --resume {store.folder}")
     if ending.failed:
         return RUN_ERROR
     return INTERRUPTED if ending.stop_reason == "interrupted" else DONE
@@ -155,7 +190,12 @@ def _print_result(
         write_whole(options.output, map(_verdict_line, records))
     outcomes = [outcome_of(record) for record in records]
     for line in summary(
-        outcomes, trajectories, options.trials, population, allow_errors=options.allow_errors
+        outcomes,
+        trajectories,
+        options.trials,
+        population,
+        allow_errors=options.allow_errors,
+        field=plan.profile is BFCL,
     ):
         print(line)
     for line in usage_lines(totals_of(records)):

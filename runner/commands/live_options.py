@@ -38,6 +38,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--function-docs", choices=FUNCTION_DOCS, help="whose (default: those of the data set)"
     )
     asked.add_argument("--prompts", metavar="FILE", help="texts to use instead of ours")
+    asked.add_argument(
+        "--formats",
+        metavar="NAMES",
+        help="with --mode prompt: ask single-turn entries in several formats, all or names such as "
+        "json-tagged-python-plain (calls in python, json or xml; bare or tagged; functions in "
+        "json, python or xml; prompt plain or markdown)",
+    )
     asked.add_argument("--temperature", type=float, metavar="T")
     asked.add_argument("--top-p", type=float, metavar="P")
     asked.add_argument("--seed", type=int, metavar="N")

@@ -12,6 +12,7 @@ from envs import __version__
 from envs.errors import BackendFault
 from runner.live.conversation import Style
 from runner.live.engine import Engine
+from runner.live.formats.prompt_format import PromptFormat
 from runner.live.loop import Ask, LiveRun, run_live
 from runner.live.models.base import ModelError
 from runner.live.models.prompting import PromptTexts
@@ -45,6 +46,8 @@ class Plan(NamedTuple):
     step_limit: int
     settings: Settings
     prompts: PromptTexts
+    format: PromptFormat | None = None
+    """How a prompting model is asked, where not as ``prompts`` says."""
 
     def definition(self, selection: Mapping[str, Any]) -> dict[str, Any]:
         """Return what defines the run, for its folder.
@@ -52,6 +55,7 @@ class Plan(NamedTuple):
         Args:
             selection: Which entries, and how many trials.
         """
+        prompt_format = self.format and {"name": self.format.name, "sha256": self.format.sha256}
         return {
             "model": self.model,
             "settings": self.settings.defining(),
@@ -65,6 +69,7 @@ class Plan(NamedTuple):
             "step_limit": self.step_limit,
             "selection": dict(selection),
             "simulator": __version__,
+            **({"prompt_format": prompt_format} if prompt_format else {}),
         }
 
 
@@ -106,7 +111,7 @@ class Campaign:
         about = {"id": trajectory.id, "trial": job.trial, "category": trajectory.category.value}
         try:
             toolbox = toolbox_of(trajectory, function_docs_folder(plan.settings, plan.dataset))
-            style = Style(toolbox, plan.prompts, plan.settings.reasoning)
+            style = Style(toolbox, plan.prompts, plan.settings.reasoning, plan.format)
             run = await run_live(
                 self._prepare(trajectory),
                 style,

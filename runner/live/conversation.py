@@ -15,6 +15,7 @@ from envs.calls import Call
 from envs.decoding import Step
 from envs.errors import MalformedCall
 from envs.results import Result
+from runner.live.formats.prompt_format import PromptFormat
 from runner.live.models.base import ChatMessage, Reply, Request, ToolCall, ToolList
 from runner.live.models.prompting import PromptTexts, with_functions, with_results
 from runner.live.models.tools import Toolbox
@@ -31,6 +32,8 @@ class Style(NamedTuple):
     """The functions of the trajectory's backends."""
     prompts: PromptTexts
     reasoning: ReasoningPolicy
+    format: PromptFormat | None = None
+    """How a prompting model is asked about one turn; None for what ``prompts`` says."""
 
 
 class Conversation(ABC):
@@ -174,8 +177,7 @@ class Prompting(Conversation):
         """Put a turn to the model; the system prompt comes with the first one and stays."""
         prompts = self._style.prompts
         if not self.messages:
-            early = self._style.toolbox.early(offered.difference(offers))
-            system = with_functions(prompts.system, early)
+            system = self._system(offered.difference(offers))
             first = messages[0] if messages and messages[0].role == "system" else None
             if first is not None:
                 system, messages = f"{system}\n\n{first.content}", messages[1:]
@@ -184,6 +186,12 @@ class Prompting(Conversation):
             new = with_functions(prompts.handover_prompt, self._style.toolbox.late(offers))
             self.messages.append({"role": "user", "content": new})
         self._say(messages)
+
+    def _system(self, offered: frozenset[str]) -> str:
+        style = self._style
+        if style.format is not None:
+            return style.format.system(style.toolbox.plain(offered))
+        return with_functions(style.prompts.system, style.toolbox.early(offered))
 
     def read(self, reply: Reply) -> Step:
         """Return the text."""

@@ -20,7 +20,7 @@ from runner.evaluate import judge_episode
 from runner.live.conversation import FunctionCalling, Prompting, Style
 from runner.live.models.base import Reply, Request
 from runner.prepare import Prepared
-from runner.single_turn import judge_step, without_dots
+from runner.single_turn import calls_in_format, judge_step, without_dots
 from trajectories.schema import ExpectedCalls
 
 
@@ -67,6 +67,7 @@ class Dialogue:
         self.result: list[list[Step]] = []
         self.mode = mode
         self._prepared = prepared
+        self._format = style.format
 
     def request(self) -> Request:
         """Return what to ask the model now."""
@@ -101,7 +102,9 @@ class Dialogue:
         """
         trajectory = self.episode.trajectory
         if isinstance(trajectory.expects, ExpectedCalls):
-            return judge_step(trajectory, self.result[0][0], self.mode, self.episode.profile)
+            step, profile = self.result[0][0], self.episode.profile
+            reader = self._format and self._format.reader
+            return judge_step(trajectory, step, self.mode, profile, reader)
         return judge_episode(self._prepared, self.episode)
 
     def fork(self) -> Self:
@@ -112,6 +115,7 @@ class Dialogue:
         copy.result = [steps.copy() for steps in self.result]
         copy.mode = self.mode
         copy._prepared = self._prepared
+        copy._format = self._format
         return copy
 
     def _read(self, reply: Reply) -> Taken:
@@ -125,6 +129,8 @@ class Dialogue:
         """Return the calls of a step, and why there are none if it was not plain text."""
         profile = self.episode.profile
         try:
+            if self._format is not None:
+                return [*calls_in_format(step, profile, self._format.reader)], None
             return profile.decoders[self.mode](step), None
         except MalformedCall as error:
             return ([error] if profile.answers_unreadable_steps else []), error.message

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from checkers.profile import Profile
 from checkers.score import Score, score
+from checkers.single_turn.errors import CannotJudge
 from checkers.turn import force_terminated, inference_error, judge
 from checkers.verdict import TurnOutcome, Verdict
 from runner import choose
 from runner.choose import Runs
 from runner.episode import STEP_LIMIT, Episode
+from runner.evaluate import run_recorded
 from runner.prepare import Prepared, prepare
 from runner.scripts import play, recorded
 from trajectories.audit import Run
@@ -74,7 +77,9 @@ def execute_runs(dataset: Dataset, models: Mapping[str, Runs], profile: Profile)
         truths[id] = prepared.truth
         for model, entries in models.items():
             if id in entries:
-                runs[model][id] = _run(prepared, entries, profile)
+                # Without a verdict there is nothing to be said of the entry.
+                with suppress(CannotJudge):
+                    runs[model][id] = _run(prepared, entries, profile)
     return Executed(truths, runs)
 
 
@@ -84,6 +89,9 @@ def _ids(models: Mapping[str, Runs]) -> Iterator[str]:
 
 def _run(prepared: Prepared, entries: Runs, profile: Profile) -> Run:
     entry, mode = entries[prepared.trajectory.id]
+    if prepared.trajectory.expects is not None:
+        # A single turn leads to no state on which models could agree.
+        return Run(run_recorded(prepared, entry.turns, mode, profile), ())
     expected = len(prepared.trajectory.turns)
     if entry.turns is None:
         return Run(inference_error(expected), ())

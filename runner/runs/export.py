@@ -10,7 +10,7 @@ from typing import Any
 
 from runner.runs.store import Record, Run, write_whole
 from trajectories.errors import DataError
-from trajectories.schema import Category
+from trajectories.schema import EXECUTABLE, MULTI_TURN, SINGLE_TURN, Category
 
 
 def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = None) -> list[Path]:
@@ -18,7 +18,7 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
 
     Args:
         run: The run.
-        folder: Below it there will be ``<model>/multi_turn/``.
+        folder: Below it there will be ``<model>/<group>/``.
         trial: Which trial to write; such files have room for one.
         model: What to call the model, instead of its name; the reference scores only names that it
             knows.
@@ -29,15 +29,17 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
     lines: dict[Category, list[tuple[list[str | int], bytes]]] = {}
     for record in run.episodes():
         if record["trial"] == trial:
-            line = (_natural(record["id"]), _line(_bfcl_entry(record)))
-            lines.setdefault(_category(run, record), []).append(line)
+            category = _category(run, record)
+            line = (_natural(record["id"]), _line(_bfcl_entry(record, category)))
+            lines.setdefault(category, []).append(line)
     if not lines:
         raise DataError(str(run.folder), f"has no finished episode of trial {trial}")
     name = model or run.definition["model"]
-    target = folder / name.replace("/", "_") / "multi_turn"
+    target = folder / name.replace("/", "_")
     written = []
     for category, entries in lines.items():
-        path = target / f"BFCL_v4_multi_turn_{category}_result.json"
+        group, file = _place(category)
+        path = target / group / file
         write_whole(path, [line for _, line in sorted(entries)])
         written.append(path)
     return written
@@ -71,17 +73,34 @@ def export_openai_messages(run: Run, path: Path, *, only_passed: bool) -> int:
     return count
 
 
-def _bfcl_entry(record: Record) -> dict[str, Any]:
+def _place(category: Category) -> tuple[str, str]:
+    """Return the folder and the file of a category's results."""
+    if category in MULTI_TURN:
+        return "multi_turn", f"BFCL_v4_multi_turn_{category}_result.json"
+    return _group(category), f"BFCL_v4_{category}_result.json"
+
+
+def _group(category: Category) -> str:
+    # The reference has neither chat nor executable entries.
+    if category in (Category.CHAT, *EXECUTABLE):
+        return "other"
+    return "live" if category.startswith("live_") else "non_live"
+
+
+def _bfcl_entry(record: Record, category: Category) -> dict[str, Any]:
     if record["outcome"] == "error":
         # Text where turns should be is how the reference writes down an error.
         return {"id": record["id"], "result": f"Error during inference: {record['error']}"}
-    return {
-        "id": record["id"],
+    figures = {
         "result": record["result"],
         "input_token_count": _nested(record, lambda step: step["usage"]["prompt"]),
         "output_token_count": _nested(record, lambda step: step["usage"]["completion"]),
         "latency": _nested(record, lambda step: step["latency"]),
     }
+    if category in SINGLE_TURN:
+        # Here a result is the one step, and so are its figures.
+        figures = {name: steps for name, ((steps,),) in figures.items()}
+    return {"id": record["id"], **figures}
 
 
 def _nested(record: Record, figure: Callable[[dict[str, Any]], Any]) -> list[list[Any]]:

@@ -18,6 +18,7 @@ from trajectories.jsonl import read_objects
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 
 _ID = re.compile(r"(multi_turn_)?(\w+?)_\d[\d-]*")
+_CATEGORIES = {category.value: category for category in Category}
 _STEP = 'text, null or a list of {"function": arguments} objects'
 
 
@@ -71,8 +72,9 @@ def read(path: Path, mode: Mode | None = None) -> ResultFile:
         DataError: A line is not an entry of such a file, or an id occurs twice.
     """
     entries: dict[str, RecordedEntry] = {}
+    in_file = _category_of_file(path)
     for where, line in read_objects(path):
-        entry = _entry(where, line)
+        entry = _entry(where, line, in_file)
         if entry.id in entries:
             raise DataError(where, f"the id {entry.id!r} was on {entries[entry.id].where} already")
         entries[entry.id] = entry
@@ -83,28 +85,34 @@ def read(path: Path, mode: Mode | None = None) -> ResultFile:
 def category_of(id: str) -> Category | None:
     """Return the category that an id of the reference's names, or None for any other id."""
     match = _ID.fullmatch(id)
-    if match is None or match[2] not in list(Category):
+    category = _CATEGORIES.get(match[2]) if match else None
+    if match is None or category is None:
         return None
-    category = Category(match[2])
     return category if (category in MULTI_TURN) == bool(match[1]) else None
 
 
 def _is_known(path: Path) -> bool:
     """Tell whether a result file is of a category that there is here."""
+    return _category_of_file(path) is not None
+
+
+def _category_of_file(path: Path) -> Category | None:
+    """Return the category that a result file's name ends with, or None."""
     name = path.name.removesuffix("_result.json")
-    return any(name.endswith(f"multi_turn_{c}") for c in MULTI_TURN) or any(
-        name.endswith(c) and "multi_turn_" not in name for c in SINGLE_TURN
-    )
+    several = "multi_turn_" in name
+    found = [c for c in Category if name.endswith(c) and several == (c in MULTI_TURN)]
+    return max(found, key=len, default=None)
 
 
-def _entry(where: str, line: dict[str, object]) -> RecordedEntry:
+def _entry(where: str, line: dict[str, object], in_file: Category | None) -> RecordedEntry:
+    """Return the entry of a line; an id that names no category is of the file's."""
     name = line.get("id")
     if not isinstance(name, str):
         raise DataError(where, '$.id: must be text; a result line is {"id": ..., "result": ...}')
     if "result" not in line:
         raise DataError(where, "$.result: is missing")
     result = line["result"]
-    if category_of(name) in SINGLE_TURN:
+    if (category_of(name) or in_file) in SINGLE_TURN:
         if not _is_step(result):
             raise DataError(where, f"$.result: must be {_STEP}")
         return RecordedEntry(where, name, [[result]])

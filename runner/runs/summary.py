@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from statistics import quantiles
-from typing import Any, NamedTuple
+from statistics import mean, quantiles, stdev
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
-from checkers.score import wilson
+from checkers.table import Rate
+from checkers.table import table as field_table
 from checkers.trials import (
     Attempts,
     cluster_interval,
@@ -17,9 +18,12 @@ from checkers.trials import (
     sampling_error,
 )
 from runner.evaluate import Judged
-from runner.runs.store import Record
+from runner.runs import group_table
 from runner.table import table
-from trajectories.schema import Category, Trajectory
+from trajectories.schema import MULTI_TURN, Category, Trajectory
+
+if TYPE_CHECKING:
+    from runner.runs.store import Record
 
 MOST_ERRORS = 0.02
 """Share of errors above which a score says more about the harness than about the model."""
@@ -36,6 +40,9 @@ class Outcome(NamedTuple):
     turns_passed: int
 
 
+_Member = TypeVar("_Member", Outcome, Trajectory)
+
+
 class Totals(NamedTuple):
     """What a run used."""
 
@@ -46,6 +53,29 @@ class Totals(NamedTuple):
     """Seconds of every request that was answered."""
     cost: float | None
     """US dollars; None where a price is unknown."""
+
+    @property
+    def cost_per_1000(self) -> float | None:
+        """US dollars of 1,000 requests; None where a price is unknown."""
+        return None if self.cost is None else 1000 * self.cost / self.requests
+
+
+class Latency(NamedTuple):
+    """How long requests took, in seconds."""
+
+    mean: float
+    deviation: float
+    """Standard deviation, estimated from the sample as the field does."""
+    p50: float
+    p95: float
+
+    @classmethod
+    def of(cls, latencies: Sequence[float]) -> Self | None:
+        """Return the figures of requests, None of fewer than two."""
+        if len(latencies) < 2:
+            return None
+        cuts = quantiles(latencies, n=20, method="inclusive")
+        return cls(mean(latencies), stdev(latencies), cuts[9], cuts[18])
 
 
 def outcome_of_judged(judged: Judged) -> Outcome:
@@ -90,6 +120,7 @@ def summary(
     population: int,
     *,
     allow_errors: bool,
+    field: bool = False,
 ) -> Iterator[str]:
     """Yield the lines that sum a run up.
 
@@ -99,40 +130,92 @@ def summary(
         trials: How often each was to be done.
         population: How many entries the run was sampled from.
         allow_errors: Whether a score is given however many errors there were.
+        field: Whether the field's figures stand beside ours in the table of groups.
     """
     errors = sum(outcome.outcome == "error" for outcome in outcomes)
-    shown = allow_errors or errors <= MOST_ERRORS * max(1, len(outcomes))
+    shown = allow_errors or not too_many_errors(outcomes)
     rows = [
         ["category", "entries", "passed", "failed", "errors", "not run", "score", "95%", "turns"]
     ]
-    present = [c for c in Category if any(t.category is c for t in planned)]
-    for category in present:
-        some = [t for t in planned if t.category is category]
-        rows.append(_row(category, outcomes, some, trials, shown))
+    present, found = _by_category(planned), _by_category(outcomes)
+    for category, entries in present.items():
+        rows.append(_row(category, found.get(category, []), entries, trials, shown))
     if len(present) > 1:
         rows.append(_row("all", outcomes, planned, trials, shown))
     yield table(rows)
     if errors:
         yield from _bounds(outcomes, errors, shown)
-    judged = [o for o in outcomes if o.outcome != "error"]
-    attempts = _attempts(judged, planned)
+    clusters = _clusters(planned)
+    attempts = attempts_of(_judged(outcomes), clusters)
     if shown and attempts and population > len(planned):
         margin = sampling_error(pass_at_1(attempts), len(planned), population)
         yield f"a sample of {len(planned)} of {population}: the sample adds ±{100 * margin:.1f}%"
     if shown and trials > 1:
         yield from _trial_lines(attempts, trials)
+    if shown and attempts and not present.keys() <= set(MULTI_TURN):
+        yield ""
+        yield from group_table.lines(field_table(rates_of(outcomes, clusters)), field=field)
+
+
+def too_many_errors(outcomes: Sequence[Outcome]) -> bool:
+    """Tell whether a score would say more about the harness than about the model."""
+    errors = sum(outcome.outcome == "error" for outcome in outcomes)
+    return errors > MOST_ERRORS * len(outcomes)
+
+
+def rates_of(
+    outcomes: Iterable[Outcome], clusters: Mapping[str, str] | None = None
+) -> dict[str, Rate]:
+    """Return the score of each category of which something was judged.
+
+    Args:
+        outcomes: Errors among them do not count.
+        clusters: What entries share, by entry; by default those of a category share nothing.
+    """
+    judged = _by_category(_judged(outcomes))
+    return {category: rate_of(some, clusters or {}) for category, some in judged.items()}
+
+
+def rate_of(judged: Sequence[Outcome], clusters: Mapping[str, str]) -> Rate:
+    """Return a score with its interval: Wilson's where trials are independent, else from clusters.
+
+    Args:
+        judged: At least one.
+        clusters: What entries share, by entry; one that is not in it shares nothing.
+    """
+    attempts = attempts_of(judged, clusters)
+    if len(judged) == len({entry.cluster for entry in attempts}):
+        return Rate.of(sum(entry.passed for entry in attempts), len(judged))
+    return Rate(pass_at_1(attempts), cluster_interval(attempts), len(attempts))
+
+
+def attempts_of(judged: Sequence[Outcome], clusters: Mapping[str, str]) -> list[Attempts]:
+    """Return the trials of each entry.
+
+    Args:
+        judged: What became of them, without errors.
+        clusters: What entries share, by entry; one that is not in it shares nothing.
+    """
+    trials = Counter(outcome.id for outcome in judged)
+    passed = Counter(o.id for o in judged if o.outcome == "passed")
+    return [Attempts(clusters.get(id, id), count, passed[id]) for id, count in trials.items()]
 
 
 def usage_lines(totals: Totals) -> Iterator[str]:
     """Yield the lines on tokens, cost and latency."""
-    cost = "unknown" if totals.cost is None else f"${totals.cost:.4f}"
+    cost = "unknown"
+    if totals.cost is not None:
+        cost = f"${totals.cost:.4f}, ${totals.cost_per_1000:.4f} per 1,000 requests"
     yield (
         f"{totals.requests} requests, {totals.prompt_tokens} tokens in, "
         f"{totals.completion_tokens} out, cost {cost}"
     )
-    if len(totals.latencies) > 1:
-        cuts = quantiles(totals.latencies, n=20)
-        yield f"latency of a request: p50 {cuts[9]:.3f} s, p95 {cuts[18]:.3f} s"
+    latency = Latency.of(totals.latencies)
+    if latency:
+        yield (
+            f"latency of a request: mean {latency.mean:.3f} s, standard deviation "
+            f"{latency.deviation:.3f} s, p50 {latency.p50:.3f} s, p95 {latency.p95:.3f} s"
+        )
 
 
 def _row(
@@ -142,15 +225,15 @@ def _row(
     trials: int,
     shown: bool,
 ) -> list[str]:
-    ids = {trajectory.id for trajectory in planned}
-    mine = [outcome for outcome in outcomes if outcome.id in ids]
+    clusters = _clusters(planned)
+    mine = [outcome for outcome in outcomes if outcome.id in clusters]
     count = Counter(outcome.outcome for outcome in mine)
-    judged = [outcome for outcome in mine if outcome.outcome != "error"]
-    attempts = _attempts(judged, planned)
+    judged = _judged(mine)
     score, interval = "-", "-"
-    if shown and attempts:
-        low, high = _interval(judged, attempts)
-        score = f"{100 * pass_at_1(attempts):.1f}%"
+    if shown and judged:
+        rate = rate_of(judged, clusters)
+        low, high = rate.interval
+        score = f"{100 * rate.value:.1f}%"
         interval = f"{100 * low:.1f}% to {100 * high:.1f}%"
     return [
         name,
@@ -165,18 +248,21 @@ def _row(
     ]
 
 
-def _interval(judged: Sequence[Outcome], attempts: Sequence[Attempts]) -> tuple[float, float]:
-    """Return a 95% interval: Wilson's where entries are independent, else from the clusters."""
-    if len(judged) == len({entry.cluster for entry in attempts}):
-        return wilson(sum(outcome.outcome == "passed" for outcome in judged), len(judged))
-    return cluster_interval(attempts)
+def _by_category(members: Iterable[_Member]) -> dict[str, list[_Member]]:
+    """Return outcomes or entries by category, in the order in which categories are shown."""
+    found: dict[str, list[_Member]] = {category: [] for category in Category}
+    for member in members:
+        found.setdefault(member.category, []).append(member)
+    return {category: some for category, some in found.items() if some}
 
 
-def _attempts(judged: Sequence[Outcome], planned: Sequence[Trajectory]) -> list[Attempts]:
-    clusters = {trajectory.id: trajectory.base for trajectory in planned}
-    trials: Counter[str] = Counter(outcome.id for outcome in judged)
-    passed: Counter[str] = Counter(o.id for o in judged if o.outcome == "passed")
-    return [Attempts(clusters[id], count, passed[id]) for id, count in trials.items()]
+def _clusters(planned: Iterable[Trajectory]) -> dict[str, str]:
+    """Return by entry what it shares with those that are made from the same scenario."""
+    return {trajectory.id: trajectory.base for trajectory in planned}
+
+
+def _judged(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    return [outcome for outcome in outcomes if outcome.outcome != "error"]
 
 
 def _bounds(outcomes: Sequence[Outcome], errors: int, shown: bool) -> Iterator[str]:

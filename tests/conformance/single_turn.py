@@ -28,13 +28,13 @@ from checkers.single_turn.type_words import TYPES, Expected
 from checkers.single_turn.verdict import Reason
 from envs.calls import Call
 from envs.decoding import Step
-from runner.single_turn import task_of
 from tests.conformance import code_texts, replies
 from tests.conformance.bfcl_single_turn_driver import NO_GRAMMARS, typed
 from tests.conformance.mutants import Output, has_answers, random_outputs
 from tests.conformance.recorded import verdicts_of
 from trajectories import bfcl_single_turn
 from trajectories.schema import Category, ExpectedCalls, Trajectory
+from trajectories.tasks import task_of
 
 DRIVER = Path(__file__).with_name("bfcl_single_turn_driver.py")
 REPLIES = 10_000

@@ -85,7 +85,7 @@ def compare(ours: Run, theirs: Mapping[str, Mapping[str, str]]) -> Iterator[str]
             # BFCL says so of a group too, even where the group counts in the sum above it.
             if not row.missing:
                 yield f"{path} is {row.field}, BFCL has nothing"
-        elif abs(100 * row.field - float(cell.rstrip("%"))) > 0.005 + 1e-9:
+        elif row.field is None or abs(100 * row.field - float(cell.rstrip("%"))) > 0.005 + 1e-9:
             yield f"{path} is {row.field}, BFCL has {cell}"
 
 

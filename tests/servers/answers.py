@@ -12,14 +12,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from checkers.single_turn.profile import STRICT
 from envs.calls import Call, parse_call
 from envs.decoding import Step
 from envs.registry import BACKENDS
 from runner import choose
+from tests.servers.formats import in_format
 from tests.servers.serving import Answer, Answerer, Asked, as_json
 from tests.servers.shapes import completion
 from trajectories.dataset import Dataset
-from trajectories.schema import Trajectory
+from trajectories.right_step import right_calls
+from trajectories.schema import ExpectedCalls, Trajectory
+from trajectories.tasks import task_of
 
 DONE = "That is done."
 """What a turn ends with; it is how later requests show how many turns have ended."""
@@ -75,6 +79,8 @@ class GroundTruth:
         trajectory = self._conversations.find(asked, lambda _: turn)
         if trajectory is None:
             return _reply({"role": "assistant", "content": STRANGE}, asked)
+        if isinstance(trajectory.expects, ExpectedCalls):
+            return self._said(right_calls(task_of(trajectory), STRICT), asked)
         texts = [text for each in trajectory.turns[turn : turn + 1] for text in each.ground_truth]
         size = self._calls_per_step or max(len(texts), 1)
         calls = [parse_call(text) for text in texts[steps * size : (steps + 1) * size]]
@@ -84,9 +90,9 @@ class GroundTruth:
         if not calls:
             return _reply({"role": "assistant", "content": DONE}, asked)
         if not asked.body.get("tools"):
-            text = f"[{', '.join(map(str, calls))}]"
+            text = in_format(calls, _text(asked.body["messages"][0]["content"]))
             return _reply({"role": "assistant", "content": text}, asked)
-        written = [(call.name, json.dumps(call.kwargs)) for call in calls]
+        written = [(call.name.replace(".", "_"), json.dumps(call.kwargs)) for call in calls]
         return _reply(_with_tool_calls(written, self._numbers), asked)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from checkers.single_turn.documents import Answer, FunctionDocument, Kind, Task
+from checkers.single_turn.documents import Kind, Language, Task
 from checkers.single_turn.errors import CannotJudge, MissingGrammar
 from checkers.single_turn.judge import judge
 from checkers.single_turn.profile import PROFILES
@@ -47,7 +48,7 @@ def check(entry: Entry) -> Iterator[Problem]:
     except MissingGrammar as error:
         raise DataError(entry.trajectory.category, str(error)) from None
     else:
-        yield from _untold(entry, task)
+        yield from _values(entry, task)
 
 
 def _error(entry: Entry, field: str, message: str) -> Problem:
@@ -101,31 +102,44 @@ def _right_step(entry: Entry, task: Task) -> Iterator[Problem]:
             yield _error(entry, "expects.answers", f"{profile.name}: no call is right: {why}")
 
 
-def _untold(entry: Entry, task: Task) -> Iterator[Problem]:
-    """Yield values that a model has to give and that nobody has told it."""
+def _values(entry: Entry, task: Task) -> Iterator[Problem]:
+    """Yield values that a model has to give and cannot know, or that the document rules out."""
     told = Told("")
     for turn in entry.trajectory.turns:
         told.hear("\n".join([message.content for message in turn.messages]))
     for position, answer in enumerate(task.answers):
-        document = task.document(answer.function)
-        for name in [name for name in answer.allowed if name in document.parameters]:
-            if message := _untold_value(document, answer, name, task, told):
-                field = f"expects.answers[{position}].{name}"
+        parameters = task.document(answer.function).parameters
+        for name, allowed in answer.allowed.items():
+            field = f"expects.answers[{position}].{name}"
+            schema = parameters.get(name, {})
+            if strange := _not_chosen(allowed, schema):
+                message = f"{brief(strange)} is none of the choices that there are"
                 yield entry.problem(ANSWERS, Severity.WARNING, None, field, message)
+            elif schema and (found := _untold(allowed, schema, task.language, told)):
+                yield entry.problem(ANSWERS, found[0], None, field, found[1])
 
 
-def _untold_value(
-    document: FunctionDocument, answer: Answer, name: str, task: Task, told: Told
-) -> str:
-    """Return what is to be said of a parameter, every alternative of which is untold."""
-    allowed, schema = answer.allowed[name], document.parameters[name]
-    text, type_ = json.dumps(schema, ensure_ascii=False), expected(schema, task.language)
-    found = ""
+def _not_chosen(allowed: Sequence[Any], schema: Mapping[str, Any]) -> list[Any]:
+    """Return values out of an enumeration's bounds, also those of a list's elements."""
+    items = schema.get("items")
+    choices = schema.get("enum") or (items.get("enum") if isinstance(items, Mapping) else None)
+    if not choices:
+        return []
+    members = [m for option in allowed for m in (option if isinstance(option, list) else [option])]
+    return [member for member in members if member != "" and member not in choices]
+
+
+def _untold(
+    allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: Told
+) -> tuple[Severity, str] | None:
+    """Return what is to be said of the first value, unless one of them is told or none needed."""
+    text, type_ = json.dumps(schema, ensure_ascii=False), expected(schema, language)
+    found = []
     for option in allowed:
-        value = right_value([option], type_)
-        verdicts = [told.verdict(literal, text) for literal in literals(value)]
+        values = literals(right_value([option], type_))
+        verdicts = [told.verdict(value, text) for value in values]
         untold = [verdict for verdict in verdicts if verdict]
         if option == "" or not untold:
-            return ""
-        found = found or untold[0][1]
-    return found
+            return None
+        found += untold
+    return found[0] if found else None

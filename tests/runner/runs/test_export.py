@@ -122,6 +122,42 @@ def test_an_entry_has_tokens_and_latency_nested_like_its_result(run_of, tmp_path
     ]
 
 
+@pytest.mark.parametrize(
+    ("category", "place"),
+    [
+        ("simple_java", "non_live/BFCL_v4_simple_java_result.json"),
+        ("irrelevance", "non_live/BFCL_v4_irrelevance_result.json"),
+        ("live_parallel_multiple", "live/BFCL_v4_live_parallel_multiple_result.json"),
+        ("chat", "other/BFCL_v4_chat_result.json"),
+    ],
+)
+def test_a_single_turn_is_its_step_in_the_folder_of_its_group(run_of, tmp_path, category, place):
+    one = episode("ours", category=category, steps=[step(0, 10, 2)], result=[[[{"f": "{}"}]]])
+    [path] = export_bfcl(run_of(one), tmp_path)
+    assert path == tmp_path / "org_model" / place
+    assert entries(path) == [
+        {
+            "id": "ours",
+            "result": [{"f": "{}"}],
+            "input_token_count": 10,
+            "output_token_count": 2,
+            "latency": 0.5,
+        }
+    ]
+    [entry] = result_file.read(path).entries
+    assert entry.turns == [[[{"f": "{}"}]]]
+    assert result_file.find([tmp_path]) == [path]
+
+
+def test_an_executed_answer_is_found_again(run_of, tmp_path):
+    one = episode("ours", category="exec_simple", steps=[step(0, 10, 2)], result=[[[CALL]]])
+    [path] = export_bfcl(run_of(one), tmp_path)
+    assert path == tmp_path / "org_model" / "other" / "BFCL_v4_exec_simple_result.json"
+    [entry] = result_file.read(path).entries
+    assert entry.turns == [[[CALL]]]
+    assert result_file.find([tmp_path]) == [path]
+
+
 def test_an_error_is_text_where_turns_would_be(run_of, tmp_path):
     [path] = export_bfcl(run_of(failure()), tmp_path)
     assert entries(path) == [

@@ -1,0 +1,109 @@
+"""A step that is right, made from the answers of a single-turn entry: what an oracle says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from checkers.single_turn.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.single_turn.profile import SingleTurnProfile
+from checkers.single_turn.type_words import Expected, expected
+from envs.calls import Call
+from envs.decoding import Step
+from trajectories.source_text import source_text
+
+IN_WORDS = "None of the functions does that."
+"""What is said where no function fits."""
+
+
+def right_step(task: Task, profile: SingleTurnProfile) -> Step:
+    """Return a function-calling model's step that is right, if any is.
+
+    Args:
+        task: The entry.
+        profile: How the step will be read.
+
+    Raises:
+        CannotJudge: A type is unknown, or an answer's function has no document.
+    """
+    calls = right_calls(task, profile)
+    return as_tool_calls(calls) if calls else IN_WORDS
+
+
+def right_calls(task: Task, profile: SingleTurnProfile) -> list[Call]:
+    """Return the calls that are right; in Java and JavaScript their values are source text.
+
+    Args:
+        task: The entry.
+        profile: How the values will be read.
+
+    Raises:
+        CannotJudge: A type is unknown, or an answer's function has no document.
+    """
+    if task.kind is Kind.IRRELEVANCE:
+        return []
+    answers = task.answers or [_any_call(task.documents[0], task.language)]
+    return [_call(answer, task, profile) for answer in answers]
+
+
+def right_value(allowed: Sequence[Any], type_: Expected) -> Any:
+    """Return the first of the values that are right, but for the empty text that leaves out.
+
+    Args:
+        allowed: What an answer allows; an object among it lists what is right, by member.
+        type_: The type of the parameter.
+    """
+    value = _first(allowed)
+    if type_.type is dict and isinstance(value, Mapping):
+        return _object(value)
+    if type_.items is not None and type_.items.type is dict and isinstance(value, (list, tuple)):
+        return [_object(member) for member in value]
+    return value
+
+
+def as_tool_calls(calls: Sequence[Call]) -> Step:
+    """Return calls as a step; no provider takes a dot in a name, so there is none in it."""
+    return [
+        {call.name.replace(".", "_"): json.dumps(call.kwargs, ensure_ascii=False)} for call in calls
+    ]
+
+
+def _call(answer: Answer, task: Task, profile: SingleTurnProfile) -> Call:
+    document = task.document(answer.function)
+    arguments = {}
+    for name, allowed in answer.allowed.items():
+        left_out = [*allowed] == [""] and name not in document.required
+        if name in document.parameters and not left_out:
+            type_ = expected(document.parameters[name], task.language)
+            arguments[name] = _argument(right_value(allowed, type_), type_, task.language, profile)
+    return Call(document.name, (), arguments)
+
+
+def _first(allowed: Sequence[Any]) -> Any:
+    return next((option for option in allowed if option != ""), "")
+
+
+def _object(members: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    return {name: _first(allowed) for name, allowed in members.items() if [*allowed] != [""]}
+
+
+def _argument(value: Any, type_: Expected, language: Language, profile: SingleTurnProfile) -> Any:
+    """Return a value as the argument of a call: in Java and JavaScript, the text of it.
+
+    It is written so that the profile reads it back, if there is a way to.
+    """
+    if language is Language.PYTHON:
+        return value
+    read = profile.converters[language]
+    # What may be anything is mostly a variable; what is not is not, unless the profile wants it so.
+    forms = (False, True) if type_.word == "any" else (True, False)
+    texts = [source_text(value, type_, language, quoted=quoted) for quoted in forms]
+    return next((text for text in texts if read(text, type_) == value), texts[-1])
+
+
+def _any_call(document: FunctionDocument, language: Language) -> Answer:
+    """Return a call with all that is required, whatever its values."""
+    schemas = [(name, document.parameters[name]) for name in document.required]
+    values = {n: s.get("enum") or [expected(s, language).type()] for n, s in schemas}
+    return Answer(document.name, values)
