@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import hypot
-from typing import Literal, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from checkers.score import wilson
 
@@ -35,8 +35,10 @@ class Group(NamedTuple):
     name: str
     members: tuple[Group | str, ...]
     """Groups, and names of categories."""
-    weights: Literal["equal", "entries"] | tuple[int, ...] = "equal"
-    """Those of the members: all the same, their numbers of entries, or as given."""
+    weights: tuple[int, ...] = ()
+    """Those of the members; by default all the same."""
+    by_entries: bool = False
+    """Whether members that were run weigh as many entries as they have."""
     shares_scenarios: bool = False
     """Whether members are made from the same scenarios, so that they err in the same direction."""
 
@@ -46,7 +48,8 @@ NON_LIVE = Group("non-live", (SIMPLE, "multiple", "parallel", "parallel_multiple
 LIVE = Group(
     "live",
     ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"),
-    weights="entries",
+    weights=(258, 1053, 16, 24),
+    by_entries=True,
 )
 IRRELEVANCE = Group("irrelevance", ("irrelevance", "live_irrelevance"))
 MULTI_TURN = Group(
@@ -87,8 +90,8 @@ class Row(NamedTuple):
     """The groups that it is in, from the outermost, and its own name."""
     rate: Rate | None
     """None where nothing of it was run."""
-    field: float
-    """The field's figure, which counts what was not run as 0."""
+    field: float | None
+    """The field's figure, which counts what was not run as 0; None of what the field has not."""
     missing: tuple[str, ...]
     """What of it was not run."""
 
@@ -104,8 +107,9 @@ def table(rates: Mapping[str, Rate]) -> list[Row]:
     Args:
         rates: By category, of those that were run.
     """
-    members = (OVERALL, EXECUTABLE, *_UNCOUNTED)
-    return [row for member in members for row in _rows(member, rates, ())]
+    executable = [row._replace(field=None) for row in _rows(EXECUTABLE, rates, ())]
+    uncounted = [row for name in _UNCOUNTED for row in _rows(name, rates, ())]
+    return [*_rows(OVERALL, rates, ()), *executable, *uncounted]
 
 
 def classic(rates: Mapping[str, Rate]) -> dict[str, Rate | None]:
@@ -126,18 +130,23 @@ def _rows(member: Group | str, rates: Mapping[str, Rate], above: tuple[str, ...]
     yield Row(
         path,
         _rate(member, weights, heads),
-        sum(w * row.field for w, row in zip(weights, heads, strict=True)) / (sum(weights) or 1),
+        _field(weights, heads),
         tuple(missing) if heads else (member.name,),
     )
     yield from (row for rows in inner for row in rows)
 
 
 def _weights(group: Group, members: Sequence[Row]) -> Sequence[int]:
-    if group.weights == "equal":
-        return [1] * len(members)
-    if group.weights == "entries":
-        return [row.rate.entries if row.rate else 0 for row in members]
-    return group.weights
+    weights = group.weights or [1] * len(members)
+    if not group.by_entries:
+        return weights
+    pairs = zip(members, weights, strict=True)
+    return [row.rate.entries if row.rate else weight for row, weight in pairs]
+
+
+def _field(weights: Sequence[int], members: Sequence[Row]) -> float:
+    pairs = zip(weights, members, strict=True)
+    return sum(weight * (row.field or 0.0) for weight, row in pairs) / (sum(weights) or 1)
 
 
 def _rate(group: Group, weights: Sequence[int], members: Sequence[Row]) -> Rate | None:

@@ -28,9 +28,10 @@ class Judged(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as one flat JSON object."""
+        head = {"id": self.id, "category": self.category.value}
         if self.verdict is None:
-            return {"id": self.id, "valid": None, "error": self.error}
-        return {"id": self.id, **self.verdict.to_json()}
+            return {**head, "valid": None, "error": self.error}
+        return {**head, **self.verdict.to_json()}
 
 
 def evaluate(

@@ -20,6 +20,7 @@ def lines(rows: Sequence[Row], *, field: bool) -> Iterator[str]:
         rows: The table.
         field: Whether the field's figures are to stand beside ours.
     """
+    [field] = _with_overall([rows], [field])
     shown = [row for (row,) in worth_showing([rows])]
     cells = [[_label(row), *_scored(row), _field(row)] for row in shown]
     heading = ["group", "score", "95%", "entries", _FIELD]
@@ -34,6 +35,7 @@ def lines_of_several(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) ->
         tables: At least one.
         fields: Of which of them the field's overall figure is to stand below ours.
     """
+    fields = _with_overall(tables, fields)
     across = worth_showing(tables)
     for first in range(0, len(tables), _ABREAST):
         columns = slice(first, first + _ABREAST)
@@ -63,6 +65,12 @@ def notes(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> Iterator[s
         yield "sums of runs of which not the same was run do not compare"
     if any(fields):
         yield f"{_FIELD} is the same sum with what was not run as 0"
+
+
+def _with_overall(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> list[bool]:
+    """Return of which tables the field's figures are shown: of those that count for it."""
+    pairs = zip(tables, fields, strict=True)
+    return [field and rows[0].rate is not None for rows, field in pairs]
 
 
 def _label(row: Row) -> str:

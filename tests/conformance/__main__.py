@@ -1,7 +1,7 @@
 """Compares Turnwise with BFCL as a black box: ``python -m tests.conformance --bfcl-python PATH``.
 
-Five parts: ground truth, random call scripts, decoding of replies, verdicts on recorded runs, and
-single turns. Every difference that is not a known one is a line of its own; the exit status is 1 if
+Six parts: ground truth, random call scripts, decoding of replies, verdicts on recorded runs, single
+turns, and the table of scores. Every difference that is not a known one is a line of its own; the exit status is 1 if
 there is any.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from envs.long_context import Pack
 from envs.registry import BACKENDS
-from tests.conformance import single_turn
+from tests.conformance import single_turn, table
 from tests.conformance.compare import Tally
 from tests.conformance.diagnoses import found_causes, read_causes
 from tests.conformance.generator import Generator
@@ -29,7 +29,7 @@ from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 REPLIES = 20_000
 """How many random replies are decoded."""
-PARTS = ("ground-truth", "random", "decoding", "recorded", "single-turn")
+PARTS = ("ground-truth", "random", "decoding", "recorded", "single-turn", "table")
 
 
 def main() -> int:
@@ -52,6 +52,8 @@ def main() -> int:
         differences += recorded(options.recorded, data)
     if options.only in (None, "single-turn"):
         differences += single_turn.run(options.bfcl_python, data, options.recorded, options.seed)
+    if options.only in (None, "table"):
+        differences += table.run(options.bfcl_python, options.seed)
     return 1 if differences else 0
 
 

@@ -232,6 +232,7 @@ def test_verdict_lines(turnwise, data, tmp_path):
     first, second = lines_of(path)
     assert first == {
         "id": "help_desk_0",
+        "category": "miss_func",
         "valid": False,
         "error_type": "multi_turn:empty_turn_model_response",
         "failed_turn": 0,

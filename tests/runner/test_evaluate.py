@@ -403,7 +403,8 @@ def test_a_bug_in_a_backend_is_that_trajectory_s_error_and_the_others_go_on(
     broken, fine = outcomes
     assert broken.verdict is None
     assert broken.error == "close_ticket(ticket_id=1) broke with ZeroDivisionError: a bug"
-    assert broken.to_json() == {"id": "help_desk_0", "valid": None, "error": broken.error}
+    head = {"id": "help_desk_0", "category": broken.category}
+    assert broken.to_json() == {**head, "valid": None, "error": broken.error}
     assert fine.verdict.valid
 
 
@@ -430,4 +431,4 @@ def test_bad_data_stops_the_run(dataset_of, help_desk, folders):
 def test_an_outcome_as_json():
     verdict = Verdict(True, None, None, 1, 1)
     shown = Judged("t", Category.BASE, verdict).to_json()
-    assert shown == {"id": "t", **verdict.to_json()}
+    assert shown == {"id": "t", "category": "base", **verdict.to_json()}

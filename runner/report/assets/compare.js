@@ -31,7 +31,6 @@ function about({ overall, trials, left_out: out, dataset, profile }) {
     [out.only_first, "only in A"],
     [out.only_second, "only in B"],
     [out.errors, "without a trial that could be judged"],
-    [out.single_turn, "of a single turn"],
   ];
   const left = reasons
     .filter(([count]) => count)

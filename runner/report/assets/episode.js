@@ -15,21 +15,9 @@ async function episodeView(run, number) {
   const row = run.rows[number];
   const data = await unpack(run.first_pack + number);
   const shared = once(() => unpack(1 + runs.indexOf(run)));
-  const moments = momentsOf(row, data);
-  const turns = data.turns.map((_, turn) =>
-    turnPart(
-      row,
-      data,
-      turn,
-      moments.filter((moment) => moment.turn === turn),
-      shared,
-    ),
-  );
-  const node = el(
-    "div.episode",
-    summaryOf(run, row, data),
-    el("div.columns", outline(row, data), el("div.turns", turns)),
-  );
+  const moments = data.pairs ? callsOf(data) : momentsOf(row, data);
+  const shown = data.pairs ? answerPart(row, data, shared) : turnsPart(row, data, moments, shared);
+  const node = el("div.episode", summaryOf(run, row, data), shown);
   highlight(node);
 
   function at() {
@@ -73,6 +61,19 @@ async function episodeView(run, number) {
   };
 }
 
+function turnsPart(row, data, moments, shared) {
+  const turns = data.turns.map((_, turn) =>
+    turnPart(
+      row,
+      data,
+      turn,
+      moments.filter((moment) => moment.turn === turn),
+      shared,
+    ),
+  );
+  return el("div.columns", outline(row, data), el("div.turns", turns));
+}
+
 function anchor(turn, step) {
   return step === null ? `t${turn}` : `t${turn}s${step}`;
 }
@@ -98,7 +99,7 @@ function summaryOf(run, row, data) {
       badge(row.outcome),
       el("span", row.category),
       row.trial > 0 && el("span", `trial ${row.trial}`),
-      el("span", `${row.turns_passed} of ${plural(row.turns, "turn")} passed`),
+      data.turns && el("span", `${row.turns_passed} of ${plural(row.turns, "turn")} passed`),
       el("span", plural(row.calls, "call")),
       row.latency !== null && el("span", seconds(row.latency)),
       row.cost !== null && el("span", `$${row.cost.toFixed(4)}`),
@@ -111,8 +112,8 @@ function summaryOf(run, row, data) {
     row.reason &&
       el(
         "p",
-        row.failed_turn === null ? "Failed: " : `Failed in turn ${row.failed_turn}: `,
-        `${REASONS[row.reason] || row.reason}.`,
+        row.failed_turn === null || data.pairs ? "Failed: " : `Failed in turn ${row.failed_turn}: `,
+        `${REASONS[row.reason] || row.reason}${data.failure ? `: ${data.failure}` : ""}.`,
       ),
     (row.cause || row.detail) &&
       el(
@@ -123,7 +124,7 @@ function summaryOf(run, row, data) {
           row.cause && row.detail && ": ",
           row.detail,
           " ",
-          causeLink(row),
+          data.turns && causeLink(row),
         ),
         Object.keys(data.evidence).length > 0 &&
           el("details", el("summary", "Evidence"), evidenceList(data.evidence)),

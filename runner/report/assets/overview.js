@@ -16,15 +16,16 @@ function overviewOf(run) {
           causes.map(([cause, count]) => [words(cause), count, filterLink({ cause, outcome: "" })]),
         ),
       ),
-    card(
-      "Turns passed",
-      histogram(turns_passed),
-      legend(),
-      el(
-        "p.quiet",
-        `${total.turns_passed.toLocaleString("en")} of ${plural(total.turns, "turn")} in all.`,
+    turns_passed.length > 0 &&
+      card(
+        "Turns passed",
+        histogram(turns_passed),
+        legend(),
+        el(
+          "p.quiet",
+          `${total.turns_passed.toLocaleString("en")} of ${plural(total.turns, "turn")} in all.`,
+        ),
       ),
-    ),
     trials.length > 0 && card("Over trials", trialsTable(trials)),
     usage && card("What it took", usageList(usage)),
   );
@@ -43,7 +44,6 @@ function headline(run, total) {
       "p.quiet",
       `${episodes} of ${plural(total.entries, "trajectory", "trajectories")}. `,
       `Data ${run.data}; profile ${run.profile}.`,
-      run.left_out > 0 && ` ${plural(run.left_out, "single-turn episode")} not shown.`,
     ),
     outcomes.error > 0 &&
       el(

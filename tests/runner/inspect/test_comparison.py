@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from checkers.diagnosis import Cause
-from checkers.profile import BFCL
+from checkers.profile import BFCL, STRICT
 from runner.inspect.comparison import compare_runs
 from runner.inspect.comparison_lines import lines
 from runner.inspect.source import Recorded, RunSource
+from tests.runner.inspect import entries
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
@@ -85,7 +86,7 @@ def test_only_entries_that_both_have_are_compared(compared):
         run("one", e0=[RIGHT], e1=[RIGHT], e2=[RIGHT]), run("two", e0=[RIGHT], e4=[LAZY])
     )
     assert [entry.trajectory.id for entry in found.entries] == ["e0"]
-    assert found.left_out == (2, 1, 0, 0)
+    assert found.left_out == (2, 1, 0)
     assert "left out: 2 only in A, 1 only in B\n" in shown(found)
 
 
@@ -98,6 +99,19 @@ def test_an_error_that_is_not_the_models_is_left_out(compared):
 def test_an_entry_without_a_record_has_failed(compared):
     found = compared(run("one", e0=[RIGHT]), run("two", e0=[None]))
     assert found.lost[0].diagnosis.cause is Cause.UNREADABLE
+
+
+def test_single_turns_are_compared_too(dataset_of, single_turn):
+    entry = single_turn("python", entries.WAIT, entries.ANSWER)
+    right, wrong, failed = (
+        run("one", **{entry.id: [[[step]]]})
+        for step in (entries.RIGHT, entries.WRONG, "Error during inference: 500")
+    )
+    found = compare_runs((right, wrong), dataset_of(entry), BFCL, (20, 20))
+    assert found.categories.keys() == {Category.SIMPLE_PYTHON}
+    assert found.lost[0].diagnosis.cause is Cause.WRONG_ARGUMENT
+    with pytest.raises(DataError, match="has no episode that can be compared"):
+        compare_runs((right, failed), dataset_of(entry), STRICT, (20, 20))
 
 
 def test_trials_are_compared_by_pass_rate(compared):

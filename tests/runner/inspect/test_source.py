@@ -84,11 +84,10 @@ def test_the_mode_of_a_result_file_can_be_said(result_file):
     assert open_run(result_file, "prompt").episodes["multi_turn_base_0", 0].mode == "prompt"
 
 
-def test_single_turn_entries_are_passed_over(tmp_path):
+def test_a_single_turn_is_one_step(tmp_path):
     path = tmp_path / "BFCL_v4_multiple_result.json"
     path.write_text('{"id": "multiple_0", "result": "no"}\n', encoding="utf-8")
-    with pytest.raises(DataError, match="holds no entry of a multi-turn category"):
-        open_run(path)
+    assert open_run(path).episodes["multiple_0", 0].turns == [["no"]]
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from checkers.profile import BFCL, STRICT
 from envs import __version__
-from runner.inspect.source import dataset_of, open_run
+from runner.inspect.source import Recorded, RunSource, dataset_of, open_run
 from runner.inspect.verify import ResultChange, changes, recorded_verdicts, verify
+from tests.runner.inspect.entries import ANSWER, COUNT, LAST, RIGHT, WAIT, WRONG, executed_entry
 from tests.runner.inspect.runs import definition, error_record, record, truth_turns, write_run
 from trajectories.errors import DataError
 
@@ -100,6 +102,44 @@ IDS = ("multi_turn_base_0", "multi_turn_base_1", "multi_turn_base_2")
 
 
 @pytest.fixture
+def answered(dataset_of, single_turn, folders):
+    """Return what becomes of single-turn episodes: one of compared calls, one of executed ones."""
+    compared, executed = single_turn("python", WAIT, ANSWER), executed_entry(folders)
+
+    def run(*steps, records=(None, None), profile=STRICT):
+        entries = zip((compared.id, executed.id), steps, records, strict=True)
+        episodes = {(id, 0): Recorded(id, 0, [[step]], "fc", kept) for id, step, kept in entries}
+        then = {key: {"valid": True, "error_type": None} for key in episodes}
+        source = RunSource("run", Path("run"), episodes)
+        return list(verify(source, dataset_of(compared, executed), profile, 20, then))
+
+    return run
+
+
+def test_single_turns_are_judged_once_more(answered):
+    assert [episode.same for episode in answered(RIGHT, [COUNT, LAST])] == [True, True]
+    wrong = answered(WRONG, [LAST, LAST])
+    assert [episode.now["error_type"] for episode in wrong] == [
+        "value_error:others",
+        "executable_checker:cannot_find_match",
+    ]
+
+
+def test_results_of_executed_answers_are_compared(answered):
+    step = {"turn": 0, "calls": ["wc(file_name='notes.txt')"], "results": ["another"]}
+    record = {"outcome": "failed", "steps": [step]}
+    _, executed = answered(RIGHT, [COUNT], records=(None, record))
+    assert executed.result == ResultChange(
+        0, 0, "wc(file_name='notes.txt')", "another", '{"count": 2, "type": "lines"}'
+    )
+
+
+def test_a_single_turn_without_a_verdict_is_not_as_recorded(answered):
+    lost, _ = answered("Error during inference: 500", [COUNT, LAST])
+    assert (lost.members, lost.now["error"]) == (("valid",), "the request failed")
+
+
+@pytest.fixture
 def results(tmp_path):
     """Write a result file and return the run in it."""
     path = tmp_path / "results" / "BFCL_v4_multi_turn_base_result.json"
@@ -139,6 +179,20 @@ def test_a_score_file_says_who_failed_and_thereby_who_passed(results, write_line
     assert found[IDS[1], 0]["error_type"] == "multi_turn:inference_error"
 
 
+def test_a_score_file_of_single_turns_is_read(write_lines):
+    failed = {"id": "live_simple_1-0-0", "valid": False, "error_type": "value_error:string"}
+    lines = [
+        {"id": id, "result": "no"} for id in ("live_simple_0-0-0", failed["id"], "simple_java_0")
+    ]
+    run = open_run(write_lines("results/some_result.json", *lines))
+    path = write_lines("scores/BFCL_v4_live_simple_score.json", {**HEAD, "total_count": 2}, failed)
+    found = recorded_verdicts(run, path.parent)
+    assert [(id, verdict["valid"]) for (id, _), verdict in found.items()] == [
+        ("live_simple_0-0-0", True),
+        ("live_simple_1-0-0", False),
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "lines", "said"),
     [
@@ -156,5 +210,5 @@ def test_what_holds_no_verdicts_is_refused(results, write_lines, name, lines, sa
 
 
 def test_a_folder_without_score_files_is_refused(results, tmp_path):
-    with pytest.raises(DataError, match=r"holds no \*multi_turn_\*_score\.json file"):
+    with pytest.raises(DataError, match=r"holds no \*_score\.json file"):
         recorded_verdicts(results, tmp_path)

@@ -61,3 +61,11 @@ def test_more_runs_than_there_is_room_for_take_several_tables():
 def test_the_same_lines_are_shown_of_all_runs():
     for rows in worth_showing([ONE, OTHER]):
         assert rows[0].path == rows[1].path
+
+
+def test_executable_categories_alone_have_no_figures_of_the_field():
+    rows = table({"rest": Rate.of(1, 2)})
+    for found in (lines(rows, field=True), lines_of_several([rows, rows], [True, True])):
+        text = "\n".join(found)
+        assert "BFCL's" not in text
+        assert "overall" not in text

@@ -1,0 +1,46 @@
+// What runs scored, side by side, and what their requests took.
+
+function showScores(found) {
+  const names = found.runs.map((run) => run.name);
+  document.getElementById("heading").replaceChildren(el("span.run", names.join(", ")));
+  main.replaceChildren(
+    el("section.named", { "aria-label": "Runs" }, el("h1", "Scores"), found.runs.map(runLine)),
+    ...groupCards(found.groups, names),
+    found.runs.some((run) => run.requests) ? card("Requests", requestsTable(found.runs)) : "",
+  );
+}
+
+function runLine(run, index) {
+  return el(
+    "p.legend-line",
+    sample(index),
+    el("b", `${index + 1}`),
+    ` ${run.name} `,
+    el("small", `${plural(run.episodes, "episode")}, profile ${run.profile}`),
+    run.errors > 0 && el("small", `; ${plural(run.errors, "error")} left out`),
+  );
+}
+
+function requestsTable(runs) {
+  const columns = ["requests", "$ per 1,000", "mean s", "deviation", "median", "95th percentile"];
+  const seconds = (value) => value.toFixed(3);
+  const row = (run, index) =>
+    run.requests === null
+      ? ""
+      : el(
+          "tr",
+          el("th", { scope: "row" }, index + 1),
+          el("td.number", run.requests.toLocaleString("en")),
+          el("td.number", run.cost_per_1000 === null ? "unknown" : run.cost_per_1000.toFixed(4)),
+          (run.latency
+            ? [run.latency.mean, run.latency.deviation, run.latency.p50, run.latency.p95]
+            : []
+          ).map((value) => el("td.number", seconds(value))),
+        );
+  return el(
+    "div.scroll",
+    el("table", numberedHead("run", columns), el("tbody", runs.map(row))),
+  );
+}
+
+open(showScores);

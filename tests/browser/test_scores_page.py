@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner.inspect.run_scores import RunScores
+from runner.report.scores_page import scores_page
+from runner.runs.summary import Outcome, Totals
+from tests.browser.conftest import DESKTOP, PATIENCE
+
+AST = ["simple_python", "multiple", "parallel", "parallel_multiple"]
+EXECUTABLE = ["exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple"]
+CLASSIC = [*AST, *EXECUTABLE, "irrelevance"]
+HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x00"
+
+
+def scored(name="model", categories=CLASSIC):
+    """Return a run in which two of three entries of each category passed."""
+    outcomes = [
+        Outcome(f"{category}_{number}", 0, category, result, 1, 0)
+        for category in categories
+        for number, result in enumerate(("passed", "passed", "failed"))
+    ]
+    return RunScores(name, Path("made-up"), "bfcl", outcomes, Totals(2, 9, 9, [1.0, 3.0], None))
+
+
+@pytest.fixture
+def visit_scores(browser, tmp_path):
+    """Open the page on runs, and see at the end that there was nothing to complain of."""
+    complaints, contexts = [], []
+
+    def open_page(*runs, **settings):
+        path = tmp_path / "scores.html"
+        path.write_text(scores_page(runs), encoding="utf-8")
+        context = browser.new_context(**{"viewport": DESKTOP, **settings})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
+        page.goto(path.as_uri())
+        page.on("request", lambda request: complaints.append(f"asked for {request.url}"))
+        page.wait_for_selector("h1")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def test_a_chart_of_nine_groups(visit_scores):
+    page = visit_scores(scored())
+    assert page.locator(".radar .spoke").count() == 9
+    assert page.locator(".radar .run-1 circle").count() == 9
+    assert page.locator(".radar .run-1 path").count() == 9
+    assert page.locator(".radar .inside").count() == 1
+
+
+def test_a_group_that_was_not_run_leaves_a_gap_and_is_named(visit_scores):
+    page = visit_scores(scored(categories=CLASSIC[:3]))
+    assert page.locator(".radar .run-1 circle").count() == 3
+    assert page.locator(".radar .run-1 path").count() == 2
+    assert page.locator(".radar .inside").count() == 0
+    assert page.locator(".radar .axis", has_text="not run").count() == 6
+    assert "irrelevance not run" in page.locator(".radar").get_attribute("aria-label")
+
+
+def test_five_runs_are_overlaid_and_more_are_only_in_the_table(visit_scores):
+    page = visit_scores(*[scored(f"model {number}") for number in range(6)])
+    assert page.locator(".radar g").count() == 5
+    assert "The chart shows the first 5 runs." in page.inner_text("main")
+    assert page.locator(".chart table tbody tr").first.locator("td").count() == 6
+
+
+def test_the_groups_of_runs_without_a_classic_one_have_no_chart(visit_scores):
+    page = visit_scores(scored(categories=["base"]))
+    assert page.locator(".radar").count() == 0
+    assert "66.7%" in page.locator("tr", has_text="multi-turn").inner_text()
+
+
+def test_what_requests_took(visit_scores):
+    page = visit_scores(scored())
+    cells = page.locator("section", has_text="Requests").last.locator("tbody tr td")
+    assert cells.all_inner_texts()[:3] == ["2", "unknown", "2.000"]
+
+
+def test_hostile_names_are_only_shown(visit_scores):
+    page = visit_scores(scored(HOSTILE))
+    assert "<img src=x" in page.locator(".legend-line").inner_text()
+    assert page.locator("img").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_lines_stand_out_from_the_page(visit_scores, scheme):
+    page = visit_scores(scored(), color_scheme=scheme)
+    style = "getComputedStyle(document.querySelector('.radar .run-1 path')).stroke"
+    card = "getComputedStyle(document.querySelector('.card')).backgroundColor"
+    assert page.evaluate(style) != page.evaluate(card)
+
+
+def test_it_fits_on_a_phone(visit_scores):
+    page = visit_scores(scored(), scored("x" * 200), viewport={"width": 360, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
