@@ -51,7 +51,8 @@ def cluster_interval(entries: Sequence[Attempts]) -> tuple[float, float]:
 
     Where all clusters agree there is nothing to resample, and each of them counts as one trial.
     """
-    clusters = list(_clusters(entries).values())
+    # Sorted, so that neither the order of entries nor what they are called has a part in it.
+    clusters = sorted(_clusters(sorted(entries)).values())
     shares = {total / count for total, count in clusters}
     if len(shares) == 1:
         return wilson(shares.pop() * len(clusters), len(clusters))

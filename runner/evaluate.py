@@ -132,7 +132,7 @@ def run_recorded(
     expected = len(trajectory.turns)
     if turns is None:
         return inference_error(expected)
-    if len(turns) != expected:
+    if len(turns) != expected or (trajectory.expects is not None and not turns[0]):
         return force_terminated(expected)
     if isinstance(trajectory.expects, ExpectedCalls):
         from runner.single_turn import judge_step

@@ -54,7 +54,9 @@ def diagnose_calls(
     if left_out:
         return _missing(left_out[0], "left out a call", said)
     wrong = [pair for pair in made if pair.problem is not None]
-    return _wrong(wrong[0], offered) if wrong else _found(Cause.WRONG_ARGUMENT, failure.message, 0)
+    if wrong:
+        return _wrong(wrong[0], offered, failure)
+    return _found(Cause.WRONG_ARGUMENT, failure.message, 0)
 
 
 def _acted(made: Sequence[CallPair], said: Said, offered: Collection[str]) -> Diagnosis:
@@ -105,7 +107,7 @@ def _missing(pair: CallPair, did: str, said: Said, cause: Cause = Cause.MISSING_
     return _found(cause, detail, None, **_calls(pair), **_said(said))
 
 
-def _wrong(pair: CallPair, offered: Collection[str]) -> Diagnosis:
+def _wrong(pair: CallPair, offered: Collection[str], failure: Failure) -> Diagnosis:
     """Explain a call that is not the expected one."""
     if isinstance(pair.call, MalformedCall):
         detail = f"a call could not be read: {pair.call}"
@@ -115,11 +117,13 @@ def _wrong(pair: CallPair, offered: Collection[str]) -> Diagnosis:
     if pair.call is not None and pair.call.name != pair.function:
         detail = f"called {_cut(pair.call.name)} where {pair.function} was needed"
         return _found(Cause.WRONG_FUNCTION, detail, 0, **_calls(pair))
-    return _wrong_argument(pair)
+    return _wrong_argument(pair, failure)
 
 
-def _wrong_argument(pair: CallPair) -> Diagnosis:
+def _wrong_argument(pair: CallPair, failure: Failure) -> Diagnosis:
     wrong = [argument for argument in pair.arguments if argument.problem is not None]
+    # The one that the checker came upon comes first.
+    wrong.sort(key=lambda argument: argument.parameter != failure.parameter)
     if not wrong:
         detail = f"{pair.function}: {pair.problem}"
         return _found(Cause.WRONG_ARGUMENT, detail, 0, **_calls(pair))

@@ -14,6 +14,7 @@ from checkers.single_turn.assignment import matched_best, matched_in_order
 from checkers.single_turn.documents import Answer, FunctionDocument, Kind, Task
 from checkers.single_turn.executable import Comparison, check_result
 from checkers.single_turn.one_call import Rules, arguments_of, check_call, shown_name
+from checkers.single_turn.verdict import Failure
 from checkers.trace import TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
@@ -68,38 +69,11 @@ def pair_answers(calls: Sequence[Call], task: Task, rules: Rules) -> tuple[CallP
     Raises:
         CannotJudge: An answer's function has no document, or a document an unknown type.
     """
-    calls = calls[:MOST]
-    documents = [_document(task, answer) for answer in task.answers]
-
-    def wrong(one: int, other: int) -> int | None:
-        answer, document, call = task.answers[one], documents[one], calls[other]
-        if call.name != shown_name(document.name, rules):
-            return None
-        if check_call(call, document, answer, rules) is None:
-            return 0
-        return max(1, sum(pair.problem is not None for pair in arguments(one, other)))
-
-    def arguments(one: int, other: int) -> tuple[ArgumentPair, ...]:
-        return _arguments(calls[other], documents[one], task.answers[one], rules)
-
-    def pair(one: int | None, other: int | None) -> CallPair:
-        call = None if other is None else calls[other]
-        if one is None:
-            return CallPair(None, None, call, _surplus(task))
-        answer, document = task.answers[one], documents[one]
-        name = shown_name(document.name, rules)
-        expected = CallPair(name, _answer_text(name, answer, document), call, _NOT_MADE)
-        if other is None or call is None:
-            return expected
-        failure = check_call(call, document, answer, rules)
-        named = call.name == name
-        return expected._replace(
-            problem=failure and failure.message, arguments=arguments(one, other) if named else ()
-        )
-
+    sides = _Answers(calls[:MOST], task, rules)
     match = matched_best if rules.profile.maximum_matching else matched_in_order
-    matched = match(len(documents), len(calls), lambda one, other: wrong(one, other) == 0)
-    return tuple([pair(*both) for both in _pairs(len(documents), len(calls), matched, wrong)])
+    matched = match(len(task.answers), len(sides.calls), sides.fit)
+    pairs = _pairs(len(task.answers), len(sides.calls), matched, sides.distance)
+    return tuple([sides.pair(*both) for both in pairs])
 
 
 def pair_results(
@@ -112,42 +86,101 @@ def pair_results(
         model: The model's turn.
         comparisons: How results are compared, one for each call of the ground truth.
     """
-    wanted, given = acts_of(truth), acts_of(model)[:MOST]
-
-    def problem(one: int, other: int) -> str | None:
-        truth, model = wanted[one].traced.result, given[other].traced.result
-        failure = check_result(truth, model, comparisons[one])
-        return failure and failure.message
-
-    def wrong(one: int, other: int) -> int | None:
-        if wanted[one].name != given[other].name:
-            return None
-        return 0 if problem(one, other) is None else 1 + len(misfits(wanted[one], given[other]))
-
-    def pair(one: int | None, other: int | None) -> CallPair:
-        act = None if other is None else given[other]
-        made = act.traced if act else None
-        found = CallPair(None, None, made and made.call, result=made and made.result)
-        if one is None:
-            return found._replace(problem=_TOO_MANY)
-        needed = wanted[one]
-        found = found._replace(
-            function=needed.name, expected=needed.text, expected_result=needed.traced.result
-        )
-        if other is None or act is None:
-            return found._replace(problem=_NOT_MADE)
-        why = problem(one, other)
-        return found._replace(problem=why, arguments=_executed_arguments(needed, act, why))
-
-    def fits(one: int, other: int) -> bool:
-        return problem(one, other) is None
-
-    matched = matched_best(len(wanted), len(given), fits)
-    return tuple([pair(*both) for both in _pairs(len(wanted), len(given), matched, wrong)])
+    sides = _Results(acts_of(truth), acts_of(model)[:MOST], comparisons)
+    matched = matched_best(len(sides.wanted), len(sides.given), sides.fit)
+    pairs = _pairs(len(sides.wanted), len(sides.given), matched, sides.distance)
+    return tuple([sides.pair(*both) for both in pairs])
 
 
 _NOT_MADE = "it is not called"
 _TOO_MANY = "it is one call too many"
+
+
+class _Answers:
+    """Answers, and the calls that are to be paired with them; both are named by number."""
+
+    def __init__(self, calls: Sequence[Call], task: Task, rules: Rules) -> None:
+        self.calls = calls
+        self._task = task
+        self._rules = rules
+        self._documents = [_document(task, answer) for answer in task.answers]
+
+    def fit(self, one: int, other: int) -> bool:
+        """Tell whether a call is right."""
+        return self._failure(one, other) is None
+
+    def distance(self, one: int, other: int) -> int | None:
+        """Return how many arguments are wrong; None for a call of another function."""
+        if self.calls[other].name != self._name(one):
+            return None
+        wrong = sum(pair.problem is not None for pair in self._arguments(one, other))
+        return 0 if self.fit(one, other) else max(1, wrong)
+
+    def pair(self, one: int | None, other: int | None) -> CallPair:
+        """Return an answer and a call; one of them may be missing."""
+        call = None if other is None else self.calls[other]
+        if one is None:
+            return CallPair(None, None, call, _surplus(self._task))
+        name = self._name(one)
+        text = _answer_text(name, self._task.answers[one], self._documents[one])
+        if other is None or call is None:
+            return CallPair(name, text, None, _NOT_MADE)
+        failure = self._failure(one, other)
+        arguments = self._arguments(one, other) if call.name == name else ()
+        return CallPair(name, text, call, failure and failure.message, arguments)
+
+    def _name(self, one: int) -> str:
+        return shown_name(self._documents[one].name, self._rules)
+
+    def _failure(self, one: int, other: int) -> Failure | None:
+        answer = self._task.answers[one]
+        return check_call(self.calls[other], self._documents[one], answer, self._rules)
+
+    def _arguments(self, one: int, other: int) -> tuple[ArgumentPair, ...]:
+        answer = self._task.answers[one]
+        return _arguments(self.calls[other], self._documents[one], answer, self._rules)
+
+
+class _Results:
+    """What the ground truth did, and what a model did; both are named by number."""
+
+    def __init__(
+        self, wanted: Sequence[Act], given: Sequence[Act], comparisons: Sequence[Comparison]
+    ) -> None:
+        self.wanted = wanted
+        self.given = given
+        self._comparisons = comparisons
+
+    def fit(self, one: int, other: int) -> bool:
+        """Tell whether a result is right."""
+        return self._problem(one, other) is None
+
+    def distance(self, one: int, other: int) -> int | None:
+        """Return how much is wrong; None for a call of another function."""
+        needed, act = self.wanted[one], self.given[other]
+        if needed.name != act.name:
+            return None
+        return 0 if self.fit(one, other) else 1 + len(misfits(needed, act))
+
+    def pair(self, one: int | None, other: int | None) -> CallPair:
+        """Return what was needed and what was done; one of them may be missing."""
+        act = None if other is None else self.given[other]
+        made = act.traced if act else None
+        found = CallPair(None, None, made and made.call, result=made and made.result)
+        if one is None:
+            return found._replace(problem=_TOO_MANY)
+        needed = self.wanted[one]
+        result = needed.traced.result
+        found = found._replace(function=needed.name, expected=needed.text, expected_result=result)
+        if other is None or act is None:
+            return found._replace(problem=_NOT_MADE)
+        problem = self._problem(one, other)
+        return found._replace(problem=problem, arguments=_executed(needed, act, problem))
+
+    def _problem(self, one: int, other: int) -> str | None:
+        truth, model = self.wanted[one].traced.result, self.given[other].traced.result
+        failure = check_result(truth, model, self._comparisons[one])
+        return failure and failure.message
 
 
 def _surplus(task: Task) -> str | None:
@@ -165,7 +198,7 @@ def _pairs(
     wanted: int,
     given: int,
     matched: Mapping[int, int],
-    wrong: Callable[[int, int], int | None],
+    distance: Callable[[int, int], int | None],
 ) -> Iterator[tuple[int | None, int | None]]:
     """Yield what is wanted, each with what comes closest to it, and then what is left.
 
@@ -173,13 +206,13 @@ def _pairs(
         wanted: How many things are wanted.
         given: How many were given.
         matched: What is right.
-        wrong: Number of things that are wrong with a pair; None if it has nothing in common.
+        distance: How much is wrong with a pair; None if it has nothing in common.
     """
     found = dict(matched)
     free = [other for other in range(given) if other not in found.values()]
     for is_near in (True, False):
         for one in range(wanted):
-            distances = {other: wrong(one, other) for other in free} if one not in found else {}
+            distances = {other: distance(one, other) for other in free} if one not in found else {}
             near = [other for other in free if distances.get(other) is not None]
             # What has nothing in common with anything stands for what else is left, in order.
             candidates = near if is_near else free
@@ -222,7 +255,7 @@ def _right_values(values: Sequence[Any], *, is_required: bool) -> tuple[tuple[An
     return tuple([value for value in values if not (optional and value == "")]), optional
 
 
-def _executed_arguments(truth: Act, act: Act, problem: str | None) -> tuple[ArgumentPair, ...]:
+def _executed(truth: Act, act: Act, problem: str | None) -> tuple[ArgumentPair, ...]:
     if truth.name != act.name:
         return ()
     differing = {misfit.parameter for misfit in misfits(truth, act)} if problem else set()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.commands.common import DONE, add_data_options, add_profile_options, index, new_command
-from runner.commands.inspecting import examined_episodes, show, source_name
+from runner.commands.inspecting import examined_episodes, show, source_name, with_state
 from runner.inspect.align import MOST, Column, align, document, lines
 from trajectories.errors import DataError
 
@@ -56,4 +56,7 @@ def _align(options: argparse.Namespace) -> int:
 
 def _columns(options: argparse.Namespace, path: Path, trials: list[int] | None) -> list[Column]:
     run, episodes = examined_episodes(options, path, trials)
-    return [Column(source_name(run, examined), examined) for examined in episodes]
+    return [
+        Column(source_name(run, examined), with_state(examined, "to put side by side"))
+        for examined in episodes
+    ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.commands.common import DONE, add_data_options, add_profile_options, index, new_command
-from runner.commands.inspecting import examined_episode, examined_truth
+from runner.commands.inspecting import examined_episode, examined_truth, with_state
 from runner.inspect.examined import Examined
 from trajectories.errors import DataError
 
@@ -45,8 +45,10 @@ def _debug(options: argparse.Namespace) -> int:
 def _episode(options: argparse.Namespace) -> tuple[Examined, str]:
     """Return the episode that the user named, and what to call where it is from."""
     if options.run is None:
-        return examined_truth(options), options.dataset or "ground truth"
-    run, examined = examined_episode(options, options.run, options.trial)
+        examined = with_state(examined_truth(options), "to step through")
+        return examined, options.dataset or "ground truth"
+    run, found = examined_episode(options, options.run, options.trial)
+    examined = with_state(found, "to step through")
     if examined.model is None or not examined.model.turns:
         why = examined.recorded and examined.recorded.error
         raise DataError(str(run.path), f"there are no steps of {options.id}: {why or 'no turn'}")

@@ -25,7 +25,7 @@ def add_command(commands: Any) -> None:
         "--output",
         type=Path,
         metavar="PATH",
-        help="bfcl: the folder for MODEL/multi_turn/; openai-messages: the file "
+        help="bfcl: the folder for MODEL/GROUP/; openai-messages: the file "
         "(default: bfcl or openai-messages.jsonl in RUN)",
     )
     parser.add_argument(

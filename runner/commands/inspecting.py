@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checkers.profile import Profile
+from checkers.single_turn.errors import CannotJudge
 from runner import choose
 from runner.commands.common import note, profile_of
 from runner.inspect.examined import Examined, examine_recorded, examine_truth
@@ -18,14 +21,16 @@ from runner.runs.result_file import categories_of, category_of
 from runner.terminal import Line, painted, wants_colour
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import MULTI_TURN, Trajectory
+
+if TYPE_CHECKING:
+    from runner.inspect.single_turn import ExaminedAnswer
 
 
-def examined_truth(options: argparse.Namespace) -> Examined:
+def examined_truth(options: argparse.Namespace) -> Examined | ExaminedAnswer:
     """Return the ground truth of the trajectory that the user named, played.
 
     Raises:
-        DataError: There is no such trajectory.
+        DataError: There is no such trajectory, or no verdict on it.
     """
     name = options.dataset or ("bfcl" if category_of(options.id) else None)
     wanted = categories_of([options.id])
@@ -33,13 +38,14 @@ def examined_truth(options: argparse.Namespace) -> Examined:
         wanted = choose.categories(options.category, name)
     dataset = choose.dataset(name, wanted, note)
     profile = profile_of(options, dataset)
-    prepared = prepare(dataset, _trajectory(dataset, options.id), profile)
-    return examine_truth(prepared, profile, options.step_limit)
+    prepared = prepare(dataset, choose.trajectory(dataset, options.id), profile)
+    with _judged(options.id):
+        return examine_truth(prepared, profile, options.step_limit)
 
 
 def examined_episode(
     options: argparse.Namespace, path: Path, trial: int
-) -> tuple[RunSource, Examined]:
+) -> tuple[RunSource, Examined | ExaminedAnswer]:
     """Return one episode, as ``examined_episodes`` does."""
     run, (examined,) = examined_episodes(options, path, [trial])
     return run, examined
@@ -47,7 +53,7 @@ def examined_episode(
 
 def examined_episodes(
     options: argparse.Namespace, path: Path, trials: Sequence[int] | None
-) -> tuple[RunSource, list[Examined]]:
+) -> tuple[RunSource, list[Examined | ExaminedAnswer]]:
     """Return episodes of the trajectory that the user named, executed once more.
 
     Args:
@@ -56,15 +62,33 @@ def examined_episodes(
         trials: Which; None for all that there are.
 
     Raises:
-        DataError: There is no such run, trajectory or trial.
+        DataError: There is no such run, trajectory or trial, or no verdict on it.
     """
     run = open_trajectory(path, options.id)
     wanted = sorted(trial for _, trial in run.episodes) if trials is None else trials
     episodes = [run.episode(options.id, trial) for trial in wanted]
     dataset = dataset_of(run, options.dataset, note)
     profile, step_limit = rules_of(run, dataset, options)
-    prepared = prepare(dataset, _trajectory(dataset, options.id), profile)
-    return run, [examine_recorded(prepared, each, profile, step_limit) for each in episodes]
+    prepared = prepare(dataset, choose.trajectory(dataset, options.id), profile)
+    with _judged(options.id):
+        return run, [examine_recorded(prepared, each, profile, step_limit) for each in episodes]
+
+
+def with_state(examined: Examined | ExaminedAnswer, purpose: str) -> Examined:
+    """Return an episode that has a state to look at.
+
+    Args:
+        examined: The episode.
+        purpose: What is to be done with it.
+
+    Raises:
+        DataError: It is a single turn.
+    """
+    if isinstance(examined, Examined):
+        return examined
+    id, category = examined.trajectory.id, examined.trajectory.category
+    what = f"{id} is a single turn ({category}): it has no state"
+    raise DataError("ID", f"{what} {purpose}; turnwise replay shows it")
 
 
 def rules_of(run: RunSource, dataset: Dataset, options: argparse.Namespace) -> tuple[Profile, int]:
@@ -78,7 +102,7 @@ def rules_of(run: RunSource, dataset: Dataset, options: argparse.Namespace) -> t
     return profile or profile_of(options, dataset), run.definition["step_limit"]
 
 
-def source_name(run: RunSource, examined: Examined) -> str:
+def source_name(run: RunSource, examined: Examined | ExaminedAnswer) -> str:
     """Return what to call an episode's run; result files have no trials."""
     recorded = examined.recorded
     return f"{run.name}, trial {recorded.trial}" if run.definition and recorded else run.name
@@ -91,14 +115,10 @@ def show(lines: Iterable[Line]) -> None:
         print(painted(line, colour=colour))
 
 
-def _trajectory(dataset: Dataset, id: str) -> Trajectory:
-    """Return a trajectory that has a state to look at.
-
-    Raises:
-        DataError: There is none of that id, or it is a single turn.
-    """
-    trajectory = choose.trajectory(dataset, id)
-    if trajectory.category not in MULTI_TURN:
-        what = f"{id} is a single turn ({trajectory.category})"
-        raise DataError("ID", f"{what}: it has no state to look at")
-    return trajectory
+@contextmanager
+def _judged(id: str) -> Iterator[None]:
+    """Tell the user where there is no verdict on a single turn."""
+    try:
+        yield
+    except CannotJudge as error:
+        raise DataError(id, f"there is no verdict on it: {error}") from None

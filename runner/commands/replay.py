@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.commands.common import (
     DONE,
@@ -15,13 +15,22 @@ from runner.commands.common import (
     new_command,
     note,
 )
-from runner.commands.inspecting import examined_episode, examined_truth, show, source_name
+from runner.commands.inspecting import (
+    examined_episode,
+    examined_truth,
+    show,
+    source_name,
+    with_state,
+)
 from runner.inspect.breakpoints import read_place, stops, visit
 from runner.inspect.examined import Examined
 from runner.inspect.transcript import Selection, shown_turns
 from runner.inspect.writing import document, lines
 from runner.terminal import visible
 from trajectories.errors import DataError
+
+if TYPE_CHECKING:
+    from runner.inspect.single_turn import ExaminedAnswer
 
 
 def add_command(commands: Any) -> None:
@@ -66,12 +75,28 @@ def _replay(options: argparse.Namespace) -> int:
     if options.places or options.events:
         return _debug(options)
     examined, source = _examined(options)
+    if not isinstance(examined, Examined):
+        return _replay_answer(examined, source, options)
     selection = Selection(options.turn, options.step, options.only_diff)
     turns = shown_turns(examined, selection)
     if options.json:
         print(json.dumps(document(examined, turns, source), indent=2))
     else:
         show(lines(examined, turns, source))
+    return DONE
+
+
+def _replay_answer(examined: ExaminedAnswer, source: str, options: argparse.Namespace) -> int:
+    from runner.inspect import answer_writing
+
+    for flag, wanted in (("--turn", options.turn), ("--step", options.step)):
+        if wanted:
+            raise DataError(flag, f"{wanted} is not there; {options.id} is one turn of one step")
+    if options.json:
+        shown = answer_writing.document(examined, source, only_diff=options.only_diff)
+        print(json.dumps(shown, indent=2))
+    else:
+        show(answer_writing.lines(examined, source, only_diff=options.only_diff))
     return DONE
 
 
@@ -86,14 +111,15 @@ def _debug(options: argparse.Namespace) -> int:
         if there:
             raise DataError(flag, "is about the transcript, which --break does not print")
     places = [read_place(text) for text in options.places]
-    examined, _ = _examined(options)
+    found, _ = _examined(options)
+    examined = with_state(found, "to stop at")
     for stop in stops(examined, places, options.events):
         note(visible(str(stop)))
         visit(examined, stop)
     return DONE
 
 
-def _examined(options: argparse.Namespace) -> tuple[Examined, str]:
+def _examined(options: argparse.Namespace) -> tuple[Examined | ExaminedAnswer, str]:
     """Return the episode that the user named, and what to call the source of its calls."""
     if options.run is None:
         return examined_truth(options), "ground truth"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from checkers.diagnosis import Cause, Diagnosis
 from checkers.paired import Difference, Pair, cluster_test, compare
 from checkers.profile import Profile
+from checkers.single_turn.errors import CannotJudge
 from checkers.trials import Attempts
 from envs.errors import BackendFault
 from runner.inspect.examined import examine_recorded
@@ -16,7 +17,7 @@ from runner.inspect.source import Recorded, RunSource
 from runner.prepare import Prepared, prepare
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import MULTI_TURN, Category, Trajectory
+from trajectories.schema import Category, Trajectory
 
 
 class Trial(NamedTuple):
@@ -62,8 +63,6 @@ class LeftOut(NamedTuple):
     """Those that the first run does not have."""
     errors: int
     """Those of both that have no trial in one of the runs that could be judged."""
-    single_turn: int
-    """Those of both in which nothing is executed, so that there is no cause to be found."""
 
 
 class CauseCount(NamedTuple):
@@ -142,9 +141,8 @@ def compare_runs(
     """
     first, second = map(_by_entry, runs)
     common = _common(runs, dataset, first.keys() & second.keys())
-    multi_turn = [trajectory for trajectory in common if trajectory.category in MULTI_TURN]
     judged = []
-    for trajectory in multi_turn:
+    for trajectory in common:
         tries = zip((first[trajectory.id], second[trajectory.id]), step_limits, strict=True)
         judged.append(_compared(dataset, trajectory, profile, tries))
     entries = [entry for entry in judged if entry.first and entry.second]
@@ -154,8 +152,7 @@ def compare_runs(
     left_out = LeftOut(
         len(first.keys() - second.keys()),
         len(second.keys() - first.keys()),
-        len(multi_turn) - len(entries),
-        len(common) - len(multi_turn),
+        len(common) - len(entries),
     )
     return Comparison(
         runs,
@@ -198,7 +195,7 @@ def _compared(
     try:
         prepared = prepare(dataset, trajectory, profile)
         first, second = [_trials(prepared, trials, profile, limit) for trials, limit in tries]
-    except BackendFault:
+    except (BackendFault, CannotJudge):
         return Compared(trajectory, (), ())
     return Compared(trajectory, first, second)
 

@@ -50,7 +50,6 @@ def _heading(comparison: Comparison) -> Iterator[Line]:
         "only in A": left_out.only_first,
         "only in B": left_out.only_second,
         "without a trial that could be judged": left_out.errors,
-        "of a single turn": left_out.single_turn,
     }
     shown = [f"{count} {reason}" for reason, count in reasons.items() if count]
     if shown:

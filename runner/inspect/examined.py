@@ -1,8 +1,12 @@
-"""One episode with all that there is to know of it: what happened, what should have, and why."""
+"""One episode with all that there is to know of it: what happened, what should have, and why.
+
+Where the state is compared, that is ``Examined``; of a single turn it is an ``ExaminedAnswer``,
+whose checkers are imported where there is one.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.diagnosis import Diagnosis, diagnose
 from checkers.divergence import Divergence, first_divergence
@@ -14,6 +18,9 @@ from runner.inspect.source import Recorded, judged_trace
 from runner.inspect.tracing import trace, trace_truth
 from runner.prepare import Prepared
 from runner.scripts import oracle
+
+if TYPE_CHECKING:
+    from runner.inspect.single_turn import ExaminedAnswer
 
 
 class Examined(NamedTuple):
@@ -44,8 +51,8 @@ class Examined(NamedTuple):
 
 def examine_recorded(
     prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
-) -> Examined:
-    """Execute a recorded episode once more.
+) -> Examined | ExaminedAnswer:
+    """Execute a recorded episode once more, or, of a single turn, judge its one answer.
 
     Args:
         prepared: Its trajectory.
@@ -55,20 +62,32 @@ def examine_recorded(
 
     Raises:
         BackendFault: A backend broke on well-formed arguments.
+        CannotJudge: There is no verdict on a single turn, through no fault of the model.
+        DataError: The libraries that read Java and JavaScript are not installed.
     """
+    if prepared.trajectory.expects is not None:
+        from runner.inspect.single_turn import examine_answer
+
+        return examine_answer(prepared, recorded, profile, step_limit)
     truth = trace_truth(prepared, profile)
     model, verdict = judged_trace(prepared, recorded, profile, step_limit)
     return Examined(prepared, profile, truth, model, verdict, recorded)
 
 
-def examine_truth(prepared: Prepared, profile: Profile, step_limit: int) -> Examined:
-    """Play the ground truth as if it were a model.
+def examine_truth(
+    prepared: Prepared, profile: Profile, step_limit: int
+) -> Examined | ExaminedAnswer:
+    """Play the ground truth as if it were a model; it raises what ``examine_recorded`` does.
 
     Args:
         prepared: The trajectory.
         profile: How it is executed and judged.
         step_limit: Steps that a turn may take.
     """
+    if prepared.trajectory.expects is not None:
+        from runner.inspect.single_turn import examine_right_answer
+
+        return examine_right_answer(prepared, profile, step_limit)
     played = trace(prepared, oracle(prepared.trajectory), profile, step_limit)
     outcomes = [turn.outcome for turn in played.turns]
     verdict = judge(prepared.truth, outcomes, profile, terminated=played.terminated)

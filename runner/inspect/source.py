@@ -1,8 +1,7 @@
 """Opening a recorded run, of whatever form: a run folder of ours, or the reference's result files.
 
 All that looks at episodes begins here: what was recorded, which data it is of, and what becomes of
-an episode when it is executed and judged once more. Single-turn entries have no state to look at
-and are passed over.
+an episode when it is executed and judged once more.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.profile import PROFILES, Mode, Profile
 from checkers.trace import Trace
@@ -27,7 +26,9 @@ from runner.runs.store import EPISODES_FILE, RUN_FILE, Key, Record, Run, read_ru
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
-from trajectories.schema import SINGLE_TURN
+
+if TYPE_CHECKING:
+    from runner.single_turn import FormatReader
 
 
 class Recorded(NamedTuple):
@@ -43,6 +44,8 @@ class Recorded(NamedTuple):
     """The episode's record in a run folder of ours."""
     error: str | None = None
     """Why there are no steps."""
+    reader: FormatReader | None = None
+    """How text is read, where it was asked for in another format than the usual one."""
 
 
 class RunSource(NamedTuple):
@@ -90,10 +93,7 @@ def open_run(path: Path, mode: Mode | None = None) -> RunSource:
     episodes = {
         (id, 0): Recorded(id, 0, entry.turns, how, error=_error_in(entry.turns))
         for id, (entry, how) in runs.items()
-        if result_file.category_of(id) not in SINGLE_TURN
     }
-    if not episodes:
-        raise DataError(str(path), "holds no entry of a multi-turn category")
     return RunSource(path.resolve().name.removesuffix(".json"), path, episodes)
 
 
@@ -159,7 +159,7 @@ def data_change(run: RunSource, dataset: Dataset) -> str | None:
 def judged_trace(
     prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
 ) -> tuple[Trace | None, Verdict]:
-    """Execute a recorded episode once more, and judge it.
+    """Execute a recorded episode of several turns once more, and judge it.
 
     Args:
         prepared: Its trajectory.
@@ -212,21 +212,35 @@ def _source(run: Run, records: Iterable[Record]) -> RunSource:
             "profile": str(profile),
             "step_limit": int(),
         } if profile in PROFILES:
-            found = [_recorded(run, record, mode) for record in records]
-            episodes = {(each.id, each.trial): each for each in found if each is not None}
+            reader = _reader_of(run.definition)
+            found = [_recorded(run, record, mode)._replace(reader=reader) for record in records]
+            episodes = {(each.id, each.trial): each for each in found}
             return RunSource(model, run.folder, episodes, run.definition)
     raise DataError(str(run.folder / RUN_FILE), "does not say what is needed to execute it again")
 
 
-def _recorded(run: Run, record: Record, mode: Mode) -> Recorded | None:
-    """Return the episode of a record; None for one of a single turn.
+def _reader_of(definition: Mapping[str, Any]) -> FormatReader | None:
+    """Return what reads the answers of a run in a format of its own.
+
+    Raises:
+        DataError: There is no such format any more.
+    """
+    if "prompt_format" not in definition:
+        return None
+    # Imported here, since few runs have one, and it takes longer than to read a run.
+    from runner.live.formats.prompt_format import format_of
+
+    found = format_of(definition)
+    return found and found.reader
+
+
+def _recorded(run: Run, record: Record, mode: Mode) -> Recorded:
+    """Return the episode of a record.
 
     Raises:
         DataError: The record is none.
     """
     match record:
-        case {"category": str(category)} if category in SINGLE_TURN:
-            return None
         case {"id": str(id), "trial": int(trial), "outcome": str(), "error": str() | None}:
             turns = record.get("result")
             error = None if turns is not None else record["error"] or "there is no record of steps"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from runner.runs.result_file import category_of
 from runner.runs.store import Key
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
@@ -14,7 +15,7 @@ from trajectories.jsonl import read_objects
 FILE = "verdicts.jsonl"
 """Where verdicts are looked for beside a run."""
 
-_SCORE_NAME = re.compile(r"multi_turn_(\w+)_score")
+_SCORE_NAME = re.compile(r"(?:BFCL_v\d+_)?(\w+)_score\.json")
 
 Verdicts = dict[Key, Mapping[str, Any]]
 """By trajectory and trial, what is known of each: ``valid`` and ``error_type``, and perhaps more of
@@ -34,10 +35,10 @@ def read(path: Path, ids: Iterable[str]) -> Verdicts:
     if not path.is_dir():
         return _read_file(path, ids)
     verdicts: Verdicts = {}
-    for file in sorted(path.rglob("*multi_turn_*_score.json")):
+    for file in sorted(path.rglob("*_score.json")):
         verdicts |= _read_file(file, ids)
     if not verdicts:
-        raise DataError(str(path), "holds no *multi_turn_*_score.json file")
+        raise DataError(str(path), "holds no *_score.json file")
     return verdicts
 
 
@@ -59,17 +60,21 @@ def _scored(
     path: Path, total: object, lines: Iterable[tuple[str, dict[str, Any]]], ids: Iterable[str]
 ) -> Verdicts:
     """Return the verdicts of a score file: of the entries listed, and of those that are not."""
-    name = _SCORE_NAME.search(path.name)
-    if name is None:
-        raise DataError(str(path), "a score file is named after its category: multi_turn_*_score")
-    prefix = f"multi_turn_{name[1]}_"
-    scored = [id for id in ids if id.startswith(prefix)]
+    name = _SCORE_NAME.fullmatch(path.name)
+    category = category_of(f"{name[1]}_0") if name else None
+    if category is None:
+        raise DataError(str(path), "a score file is named after its category: CATEGORY_score.json")
+    scored = [id for id in ids if category_of(id) is category]
     if len(scored) != total:
         raise DataError(str(path), f"is about {total} entries, and the run has {len(scored)}")
     verdicts: Verdicts = {(id, 0): {"valid": True, "error_type": None} for id in scored}
     for where, line in lines:
         match line:
-            case {"id": str(id), "valid": False, "error": {"error_type": str(error)}}:
+            case {"id": str(id), "valid": False, "error": {"error_type": str(error)}} | {
+                "id": str(id),
+                "valid": False,
+                "error_type": str(error),
+            }:
                 verdicts[id, 0] = {"valid": False, "error_type": error}
             case _:
                 raise DataError(where, "is no line of a score file")

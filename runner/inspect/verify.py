@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import Profile
+from checkers.single_turn.errors import CannotJudge
 from checkers.trace import Trace
+from checkers.verdict import Verdict
 from envs import __version__
 from envs.errors import BackendFault
 from runner import choose
@@ -17,7 +19,7 @@ from runner.inspect import verdict_file
 from runner.inspect.source import Recorded, RunSource, judged_trace
 from runner.inspect.verdict_file import Verdicts
 from runner.inspect.writing import call_text
-from runner.prepare import prepare
+from runner.prepare import Prepared, prepare
 from runner.runs.store import Key
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -108,8 +110,8 @@ def verify(
         trajectory = choose.trajectory(dataset, recorded.id)
         try:
             prepared = prepare(dataset, trajectory, profile)
-            trace, verdict = judged_trace(prepared, recorded, profile, step_limit)
-        except BackendFault as fault:
+            trace, verdict = _judged(prepared, recorded, profile, step_limit)
+        except (BackendFault, CannotJudge) as fault:
             yield Verified(key, then, {"valid": None, "error": str(fault)}, ("valid",), None)
         else:
             now = verdict.to_json()
@@ -126,6 +128,18 @@ def changes(run: RunSource, profile: Profile, verdicts: Verdicts) -> Iterator[st
         profiles = {str(found["profile"]) for found in verdicts.values() if "profile" in found}
     if profiles - {profile.name}:
         yield f"the profile is {profile.name}, it was {', '.join(sorted(profiles))}"
+
+
+def _judged(
+    prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
+) -> tuple[Trace | None, Verdict]:
+    """Execute an episode once more; the trace is None where nothing is executed."""
+    if prepared.trajectory.expects is None:
+        return judged_trace(prepared, recorded, profile, step_limit)
+    from runner.inspect.single_turn import examine_answer
+
+    examined = examine_answer(prepared, recorded, profile, step_limit)
+    return examined.model, examined.verdict
 
 
 def _differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, ...]:

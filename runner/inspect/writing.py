@@ -10,12 +10,13 @@ from checkers.trace import TracedCall
 from checkers.verdict import Failure
 from envs.calls import Call
 from envs.errors import MalformedCall
+from envs.results import Result
 from envs.state import ABSENT, Difference, brief, to_json
 from runner.inspect.examined import Examined
 from runner.inspect.transcript import ShownCall, ShownStep, ShownTurn
 from runner.terminal import Line, Tone, clipped
 
-_WIDTH = 200
+WIDTH = 200
 """Longest call or result that is shown, in characters."""
 _SAID = 2000
 """Longest message."""
@@ -83,6 +84,19 @@ def call_text(call: Call | MalformedCall) -> str:
     return f"(unreadable: {call.message})" if isinstance(call, MalformedCall) else str(call)
 
 
+def said(role: str, text: str) -> Iterator[Line]:
+    """Yield the lines of a message."""
+    first, *others = clipped(text, _SAID).split("\n")
+    yield Line(f"  {role}: {first}")
+    yield from (Line(f"    {line}") for line in others)
+
+
+def result_line(result: Result) -> Line:
+    """Return the line of what a call gave."""
+    arrow = "->" if result.ok else "-> refused:"
+    return Line(f"{_INDENT}{arrow} {clipped(result.text, WIDTH)}")
+
+
 def executed_json(traced: TracedCall) -> dict[str, Any]:
     """Return an executed call as a JSON object."""
     return {
@@ -116,7 +130,7 @@ def _turn_lines(turn: ShownTurn) -> Iterator[Line]:
     not_judged = "" if turn.judged else " (after the failure, not judged)"
     yield Line(f"turn {turn.number}{not_judged}", "strong")
     for message in turn.asked.messages:
-        yield from _said(message.role, message.content)
+        yield from said(message.role, message.content)
     if turn.asked.offers:
         yield Line(f"  functions handed over: {', '.join(turn.asked.offers)}")
     for step in turn.steps:
@@ -126,9 +140,9 @@ def _turn_lines(turn: ShownTurn) -> Iterator[Line]:
         yield Line("  not reached", _BAD)
         return
     if turn.model.unreadable is not None:
-        yield Line(f"  unreadable: {clipped(str(turn.model.unreadable), _WIDTH)}", _BAD)
+        yield Line(f"  unreadable: {clipped(str(turn.model.unreadable), WIDTH)}", _BAD)
     if turn.model.answer is not None:
-        yield from _said("assistant", turn.model.answer)
+        yield from said("assistant", turn.model.answer)
     if turn.departs:
         yield from _truth_lines(turn)
     if turn.failure is not None:
@@ -138,7 +152,7 @@ def _turn_lines(turn: ShownTurn) -> Iterator[Line]:
 def _call_lines(step: ShownStep, call: ShownCall) -> Iterator[Line]:
     mark, tone = (_MARK, _BAD) if call.diverges else ("  ", _PLAIN)
     yield Line(f"{mark}step {step.number}  {_clipped_call(call.traced)}", tone)
-    yield _result_line(call.traced)
+    yield result_line(call.traced.result)
     yield from _listed(call.changes, f"{_INDENT}changed   ", "new", _change)
     yield from _listed(call.strays, f"{_INDENT}off path  ", _BAD, str)
     if call.diverges:
@@ -152,7 +166,7 @@ def _truth_lines(turn: ShownTurn) -> Iterator[Line]:
     yield Line("  ground truth:" if turn.truth.calls else "  ground truth: no call")
     for traced in turn.truth.calls:
         yield Line(f"{_INDENT}{_clipped_call(traced)}")
-        yield _result_line(traced)
+        yield result_line(traced.result)
     if turn.differences:
         yield Line("  state: not as in the ground truth", _BAD)
     else:
@@ -162,7 +176,7 @@ def _truth_lines(turn: ShownTurn) -> Iterator[Line]:
 
 def _failure_lines(failure: Failure) -> Iterator[Line]:
     yield Line(f"  FAILED {failure.reason}", _BAD)
-    yield from (Line(f"    not seen: {clipped(text, _WIDTH)}", _BAD) for text in failure.missing)
+    yield from (Line(f"    not seen: {clipped(text, WIDTH)}", _BAD) for text in failure.missing)
 
 
 def _ending(examined: Examined) -> Iterator[Line]:
@@ -179,19 +193,8 @@ def _ending(examined: Examined) -> Iterator[Line]:
         yield Line(f"cause: {diagnosis.cause}{turn}: {diagnosis.detail}")
 
 
-def _said(role: str, text: str) -> Iterator[Line]:
-    first, *others = clipped(text, _SAID).split("\n")
-    yield Line(f"  {role}: {first}")
-    yield from (Line(f"    {line}") for line in others)
-
-
 def _clipped_call(traced: TracedCall) -> str:
-    return clipped(call_text(traced.call), _WIDTH)
-
-
-def _result_line(traced: TracedCall) -> Line:
-    arrow = "->" if traced.result.ok else "-> refused:"
-    return Line(f"{_INDENT}{arrow} {clipped(traced.result.text, _WIDTH)}")
+    return clipped(call_text(traced.call), WIDTH)
 
 
 def _listed(

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import quantiles
 from typing import Any
 
-from checkers.score import wilson
-from checkers.trials import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
+from checkers.profile import BFCL
+from checkers.trials import pass_at_k, pass_hat_k
+from runner.inspect.single_turn import ExaminedAnswer
+from runner.report.groups import groups
 from runner.report.requests import Json
-from runner.report.viewing import Viewed
-from runner.runs.summary import MOST_ERRORS, totals_of
-from trajectories.schema import Category
+from runner.report.viewing import Viewed, ViewedRun
+from runner.runs.summary import MOST_ERRORS, Outcome, attempts_of, rate_of, rates_of, totals_of
+from trajectories.schema import MULTI_TURN, Category
 
 
 def overview(episodes: Sequence[Viewed]) -> Json:
@@ -30,17 +32,28 @@ def overview(episodes: Sequence[Viewed]) -> Json:
         "scores": scores,
         "outcomes": Counter(episode.outcome for episode in episodes),
         "causes": Counter(e.diagnosis.cause for e in episodes if e.diagnosis).most_common(),
-        "turns_passed": _turns_passed(episodes),
+        "turns_passed": _turns_passed([e for e in episodes if e.trajectory.expects is None]),
         "trials": _trials(episodes) if scored else [],
         "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),
         "usage": _usage([episode.record for episode in episodes if "steps" in episode.record]),
     }
 
 
+def group_scores(run: ViewedRun) -> Json | None:
+    """Return the field's table; None of a run without single turns, or with too many errors."""
+    outcomes = _outcomes(run.episodes)
+    errors = len(run.episodes) - len(outcomes)
+    only_multi_turn = all(outcome.category in MULTI_TURN for outcome in outcomes)
+    if only_multi_turn or errors > MOST_ERRORS * len(run.episodes):
+        return None
+    rates = rates_of(outcomes, _clusters(run.episodes))
+    return groups([rates], [run.profile is BFCL])
+
+
 def row(episode: Viewed) -> Json:
     """Return what the table of episodes shows of one."""
     verdict, divergence, diagnosis = episode.verdict, episode.divergence, episode.diagnosis
-    model = episode.examined and episode.examined.model
+    steps, calls = _steps_and_calls(episode)
     used = totals_of([dict(episode.record)])
     failure = None if episode.error else verdict.failure
     return {
@@ -57,8 +70,8 @@ def row(episode: Viewed) -> Json:
         "turns": verdict.turns,
         "turns_passed": verdict.turns_passed,
         "divergence": divergence and [divergence.turn, divergence.step, divergence.call],
-        "steps": sum(len(turn.steps) for turn in model.turns) if model else 0,
-        "calls": sum(len(turn.calls) for turn in model.turns) if model else 0,
+        "steps": steps,
+        "calls": calls,
         "cost": used.cost,
         "latency": sum(used.latencies) if used.latencies else None,
     }
@@ -71,41 +84,57 @@ def _recorded_otherwise(episode: Viewed) -> str | None:
 
 
 def _score(name: str, episodes: Sequence[Viewed], scored: bool) -> Json:
-    judged = [episode for episode in episodes if episode.outcome != "error"]
-    outcomes = Counter(episode.outcome for episode in episodes)
-    attempts = _attempts(judged)
+    counts = Counter(episode.outcome for episode in episodes)
+    judged = _outcomes(episodes)
+    rate = rate_of(judged, _clusters(episodes)) if judged and scored else None
     return {
         "name": name,
         "entries": len({episode.trajectory.id for episode in episodes}),
-        "passed": outcomes["passed"],
-        "failed": outcomes["failed"],
-        "errors": outcomes["error"],
-        "rate": pass_at_1(attempts) if attempts and scored else None,
-        "interval": _interval(judged, attempts) if attempts and scored else None,
-        "turns": sum(episode.verdict.turns for episode in judged),
-        "turns_passed": sum(episode.verdict.turns_passed for episode in judged),
+        "passed": counts["passed"],
+        "failed": counts["failed"],
+        "errors": counts["error"],
+        "rate": rate and rate.value,
+        "interval": rate and rate.interval,
+        "turns": sum(outcome.turns for outcome in judged),
+        "turns_passed": sum(outcome.turns_passed for outcome in judged),
     }
 
 
-def _attempts(judged: Iterable[Viewed]) -> list[Attempts]:
-    trials: dict[str, list[Viewed]] = {}
-    for episode in judged:
-        trials.setdefault(episode.trajectory.id, []).append(episode)
+def _outcomes(episodes: Iterable[Viewed]) -> list[Outcome]:
+    """Return what became of episodes, but for those that ended in an error."""
     return [
-        Attempts(same[0].trajectory.base, len(same), sum(e.outcome == "passed" for e in same))
-        for same in trials.values()
+        Outcome(
+            episode.trajectory.id,
+            episode.recorded.trial,
+            episode.trajectory.category,
+            episode.outcome,
+            episode.verdict.turns,
+            episode.verdict.turns_passed,
+        )
+        for episode in episodes
+        if episode.outcome != "error"
     ]
 
 
-def _interval(judged: Sequence[Viewed], attempts: Sequence[Attempts]) -> tuple[float, float]:
-    """Return a 95% interval: Wilson's where episodes are independent, else from the clusters."""
-    if len(judged) == len({entry.cluster for entry in attempts}):
-        return wilson(sum(entry.passed for entry in attempts), len(judged))
-    return cluster_interval(attempts)
+def _clusters(episodes: Iterable[Viewed]) -> dict[str, str]:
+    """Return by entry what it shares with those that are made from the same scenario."""
+    return {episode.trajectory.id: episode.trajectory.base for episode in episodes}
+
+
+def _steps_and_calls(episode: Viewed) -> tuple[int, int]:
+    """Return how many steps with calls and calls there are; a single turn has at most one step."""
+    examined = episode.examined
+    if isinstance(examined, ExaminedAnswer):
+        calls = sum(pair.call is not None for pair in examined.pairs)
+        return min(1, calls), calls
+    turns = examined.model.turns if examined and examined.model else ()
+    return sum(len(turn.steps) for turn in turns), sum(len(turn.calls) for turn in turns)
 
 
 def _turns_passed(episodes: Sequence[Viewed]) -> list[Json]:
     """Return by number of passed turns how many episodes failed after them, and how many passed."""
+    if not episodes:
+        return []
     judged = Counter((e.verdict.turns_passed, e.outcome) for e in episodes if e.outcome != "error")
     most = max((turns for turns, _ in judged), default=0)
     return [
@@ -117,8 +146,8 @@ def _turns_passed(episodes: Sequence[Viewed]) -> list[Json]:
 def _trials(episodes: Sequence[Viewed]) -> list[Json]:
     """Return pass@k and pass^k over the entries that have all trials; empty for one trial."""
     trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
-    judged = _attempts(episode for episode in episodes if episode.outcome != "error")
-    complete = [entry for entry in judged if entry.trials == trials]
+    attempts = attempts_of(_outcomes(episodes), _clusters(episodes))
+    complete = [entry for entry in attempts if entry.trials == trials]
     if trials == 1 or not complete:
         return []
     return [

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from runner.inspect.single_turn import ExaminedAnswer
+from runner.report.answer import Documents, answer_card
 from runner.report.bounds import Bounds
-from runner.report.overview import overview, row
+from runner.report.overview import group_scores, overview, row
 from runner.report.page import packed, page
 from runner.report.requests import Json, Requests
 from runner.report.transcript import transcript
@@ -28,10 +30,14 @@ _BOUNDS = (
 
 _ASSETS = (
     "report.css",
+    "scores.css",
+    "radar.js",
+    "groups.js",
     "overview.js",
     "table.js",
     "texts.js",
     "state.js",
+    "answer.js",
     "episode.js",
     "report.js",
 )
@@ -47,10 +53,13 @@ def report(runs: Sequence[ViewedRun]) -> str:
     shared: list[str] = []
     writers: list[Callable[[Bounds], str]] = []
     for run in runs:
-        requests = _requests(run)
+        requests, documents = _requests(run), Documents(_answers(run))
         index.append({**_about(run), "first_pack": 1 + len(runs) + len(writers)})
-        shared.append(packed(requests.shared(_BOUNDS[0])))
-        writers += [partial(_packed_transcript, episode, requests) for episode in run.episodes]
+        common = {**requests.shared(_BOUNDS[0]), "documents": documents.shared(_BOUNDS[0])}
+        shared.append(packed(common))
+        writers += [
+            partial(_packed_transcript, episode, requests, documents) for episode in run.episodes
+        ]
     title = f"Turnwise: {', '.join(run.source.name for run in runs)}"
     return page(title, [packed(index), *shared, *_fitting(writers)], _ASSETS)
 
@@ -61,9 +70,9 @@ def _about(run: ViewedRun) -> Json:
         "name": run.source.name,
         "data": f"{dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}",
         "profile": run.profile.name,
-        "left_out": run.left_out,
         "definition": _BOUNDS[0].json(definition) if definition else None,
         "overview": overview(run.episodes),
+        "groups": group_scores(run),
         "rows": [row(episode) for episode in run.episodes],
     }
 
@@ -73,7 +82,16 @@ def _requests(run: ViewedRun) -> Requests:
     return Requests(store, [episode.record for episode in run.episodes])
 
 
-def _packed_transcript(episode: Viewed, requests: Requests, bounds: Bounds) -> str:
+def _answers(run: ViewedRun) -> list[ExaminedAnswer]:
+    examined = [episode.examined for episode in run.episodes]
+    return [each for each in examined if isinstance(each, ExaminedAnswer)]
+
+
+def _packed_transcript(
+    episode: Viewed, requests: Requests, documents: Documents, bounds: Bounds
+) -> str:
+    if isinstance(episode.examined, ExaminedAnswer):
+        return packed(answer_card(episode.examined, requests, documents, bounds))
     return packed(transcript(episode, requests, bounds))
 
 

@@ -1,4 +1,4 @@
-"""One episode as the page shows it: its calls, and the state beside the ground truth's."""
+"""One episode of turns as the page shows it: its calls, and the state beside the ground truth's."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from checkers.trace import TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.state import Difference, Snapshot, brief
+from runner.inspect.examined import Examined
 from runner.report.bounds import Bounds
 from runner.report.requests import Json, Requests
 from runner.report.viewing import Viewed
@@ -21,14 +22,15 @@ def transcript(viewed: Viewed, requests: Requests, bounds: Bounds) -> Json:
     """Return an episode as JSON data.
 
     Args:
-        viewed: The episode.
+        viewed: The episode; of a single turn, one that could not be judged.
         requests: Those of its run.
         bounds: How much of its texts and values is shown.
     """
     writer = _Writer(bounds)
     turns = viewed.trajectory.turns
-    truth = viewed.examined.truth.turns if viewed.examined else ()
-    model = viewed.examined.model if viewed.examined else None
+    examined = viewed.examined if isinstance(viewed.examined, Examined) else None
+    truth = examined.truth.turns if examined else ()
+    model = examined.model if examined else None
     reached = model.turns[: len(turns)] if model else ()
     asked = requests.by_turn(viewed.record, bounds, len(turns))
     failure = viewed.verdict.failure

@@ -10,16 +10,18 @@ from typing import Any, NamedTuple
 from checkers.diagnosis import Diagnosis
 from checkers.divergence import Divergence
 from checkers.profile import Profile
+from checkers.single_turn.errors import CannotJudge
 from checkers.turn import inference_error
 from checkers.verdict import Verdict
 from envs.errors import BackendFault
 from runner import choose
 from runner.inspect.examined import Examined, examine_recorded
+from runner.inspect.single_turn import ExaminedAnswer
 from runner.inspect.source import Recorded, RunSource
 from runner.prepare import prepare
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import MULTI_TURN, Trajectory
+from trajectories.schema import Trajectory
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,13 @@ class Viewed:
     Attributes:
         trajectory: What was asked.
         recorded: What the run has of it.
-        examined: What executing it again shows; None where a backend broke.
-        fault: The backend's, or None.
+        examined: What executing it again shows; None where that led to no verdict.
+        fault: Why it did not, or None.
     """
 
     trajectory: Trajectory
     recorded: Recorded
-    examined: Examined | None
+    examined: Examined | ExaminedAnswer | None
     fault: str | None = None
 
     @property
@@ -64,8 +66,8 @@ class Viewed:
 
     @cached_property
     def divergence(self) -> Divergence | None:
-        """Where it left the ground truth first."""
-        return self.examined and self.examined.divergence
+        """Where it left the ground truth first; None of a single turn."""
+        return self.examined.divergence if isinstance(self.examined, Examined) else None
 
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
@@ -81,8 +83,6 @@ class ViewedRun(NamedTuple):
     profile: Profile
     episodes: list[Viewed]
     """By the data set's order, then by trial."""
-    left_out: int
-    """How many single-turn episodes there are besides; nothing is executed in them."""
 
 
 def view(source: RunSource, dataset: Dataset, profile: Profile, step_limit: int) -> ViewedRun:
@@ -95,18 +95,17 @@ def view(source: RunSource, dataset: Dataset, profile: Profile, step_limit: int)
         step_limit: Steps that a turn may take, where the profile limits recorded runs.
 
     Raises:
-        DataError: The data set lacks a trajectory, or the run has no multi-turn episode.
+        DataError: The data set lacks a trajectory, or the run has no finished episode.
     """
     known = {id: choose.trajectory(dataset, id) for id, _ in source.episodes}
     places = {id: place for place, id in enumerate(dataset.trajectories)}
-    shown = [key for key in source.episodes if known[key[0]].category in MULTI_TURN]
-    if not shown:
-        raise DataError(str(source.path), "has no finished episode of several turns")
+    if not known:
+        raise DataError(str(source.path), "has no finished episode")
     episodes = [
         _viewed(known[key[0]], source.episodes[key], dataset, profile, step_limit)
-        for key in sorted(shown, key=lambda key: (places[key[0]], key[1]))
+        for key in sorted(source.episodes, key=lambda key: (places[key[0]], key[1]))
     ]
-    return ViewedRun(source, dataset, profile, episodes, len(source.episodes) - len(shown))
+    return ViewedRun(source, dataset, profile, episodes)
 
 
 def _viewed(
@@ -119,6 +118,6 @@ def _viewed(
     try:
         prepared = prepare(dataset, trajectory, profile)
         examined = examine_recorded(prepared, recorded, profile, step_limit)
-    except BackendFault as fault:
+    except (BackendFault, CannotJudge) as fault:
         return Viewed(trajectory, recorded, None, str(fault))
     return Viewed(trajectory, recorded, examined)

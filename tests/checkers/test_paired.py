@@ -53,7 +53,7 @@ def test_mcnemar_does_not_care_which_run_is_first(worse, better):
 
 
 def test_mcnemar_of_many_pairs():
-    assert mcnemar(10_000, 10_000) == 1.0
+    assert mcnemar(1_000, 1_000) == 1.0
     assert mcnemar(1_000, 2_000) < 1e-70
 
 

@@ -196,3 +196,9 @@ def test_the_error_shrinks_with_the_sample(rate, size, population):
 def test_a_small_sample_that_agrees_is_not_without_error(rate):
     # 5 of 5 in a sample of 800 entries leaves the other 795 open.
     assert sampling_error(rate, 5, 800) > 0.1
+
+
+def test_the_interval_does_not_depend_on_order_or_names():
+    some = [Attempts(f"c{n // 3}", 4, n * 7 % 5) for n in range(60)]
+    renamed = [entry._replace(cluster=f"x{entry.cluster[::-1]}") for entry in reversed(some)]
+    assert cluster_interval(renamed) == cluster_interval(some)

@@ -110,6 +110,13 @@ def test_a_failed_request_is_the_model_s_fault_only_for_the_reference(single_tur
     assert (judged.verdict, judged.error) == (None, "the request failed")
 
 
+@both_profiles
+def test_a_record_without_a_step_is_no_answer(entry, dataset_of, profile):
+    prepared = prepare(dataset_of(entry), entry, profile)
+    verdict = run_recorded(prepared, [[]], "fc", profile)
+    assert (verdict.valid, verdict.failure.reason.value) == (False, "multi_turn:force_terminated")
+
+
 # In the harness
 
 

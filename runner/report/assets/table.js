@@ -109,6 +109,7 @@ function listView(run) {
   const node = el(
     "div.list",
     overviewOf(run),
+    run.groups ? el("section.by-group", groupCards(run.groups, [run.name])) : "",
     el(
       "section",
       { "aria-labelledby": "episodes" },

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from runner.cli import main
 from runner.commands.replay import add_command
 from runner.inspect.breakpoints import read_place
 from tests.runner.inspect.runs import definition, record, truth_turns, write_run
-from trajectories.schema import Category, ExpectedCalls
+from trajectories.schema import Category
 
 ROOT = Path(__file__).parents[3]
 
@@ -93,16 +92,45 @@ def test_hostile_texts_do_not_reach_the_terminal(replay, tmp_path, data):
     assert "\\x1b]0;owned\\x07 \\u202e" in shown
 
 
-def test_a_single_turn_has_nothing_to_step_through(capsys, write_lines, folders):
-    expects = ExpectedCalls(({"name": "f", "description": "", "parameters": {}},))
-    single = replace(
-        folders, category=Category.SIMPLE_PYTHON, environments=(), config={}, expects=expects
-    )
-    data = write_lines("single.jsonl", replace(single, turns=folders.turns[:1]))
-    assert main(["replay", "folders_0", "--dataset", str(data)]) == 2
+@pytest.fixture
+def single(single_turn):
+    """Return an entry that wants no call."""
+    document = {"name": "f", "description": "", "parameters": {"type": "dict", "properties": {}}}
+    return single_turn("python", document, category=Category.IRRELEVANCE)
+
+
+def test_a_single_turn_has_nothing_to_stop_at(capsys, write_lines, single):
+    data = write_lines("single.jsonl", single)
+    assert main(["replay", single.id, "--dataset", str(data), "--break", "turn=0"]) == 2
     assert capsys.readouterr().err == (
-        "turnwise: ID: folders_0 is a single turn (simple_python): it has no state to look at\n"
+        "turnwise: ID: irrelevance_0 is a single turn (irrelevance): it has no state to stop at; "
+        "turnwise replay shows it\n"
     )
+
+
+def test_a_single_turn_is_shown_beside_what_is_right(replay, write_lines, single):
+    data = write_lines("single.jsonl", single)
+    results = write_lines("single_result.json", {"id": single.id, "result": [{"f": "{}"}]})
+    options = (single.id, "--dataset", data, "--run", results)
+    assert "\n> called    f()\n            no function fits\n" in replay(*options)
+    assert json.loads(replay(*options, "--json"))["calls"][0]["call"] == "f()"
+    assert replay(single.id, "--dataset", data, "--turn", 0, "--step", 0).endswith("\npassed\n")
+
+
+def test_a_single_turn_has_no_other_step(capsys, write_lines, single):
+    data = write_lines("single.jsonl", single)
+    assert main(["replay", single.id, "--dataset", str(data), "--step", "1"]) == 2
+    said = capsys.readouterr().err
+    assert said == "turnwise: --step: 1 is not there; irrelevance_0 is one turn of one step\n"
+
+
+def test_what_cannot_be_judged_is_said(capsys, write_lines, single):
+    data = write_lines("single.jsonl", single)
+    lines = {"id": single.id, "result": "Error during inference: 500"}
+    results = write_lines("single_result.json", lines)
+    assert main(["replay", single.id, "--dataset", str(data), "--run", str(results)]) == 2
+    said = capsys.readouterr().err
+    assert said == "turnwise: irrelevance_0: there is no verdict on it: the request failed\n"
 
 
 @pytest.mark.parametrize("flags", [["--json"], ["--only-diff"], ["--turn", "0"]])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.score import wilson
-from runner.report.overview import overview, row
+from runner.report.overview import group_scores, overview, row
 from tests.runner.report.making import call, request, source_of, viewed
 from tests.runner.report.test_viewing import RIGHT, WRONG, record
 
@@ -126,3 +126,21 @@ def test_a_row_says_what_the_list_shows(episodes):
         "cost": 0.01,
         "latency": 0.5,
     }
+
+
+def test_the_table_of_groups_is_of_runs_with_single_turns(dataset_of, help_desk, single_turn):
+    parameters = {"type": "dict", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    wait = {"name": "wait", "description": "Wait.", "parameters": parameters}
+    entry = single_turn("python", wait, {"wait": {"n": [5]}})
+    dataset = dataset_of(help_desk, entry)
+    right = {entry.id: [[[{"wait": '{"n": 5}'}]]], help_desk.id: WRONG}
+    shown = group_scores(viewed(dataset, source_of(right)))
+    rates = {row["name"]: row["rates"][0] for row in shown["rows"]}
+    assert (rates["simple_python"]["value"], rates["miss_func"]["value"]) == (1, 0)
+    assert group_scores(viewed(dataset, source_of({help_desk.id: RIGHT}))) is None
+
+
+def test_with_many_errors_there_is_no_table_of_groups(dataset_of, single_turn):
+    entry = single_turn("python", {"name": "wait"}, {"wait": {}})
+    source = source_of({entry.id: None}, {entry.id: record("error", "down")})
+    assert group_scores(viewed(dataset_of(entry), source)) is None

@@ -27,7 +27,7 @@ def run(dataset_of, help_desk):
 
 def test_a_page_has_an_index_and_a_pack_for_every_episode(run):
     index, shared, *packs = unpacked(report([run(RIGHT, WRONG)]))
-    assert shared == {"prompts": [], "functions": [], "tools": {}}
+    assert shared == {"prompts": [], "functions": [], "tools": {}, "documents": []}
     [about] = index
     assert (about["name"], about["profile"], about["first_pack"]) == ("made-up", "bfcl", 2)
     assert [row["outcome"] for row in about["rows"]] == ["passed", "failed"]

@@ -79,5 +79,5 @@ def test_a_run_of_other_data_is_refused(dataset_of, help_desk):
 
 
 def test_an_empty_run_is_refused(dataset_of, help_desk):
-    with pytest.raises(DataError, match="made-up: has no finished episode of several turns"):
+    with pytest.raises(DataError, match="made-up: has no finished episode"):
         viewed(dataset_of(help_desk), source_of({}))
