@@ -1,8 +1,8 @@
 """Compares Turnwise with BFCL as a black box: ``python -m tests.conformance --bfcl-python PATH``.
 
 Six parts: ground truth, random call scripts, decoding of replies, verdicts on recorded runs, single
-turns, and the table of scores. Every difference that is not a known one is a line of its own; the exit status is 1 if
-there is any.
+turns, and the table of scores. Every difference that is not a known one is a line of its own; the
+exit status is 1 if there is any.
 """
 
 from __future__ import annotations
