@@ -10,7 +10,6 @@ here on literals within bounds.
 from __future__ import annotations
 
 import ast
-import json
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -26,6 +25,7 @@ from envs.calls import (
     parse_calls,
     parse_expression,
     plain_calls,
+    read_json,
 )
 from envs.errors import MalformedCall
 
@@ -83,7 +83,7 @@ def decode_tool_calls_as_bfcl(step: Step) -> list[Call | MalformedCall]:
 def _tool_call_as_bfcl(name: str, arguments: object) -> Call | MalformedCall:
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments)
+            arguments = read_json(arguments)
         except (ValueError, RecursionError) as error:
             raise MalformedCall(f"The arguments of {name} are not valid JSON: {error}.") from None
     if not isinstance(arguments, dict):

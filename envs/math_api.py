@@ -533,14 +533,25 @@ def _spelled(text: str) -> Real:
 
 def _rounded(number: Real, bits: int, to_integer: Callable[[Fraction], int] = round) -> Real:
     """Round to so many significant bits; unless told otherwise to nearest, ties to even."""
+    if not number:
+        return Fraction(0)
     if isinstance(number, float) and not math.isfinite(number):
         return number
-    exact = Fraction(number)
-    shift = bits - exact.numerator.bit_length() + exact.denominator.bit_length()
-    if abs(exact) * Fraction(2) ** shift >= 1 << bits:
+    numerator, denominator = number.as_integer_ratio()
+    shift = bits - numerator.bit_length() + denominator.bit_length()
+    scaled = _shifted(number, shift)
+    if abs(scaled.numerator) >= scaled.denominator << bits:
         shift -= 1
-    unit = Fraction(2) ** -shift
-    return to_integer(exact / unit) * unit
+        scaled = _shifted(number, shift)
+    return _shifted(to_integer(scaled), -shift)
+
+
+def _shifted(number: Real, places: int) -> Fraction:
+    """Return a number times a power of two, which bits do faster than fractions."""
+    numerator, denominator = number.as_integer_ratio()
+    if places < 0:
+        return Fraction(numerator, denominator << -places)
+    return Fraction(numerator << places, denominator)
 
 
 def _natural_logarithm(number: Real, bits: int) -> tuple[Real, Real]:

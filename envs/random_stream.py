@@ -27,9 +27,20 @@ class _Words:
 
     def at(self, position: int) -> int:
         """Return one output."""
-        if position >= len(self._words):
+        try:
+            return self._words[position]
+        except IndexError:
             self._grow(position)
-        return self._words[position]
+            return self._words[position]
+
+    def bits(self, count: int, position: int) -> tuple[int, int]:
+        """Return an integer of so many bits, lowest word first, and the position after it."""
+        value, shift = 0, 0
+        while count - shift > _WORD:
+            value |= self.at(position) << shift
+            position, shift = position + 1, shift + _WORD
+        value |= self.at(position) >> (_WORD - count + shift) << shift
+        return value, position + 1
 
     def _grow(self, position: int) -> None:
         with self._growing:
@@ -61,18 +72,8 @@ class RandomStream(NamedTuple):
             raise ValueError(f"there is no integer from {low} to {high}")
         span = high - low + 1
         bits = span.bit_length()
-        position = self.position
+        words, position = _words(self.seed), self.position
         while True:
-            value, position = self._bits(bits, position)
+            value, position = words.bits(bits, position)
             if value < span:
                 return low + value, RandomStream(self.seed, position)
-
-    def _bits(self, count: int, position: int) -> tuple[int, int]:
-        """Draw an integer of so many bits, lowest word first; return it and the next position."""
-        words = _words(self.seed)
-        value, shift = 0, 0
-        while count - shift > _WORD:
-            value |= words.at(position) << shift
-            position, shift = position + 1, shift + _WORD
-        value |= words.at(position) >> (_WORD - count + shift) << shift
-        return value, position + 1

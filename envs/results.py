@@ -124,7 +124,7 @@ class Result:
     def text(self) -> str:
         """The wire form: text as it is, an object as JSON, anything else in Python notation."""
         if self._text is None:
-            self._text = _render(self.value)
+            self._text = _render(self._value if self.error is None else self.value)
         return self._text
 
     def __repr__(self) -> str:
@@ -133,16 +133,12 @@ class Result:
 
 
 def _render(value: Any) -> str:
-    if isinstance(value, dict):
-        try:
-            return _render_object(value)
-        except (TypeError, ValueError):
-            return str(value)
-    return value if isinstance(value, str) else str(value)
-
-
-def _render_object(value: dict[str, Any]) -> str:
-    for member in value.values():
-        if type(member) is tuple and len(member) > _BULK:
-            return _encode_bulky(value)
-    return encode(value)
+    if not isinstance(value, dict):
+        return value if isinstance(value, str) else str(value)
+    try:
+        for member in value.values():
+            if type(member) is tuple and len(member) > _BULK:
+                return _encode_bulky(value)
+        return encode(value)
+    except (TypeError, ValueError):
+        return str(value)

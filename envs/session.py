@@ -117,14 +117,14 @@ class Session:
         """
         if isinstance(call, MalformedCall):
             return Result.refused(call)
-        name = call.name
+        name, args, kwargs, nested = call
         tool = self.tools.get(name)
         offered = self.offered
         if tool is None or (offered is not None and name not in offered):
             return Result.refused(UnknownFunction(lambda: _unknown(name, self.tools, offered)))
-        if call.nested:
+        if nested:
             return self._call_nested(tool, call)
-        return self._run(tool, call.args, call.kwargs)
+        return self._run(tool, args, kwargs)
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
         """Make calls in order; one that fails does not keep the next from being made."""
@@ -132,7 +132,7 @@ class Session:
 
     def snapshot(self) -> Snapshot:
         """Return the state of all backends."""
-        return Snapshot({name: vars(backend).copy() for name, backend in self.backends.items()})
+        return Snapshot({name: backend.__dict__.copy() for name, backend in self.backends.items()})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Put all backends into the state of a snapshot of this session or of a fork of it."""
@@ -173,20 +173,21 @@ class Session:
                 _check(tool, args, kwargs)
             except ToolError as error:
                 return Result.refused(error)
-        backend = self.backends[tool.environment]
-        state = vars(backend)
-        before = state.copy() if tool.writes else _NOTHING
+        _, environment, function, writes, keeps_on_refusal = tool
+        backend = self.backends[environment]
+        state = backend.__dict__
+        before = state.copy() if writes else _NOTHING
         try:
-            value = tool.function(backend, *args, **kwargs)
+            value = function(backend, *args, **kwargs)
         except ToolError as error:
-            if tool.keeps_on_refusal is None:
+            if keeps_on_refusal is None:
                 state.update(before)
                 return Result.refused(error)
             return Result.refused(error, _changed(before, state))
         except Exception as error:
             state.update(before)
             return Result.refused(self._blame(tool, args, kwargs, error))
-        return Result(value, None, _changed(before, state))
+        return Result(value, None, writes and _changed(before, state))
 
     def _blame(
         self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception

@@ -707,7 +707,7 @@ def _moment(transaction: Mapping[str, Any]) -> datetime:
 
 
 def _object(value: Any, owner: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         raise Refused(f"{owner} is {value!r} and has no members.")
     return value
 
