@@ -151,7 +151,9 @@ function search() {
 function leave(event) {
   if (place.id !== null) return go(OVERVIEW);
   event.target.blur();
-  return place.filters.q && go({ filters: { q: "" } }, { replace: true });
+  // Also what was typed just now and is not yet searched for.
+  document.getElementById("search").value = "";
+  return go({ filters: { q: "" } }, { replace: true });
 }
 
 open(async (index) => {
