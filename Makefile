@@ -46,7 +46,7 @@ debug: .need-ID $(VENV)/.core $(VENV)/.extras ## Step through one trajectory in 
 	@$(VENV)/bin/turnwise debug "$$ID" $${RUN:+--run "$$RUN"} $(ARGS)
 
 test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite
-	@$(VENV)/bin/python -m pytest -n auto --dist loadfile $(ARGS)
+	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(ARGS)
 
 test-browser: $(VENV)/.dev $(VENV)/.browser ## Test the HTML report in Chromium: [CHROMIUM=/usr/bin/chromium]
 	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)

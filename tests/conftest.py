@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from trajectories import bfcl_single_turn
 from trajectories.dataset import Dataset
 from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
 from trajectories.validation import to_json
+
+# How long an example takes is the machine's affair; others may be busy on it.
+settings.register_profile("suite", settings(deadline=None))
+settings.load_profile("suite")
 
 PRINTER_TICKET = {
     "id": 1,
@@ -23,6 +28,14 @@ PRINTER_TICKET = {
     "created_by": "ann",
 }
 NOTES = {"type": "file", "content": "one\ntwo"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    # What commands keep from one to the next is neither taken from the user's cache nor left there.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TURNWISE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 def user(text: str) -> tuple[Message, ...]:

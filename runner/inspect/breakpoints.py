@@ -7,6 +7,7 @@ stands in front of the tool's own; one step into it leads to the backend's code.
 
 from __future__ import annotations
 
+import sys
 from bdb import BdbQuit
 from collections.abc import Iterable, Iterator
 from functools import wraps
@@ -25,6 +26,9 @@ from runner.inspect.writing import call_text
 from trajectories.errors import DataError
 
 _KEYS = ("turn", "step", "call")
+_STOPS_AT_ONCE = sys.version_info >= (3, 13)
+"""Whether pdb stops at ``breakpoint()`` itself and not at the line after it. Either way, one step
+from where it stops is to lead into the backend."""
 _DIGITS = 6
 """Longest index that is read."""
 
@@ -155,6 +159,8 @@ def _called(scope: _Scope, call: Call | MalformedCall) -> bool:
         reached = True
         session, call, result, truth = scope  # noqa: RUF059 - for whoever looks around
         try:
+            if _STOPS_AT_ONCE:
+                return (breakpoint(), function(backend, *args, **kwargs))[1]  # type: ignore[func-returns-value]
             breakpoint()
             return function(backend, *args, **kwargs)
         except BdbQuit:

@@ -167,7 +167,7 @@ def test_one_step_leads_from_the_breakpoint_into_the_backend(run):
         "turnwise: turn 0, step 1, call 0: create_ticket(title='Dark screen', priority=2)\n"
     )
     before, _, after = done.stdout.partition("--Call--")
-    assert "-> return function(backend, *args, **kwargs)" in before
+    assert "function(backend, *args, **kwargs)" in before
     assert "\"create_ticket(title='Dark screen', priority=2)\"" in before
     assert "(Pdb) True" in before
     assert "(\"create_ticket(title='Dark screen')\",)" in before
