@@ -1,81 +1,80 @@
-"""Trajectories as a Gymnasium environment of texts."""
+"""Trajectories as a Gymnasium environment of texts.
+
+``gymnasium.make("runner.adapters.gymnasium_env:Turnwise-v0", category="base")`` makes one by name;
+it takes the names that ``suite`` takes, and what ``TrajectoryEnv`` takes besides.
+"""
 
 from __future__ import annotations
 
 import json
 import string
-from collections.abc import Sequence
 from typing import Any
 
-import gymnasium
-from gymnasium import spaces
+from checkers.profile import Mode
+from runner.adapters import extra
+from runner.adapters.suite import Suite, suite
+from runner.rollout import Action, Observation, RewardName
 
-from checkers.profile import STRICT, Mode, Profile
-from runner.rollout import Observation, RewardName, RolloutEnv
-from trajectories.dataset import Dataset
-from trajectories.schema import Trajectory
+with extra():
+    import gymnasium
 
-MAX_ACTION = 10_000
-"""Longest action that the space has, in characters; longer ones are taken all the same."""
-MAX_OBSERVATION = 1_000_000
+MAX_ACTION, MAX_OBSERVATION = 10_000, 1_000_000
+"""Longest texts of the spaces, in characters; longer actions are taken all the same."""
 
 
 class TrajectoryEnv(gymnasium.Env[str, str]):
     """Trajectories, one per episode.
 
-    An observation is JSON: ``messages``, the chat messages that are new, and ``tools``. An action is
-    an assistant message as JSON, or plain text, which is what the model says or, for a prompting
-    model, its calls.
+    An observation is JSON: new ``messages`` of the chat, and ``tools``. An action is an assistant
+    message as JSON, or text: what the model says, and the calls of one that is prompted.
 
     Args:
-        trajectories: What ``reset`` chooses from, at random.
-        profile: How steps are decoded, executed and judged.
-        dataset: Where they are from; needed for the reference's data only.
+        chosen: What ``reset`` chooses from, at random.
         reward: Name of the reward, one of ``runner.rollout.REWARDS``.
         mode: How the model calls functions.
     """
 
-    def __init__(
-        self,
-        trajectories: Sequence[Trajectory],
-        profile: Profile = STRICT,
-        *,
-        dataset: Dataset | None = None,
-        reward: RewardName = "verdict",
-        mode: Mode = "fc",
-    ) -> None:
+    def __init__(self, chosen: Suite, reward: RewardName = "verdict", mode: Mode = "fc") -> None:
         text = string.ascii_letters + string.digits + string.punctuation + " "
-        self.action_space = spaces.Text(MAX_ACTION, min_length=0, charset=text)
-        self.observation_space = spaces.Text(MAX_OBSERVATION, charset=text)
-        self._trajectories = list(trajectories)
-        self._make = lambda trajectory: RolloutEnv(
-            trajectory, profile, dataset=dataset, reward=reward, mode=mode
-        )
+        self.action_space = gymnasium.spaces.Text(MAX_ACTION, min_length=0, charset=text)
+        self.observation_space = gymnasium.spaces.Text(MAX_OBSERVATION, charset=text)
+        self._chosen, self._reward, self._mode = chosen, reward, mode
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Begin a trajectory: the one that ``options["id"]`` names, or one by chance."""
+        """Begin a trajectory: the one that ``options["id"]`` names, or one by chance.
+
+        Raises:
+            KeyError: There is none of that id.
+        """
         super().reset(seed=seed)
-        index = int(self.np_random.integers(len(self._trajectories)))
-        wanted = (options or {}).get("id", self._trajectories[index].id)
-        (trajectory,) = [t for t in self._trajectories if t.id == wanted]
-        self.env = self._make(trajectory)
-        return _text(self.env.reset()), {"id": trajectory.id}
+        ids = list(self._chosen.dataset.trajectories)
+        id = (options or {}).get("id", ids[int(self.np_random.integers(len(ids)))])
+        self.env = self._chosen.env(id, self._reward, self._mode)
+        return _text(self.env.reset()), {"id": id}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Take what the model says or does."""
-        observation, reward, terminated, truncated, info = self.env.step(_action(action))
-        return _text(observation), reward, terminated and not truncated, truncated, info
+        observation, reward, over, truncated, info = self.env.step(_action(action))
+        return _text(observation), reward, over and not truncated, truncated, info
 
 
 def _text(observation: Observation) -> str:
     return json.dumps({"messages": observation.messages, "tools": observation.tools})
 
 
-def _action(text: str) -> Any:
+def _action(text: str) -> Action:
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):
         return text
     return message if isinstance(message, dict) and "role" in message else text
+
+
+def _make(*names: str, **named: Any) -> TrajectoryEnv:
+    own = {key: named.pop(key) for key in ("reward", "mode") if key in named}
+    return TrajectoryEnv(suite(*names, **named), **own)
+
+
+gymnasium.register("Turnwise-v0", entry_point=_make)

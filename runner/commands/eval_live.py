@@ -16,10 +16,11 @@ from typing import Any
 
 from checkers.profile import BFCL, Profile
 from runner.commands.common import DONE, INTERRUPTED, RUN_ERROR, note
+from runner.commands.judging import cluster_of
 from runner.commands.live_options import flags
-from runner.live.campaign import Job, Plan, function_docs_folder, jobs_of
+from runner.distributed.budget import Spending
+from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, conduct, estimate, open_jobs, preflight, secrets_of
-from runner.live.engine import Engine
 from runner.live.meter import Meter
 from runner.live.models.base import FatalError, Model, ModelError
 from runner.live.models.prompting import DEFAULT, read_prompts
@@ -76,6 +77,7 @@ def plan_of(options: argparse.Namespace, dataset: Dataset, profile: Profile) -> 
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
     settings = read_settings(options.config, flags(options))
     _check_budget(options.model, settings)
+    _check_workers(options, settings)
     prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT)
     return Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
 
@@ -121,12 +123,18 @@ def run_plan(
         jobs = open_jobs(store, trajectories, options.trials, options.only)
         note(f"{len(jobs)} episodes to do, kept in {store.folder}")
 
-        def watch(engine: Engine[Job, Record]) -> Callable[[Record], None]:
-            return Meter(len(jobs), sys.stderr, lambda: engine.spent, time.monotonic).count
+        def watch(spending: Spending) -> Callable[[Record], None]:
+            return Meter(len(jobs), sys.stderr, lambda: spending.spent, time.monotonic).count
 
         # What is loaded by now stays; looking through it again and again took a tenth of the time.
         gc.freeze()
-        ending = asyncio.run(conduct(plan, store, jobs, lambda: _connect(plan), watch))
+        cluster = cluster_of(options)
+        if cluster is not None:
+            from runner.distributed.episodes import conduct_on_ray
+
+            ending = conduct_on_ray(plan, store, jobs, _connect, watch, cluster)
+        else:
+            ending = asyncio.run(conduct(plan, store, jobs, lambda: _connect(plan), watch))
         return ending, _status(ending, store)
 
 
@@ -151,6 +159,20 @@ def _check_budget(model: str, settings: Settings) -> None:
         raise DataError(
             "--max-cost", f"the price of {model} is not known; give it by --price IN,OUT"
         )
+
+
+def _check_workers(options: argparse.Namespace, settings: Settings) -> None:
+    """Refuse, before anything is written, what the processes that are wanted cannot do.
+
+    Raises:
+        DataError: They cannot do it.
+    """
+    if cluster_of(options) is not None:
+        from runner.distributed.episodes import refuse_secrets
+
+        refuse_secrets(settings)
+    elif options.workers is not None:
+        raise DataError("--workers", "a live model is asked by one process, or by --engine ray")
 
 
 def _connect(plan: Plan) -> Model:
@@ -210,7 +232,8 @@ def _print_result(
 def _verdict_line(record: Record) -> bytes:
     """Return an episode's verdict as the line that other models' verdicts have, and its trial."""
     judged = record["verdict"] or {"valid": None, "error": record["error"]}
-    return json.dumps({"id": record["id"], "trial": record["trial"], **judged}).encode() + b"\n"
+    head = {name: record[name] for name in ("id", "trial", "category")}
+    return json.dumps({**head, **judged}).encode() + b"\n"
 
 
 def _print_estimate(plan: Plan, trajectories: Sequence[Trajectory], trials: int) -> None:

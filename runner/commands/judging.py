@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from checkers.profile import Profile
+from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
-from runner.commands.common import DONE, RUN_ERROR, written
-from runner.evaluate import Judged, evaluate
+from runner.choose import Runs
+from runner.commands.common import DONE, RUN_ERROR, positive, written
+from runner.distributed.cluster import Cluster, library
+from runner.evaluate import Judged, evaluate, run_recorded
 from runner.prepare import Prepared
 from runner.progress import progress
 from runner.runs.summary import outcome_of_judged, summary
+from runner.truth_cache import truth_cache
 from trajectories.dataset import Dataset
+from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 
@@ -28,6 +33,39 @@ def add_output_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_worker_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which processes do the work."""
+    parser.add_argument(
+        "--workers", type=positive, metavar="N", help="processes to judge with, or workers of Ray"
+    )
+    parser.add_argument(
+        "--engine", choices=["local", "ray"], default="local", help="where (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--address", metavar="NAME", help="the Ray cluster (default: one here, for the time being)"
+    )
+
+
+def cluster_of(options: argparse.Namespace) -> Cluster | None:
+    """Return the cluster to work on, or None for this machine without one.
+
+    Raises:
+        DataError: The options contradict each other, or Ray is not installed.
+    """
+    if options.engine == "ray":
+        library()
+        return Cluster(options.address, options.workers)
+    if options.address:
+        raise DataError("--address", "is that of a Ray cluster, and needs --engine ray")
+    return None
+
+
+def run_entry(prepared: Prepared, runs: Runs, profile: Profile, step_limit: int) -> Verdict:
+    """Execute again what recorded runs have of a trajectory, and judge it."""
+    entry, mode = runs[prepared.trajectory.id]
+    return run_recorded(prepared, entry.turns, mode, profile, step_limit)
+
+
 def judge_all(
     dataset: Dataset,
     trajectories: Sequence[Trajectory],
@@ -35,17 +73,54 @@ def judge_all(
     run: Callable[[Prepared], Verdict],
     options: argparse.Namespace,
 ) -> list[Judged]:
-    """Judge trajectories, show progress, and write verdict lines where they are wanted."""
-    judged = evaluate(dataset, trajectories, profile, run)
+    """Judge trajectories, show progress, and write verdict lines where they are wanted.
+
+    Raises:
+        DataError: Something of the user's cannot be used.
+    """
+    judged = _evaluated(dataset, trajectories, profile, run, options)
+    # What is loaded by now stays; looking through it again takes a sixth of the time.
+    gc.freeze()
     shown = progress(judged, len(trajectories), "judged", sys.stderr)
     if options.output is None:
         return list(shown)
     header = {"profile": profile.name, "dataset": dataset.name, "data_sha256": dataset.sha256}
     with written(options.output) as file:
-        return list(__written_lines(shown, header, file))
+        return list(_written_lines(shown, header, file))
 
 
-def __written_lines(
+def _evaluated(
+    dataset: Dataset,
+    trajectories: Sequence[Trajectory],
+    profile: Profile,
+    run: Callable[[Prepared], Verdict],
+    options: argparse.Namespace,
+) -> Iterator[Judged]:
+    """Return what becomes of trajectories, judged by the processes that are wanted."""
+    cluster = cluster_of(options)
+    if cluster is not None:
+        from runner.distributed.judging import evaluate_on_ray
+
+        return evaluate_on_ray(dataset, trajectories, profile, run, cluster=cluster)
+    if options.workers is not None:
+        # What several processes need takes a while to import.
+        from runner.spread import evaluate_in_processes
+
+        return evaluate_in_processes(dataset, trajectories, profile, run, workers=options.workers)
+    return _evaluated_here(dataset, trajectories, profile, run)
+
+
+def _evaluated_here(
+    dataset: Dataset,
+    trajectories: Sequence[Trajectory],
+    profile: Profile,
+    run: Callable[[Prepared], Verdict],
+) -> Iterator[Judged]:
+    with truth_cache(dataset, profile) as cache:
+        yield from evaluate(dataset, trajectories, profile, run, cache.outcomes)
+
+
+def _written_lines(
     outcomes: Iterable[Judged], header: dict[str, str], file: IO[str]
 ) -> Iterator[Judged]:
     for outcome in outcomes:
@@ -62,7 +137,8 @@ def report(
 ) -> int:
     """Print the table and what the data were; return the exit status."""
     counted = [outcome_of_judged(outcome) for outcome in outcomes]
-    for line in summary(counted, trajectories, 1, population, allow_errors=False):
+    field = profile is BFCL
+    for line in summary(counted, trajectories, 1, population, allow_errors=False, field=field):
         print(line)
     print(
         f"data {dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}; "

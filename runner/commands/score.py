@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from checkers.verdict import Verdict
 from runner import choose
 from runner.commands.common import add_profile_options, new_command, note, profile_of
-from runner.commands.judging import add_output_option, judge_all, report
-from runner.evaluate import run_recorded
-from runner.prepare import Prepared
+from runner.commands.judging import (
+    add_output_option,
+    add_worker_options,
+    judge_all,
+    report,
+    run_entry,
+)
 from runner.runs import result_file
 
 
@@ -34,6 +38,7 @@ def add_command(commands: Any) -> None:
     )
     add_profile_options(parser)
     add_output_option(parser)
+    add_worker_options(parser)
 
 
 def _score(options: argparse.Namespace) -> int:
@@ -42,10 +47,6 @@ def _score(options: argparse.Namespace) -> int:
     dataset = choose.dataset(options.dataset, wanted, note)
     profile = profile_of(options, dataset)
     trajectories = choose.trajectories(dataset, runs)
-
-    def run(prepared: Prepared) -> Verdict:
-        entry, mode = runs[prepared.trajectory.id]
-        return run_recorded(prepared, entry.turns, mode, profile, options.step_limit)
-
+    run = partial(run_entry, runs=runs, profile=profile, step_limit=options.step_limit)
     outcomes = judge_all(dataset, trajectories, profile, run, options)
     return report(dataset, profile, trajectories, outcomes, len(trajectories))

@@ -3,16 +3,19 @@ from __future__ import annotations
 import json
 import warnings
 
+import gymnasium
 import pytest
 from gymnasium.utils.env_checker import check_env
 
 from envs.calls import parse_call
 from runner.adapters.gymnasium_env import TrajectoryEnv
-from trajectories.dataset import load_embedded
-from trajectories.schema import Category
+from runner.adapters.suite import suite
+from runner.rollout import REWARDS
+from trajectories.errors import DataError
 
-DATA = load_embedded([Category.BASE])
-SOME = list(DATA.trajectories.values())[:5]
+BASE = suite(category="base")
+SOME = list(BASE.dataset.trajectories.values())[:5]
+NAME = "runner.adapters.gymnasium_env:Turnwise-v0"
 
 
 def message(texts):
@@ -23,16 +26,17 @@ def message(texts):
     return json.dumps({"role": "assistant", "content": None, "tool_calls": made})
 
 
+@pytest.mark.parametrize("reward", REWARDS)
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
-def test_it_passes_the_library_s_own_check(mode):
+def test_it_passes_the_library_s_own_check(mode, reward):
+    env = gymnasium.make(NAME, category="base", reward=reward, mode=mode)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # It has no picture and is not registered, which the checker only remarks on.
-        check_env(TrajectoryEnv(SOME, mode=mode), skip_render_check=True, warn=False)
+        check_env(env.unwrapped)
 
 
 def test_the_ground_truth_is_rewarded():
-    env = TrajectoryEnv(SOME, reward="progress")
+    env = TrajectoryEnv(BASE, reward="progress")
     for trajectory in SOME:
         observation, info = env.reset(options={"id": trajectory.id})
         assert info == {"id": trajectory.id}
@@ -49,16 +53,26 @@ def test_the_ground_truth_is_rewarded():
 
 
 def test_a_seed_chooses_the_trajectory():
-    env, other = TrajectoryEnv(SOME), TrajectoryEnv(SOME)
+    env, other = TrajectoryEnv(BASE), TrajectoryEnv(BASE)
     seen = [env.reset(seed=seed)[1]["id"] for seed in range(20)]
     assert seen == [other.reset(seed=seed)[1]["id"] for seed in range(20)]
     assert len(set(seen)) > 1
 
 
 def test_the_step_limit_truncates():
-    env = TrajectoryEnv(SOME)
-    env.reset(seed=0)
+    env = TrajectoryEnv(BASE)
+    env.reset(options={"id": SOME[0].id})
     call = message(SOME[0].turns[0].ground_truth[:1])
     for _ in range(21):
         *_, terminated, truncated, _ = env.step(call)
     assert (terminated, truncated) == (False, True)
+
+
+def test_there_must_be_such_a_trajectory():
+    with pytest.raises(KeyError, match="nothing_1"):
+        TrajectoryEnv(BASE).reset(options={"id": "nothing_1"})
+
+
+def test_there_must_be_such_a_profile():
+    with pytest.raises(DataError, match="profile: 'lax' is none of bfcl, strict"):
+        gymnasium.make(NAME, profile="lax")

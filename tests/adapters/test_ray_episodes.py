@@ -1,0 +1,176 @@
+"""Live runs on a real cluster: workers ask a server, this process keeps what they did."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from functools import partial
+
+import pytest
+
+from checkers.profile import STRICT
+from runner.distributed.episodes import conduct_on_ray
+from runner.live.campaign import Plan
+from runner.live.conduct import conduct, open_jobs
+from runner.live.models.openai_model import OpenAIModel
+from runner.live.models.prompting import read_prompts
+from runner.live.settings import Settings
+from runner.runs.store import RunStore, read_run
+from tests.live.running import comparable, ready_and
+from tests.servers.answers import of_dataset
+from tests.servers.faults import fault
+from tests.servers.serving import FakeServer
+from trajectories.dataset import load_embedded
+from trajectories.errors import DataError
+from trajectories.schema import Category
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
+
+DATA = load_embedded([Category.BASE])
+SOME = list(DATA.trajectories.values())[:12]
+
+
+def connect(folder, plan):
+    """Connect to the server, and note which process did."""
+    (folder / str(os.getpid())).touch()
+    return OpenAIModel("fake", base_url=plan.settings.base_url)
+
+
+@pytest.fixture
+def server():
+    """Return a server that knows the truth, and takes its time."""
+    with FakeServer(ready_and(of_dataset("turnwise", "base")), latency=0.02) as server:
+        yield server
+
+
+class Runs:
+    """Does runs on the cluster, each in a folder of its own."""
+
+    def __init__(self, cluster, server, folder):
+        self.cluster = cluster
+        self.server = server
+        self.folder = folder
+        self.workers = folder / "workers"
+        self.workers.mkdir()
+
+    def plan(self, **settings):
+        """Return a plan."""
+        url = self.server.base_url
+        return Plan("fake", DATA, STRICT, 20, Settings(base_url=url, **settings), read_prompts())
+
+    def store(self, name, plan):
+        """Return a store that begins a run or goes on with it."""
+        there = (self.folder / name).exists()
+        return (RunStore.resume if there else RunStore.create)(
+            self.folder / name, plan.definition({})
+        )
+
+    def go(self, name, on_record=lambda number: None, **settings):
+        """Do what is left of a run, and return how it ended."""
+        plan = self.plan(**settings)
+        number = iter(range(1, 1000))
+        with self.store(name, plan) as store:
+            return conduct_on_ray(
+                plan,
+                store,
+                open_jobs(store, SOME, 1, None),
+                partial(connect, self.workers),
+                lambda spending: lambda record: on_record(next(number)),
+                self.cluster,
+            )
+
+    async def here(self, name):
+        """Do a run in this process."""
+        plan = self.plan()
+        with self.store(name, plan) as store:
+            jobs = open_jobs(store, SOME, 1, None)
+            make = partial(OpenAIModel, "fake", base_url=plan.settings.base_url)
+            await conduct(plan, store, jobs, make, lambda engine: lambda record: None)
+
+    def comparable(self, name):
+        """Return the episodes of a run without what differs between equal runs."""
+        return comparable(self.folder / name)
+
+
+@pytest.fixture
+def runs(cluster, server, tmp_path):
+    """Return what does runs."""
+    return Runs(cluster, server, tmp_path)
+
+
+@pytest.fixture
+def truth(runs):
+    """Return the episodes of a run in this process."""
+    asyncio.run(runs.here("here"))
+    return runs.comparable("here")
+
+
+def test_the_run_is_that_of_one_process(runs, truth):
+    ending = runs.go("there")
+    assert (ending.stop_reason, ending.failed) == (None, False)
+    assert runs.comparable("there") == truth
+    run = read_run(runs.folder / "there")
+    steps = [step for record in run.episodes() for step in record["steps"]]
+    assert ending.spent.requests == len(steps)
+    assert all(run.tools(step["tools"]) for step in steps)
+    assert len(list(runs.workers.iterdir())) == 2
+
+
+def test_what_a_killed_worker_had_is_done_by_another(runs, truth):
+    def kill_one(number):
+        if number == 2:
+            os.kill(int(min(path.name for path in runs.workers.iterdir())), signal.SIGKILL)
+
+    ending = runs.go("there", kill_one, concurrency=4)
+    assert ending.stop_reason is None
+    assert runs.comparable("there") == truth
+    assert len(list(runs.workers.iterdir())) == 3
+
+
+def test_an_interrupted_run_goes_on(runs, truth):
+    def interrupt(number):
+        if number == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    ending = runs.go("there", interrupt, concurrency=2)
+    assert (ending.stop_reason, ending.failed) == ("interrupted", False)
+    done = len(runs.comparable("there"))
+    # What was under way was finished.
+    assert 2 <= done < len(SOME)
+    assert runs.go("there").stop_reason is None
+    assert runs.comparable("there") == truth
+
+
+def test_a_second_interrupt_gives_up_what_is_under_way(runs):
+    def interrupt(number):
+        if number == 1:
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGINT)
+
+    ending = runs.go("there", interrupt, concurrency=4)
+    assert (ending.stop_reason, ending.failed) == ("interrupted", False)
+    assert len(runs.comparable("there")) == 1
+
+
+def test_the_budget_is_one_for_all_workers(runs, truth):
+    before = runs.server.requests
+    ending = runs.go("there", max_requests=20)
+    assert runs.server.requests - before == 20 == ending.spent.requests
+    assert (ending.stop_reason, ending.failed) == ("the budget of 20 requests is used up", False)
+    assert len(runs.comparable("there")) < len(SOME)
+    runs.go("there")
+    assert runs.comparable("there") == truth
+
+
+def test_an_error_that_no_request_survives_ends_the_run(runs):
+    runs.server.answer = fault("401")
+    ending = runs.go("there")
+    assert ending.failed
+    assert "OPENAI_API_KEY" in ending.stop_reason
+    assert runs.comparable("there") == []
+
+
+def test_no_secret_travels(runs):
+    with pytest.raises(DataError, match="--engine ray: takes no header or address with a secret"):
+        runs.go("there", extra_headers={"Authorization": "Bearer not-a-real-one"})
