@@ -18,7 +18,7 @@ LOCKS := configs/locks
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup eval replay debug test test-browser test-adapters check conformance bench bench-single-turn bench-compare profile soak bench-live lock clean
+.PHONY: help setup eval replay debug test test-browser test-adapters check conformance bench bench-compare profile soak bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -66,9 +66,8 @@ conformance: $(VENV)/.dev $(BFCL_VENV)/.bfcl ## Compare with BFCL itself: [RECOR
 bench: $(VENV)/.core $(BFCL_VENV)/.bfcl ## Speed beside BFCL's: [RECORDED=folder of runs] [RUN=one run BFCL=its command]
 	@$(VENV)/bin/python -m tests.benchmarks --bfcl-python $(BFCL_VENV)/bin/python \
 		$${BFCL:+--bfcl "$$BFCL"} $${RECORDED:+--recorded "$$RECORDED"} $${RUN:+--run "$$RUN"} $(ARGS)
-
-bench-single-turn: .need-BFCL $(VENV)/.core $(VENV)/.extras ## Speed of scoring single turns: RUN=folder BFCL=its command, fully installed
-	@$(VENV)/bin/python -m tests.benchmarks.single_turn --bfcl "$$BFCL" --run "$$RUN" $(ARGS)
+	@test -z "$$BFCL" || test ! -d "$$RUN/single_turn" || $(VENV)/bin/python -m tests.benchmarks.single_turn \
+		--bfcl "$$BFCL" --run "$$RUN/single_turn"
 
 bench-compare: .need-BASE $(VENV)/.core ## Speed beside an earlier revision's: BASE= [RECORDED=] [RUN=]
 	@$(VENV)/bin/python -m tests.benchmarks.compare "$$BASE" \
