@@ -32,9 +32,11 @@ setup: $(VENV)/.core ## Leave a ready command, .venv/bin/turnwise
 # Everything but these needs a provider's library; a first word is enough to tell.
 OFFLINE := oracle null replay:%
 models = $(if $(filter-out $(OFFLINE),$(firstword $(MODEL))),$(VENV)/.models)
+# Java and JavaScript are read with grammars of their own.
+languages = $(if $(findstring java,$(CATEGORY))$(findstring single_turn,$(CATEGORY))$(filter all,$(CATEGORY)),$(VENV)/.extras)
 
 # Values reach the shell as environment variables, never as text of a command.
-eval: .need-MODEL $(VENV)/.core $(models) ## Run a model: MODEL=oracle [DATASET= CATEGORY= PROFILE= OUTPUT=]
+eval: .need-MODEL $(VENV)/.core $(models) $(languages) ## Run a model: MODEL=oracle [DATASET= CATEGORY= PROFILE= OUTPUT=]
 	@$(VENV)/bin/turnwise eval --model "$$MODEL" $${DATASET:+--dataset "$$DATASET"} \
 		$${CATEGORY:+--category "$$CATEGORY"} $${PROFILE:+--profile "$$PROFILE"} \
 		$${OUTPUT:+--output "$$OUTPUT"} $(ARGS)
