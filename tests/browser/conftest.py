@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 from runner.report.run_report import report
 from runner.report.viewing import ViewedRun
@@ -26,6 +26,7 @@ QUIET = (
 DESKTOP = {"width": 1280, "height": 900}
 PATIENCE = 20_000
 """Milliseconds after which what should have come is taken to be missing."""
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
