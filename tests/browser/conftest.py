@@ -47,17 +47,17 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def visit(browser: Browser, tmp_path: Path, complaints: list[str]) -> Iterator[Callable[..., Page]]:
-    """Open a report on runs, and see at the end that there was nothing to complain of."""
-    path = tmp_path / "report.html"
+def show(browser: Browser, tmp_path: Path, complaints: list[str]) -> Iterator[Callable[..., Page]]:
+    """Open an HTML page, and see at the end that there was nothing to complain of."""
+    path = tmp_path / "page.html"
     contexts = []
 
     def asked(request: Request) -> None:
         if request.url.split("#")[0] != path.as_uri() or not request.is_navigation_request():
             complaints.append(f"asked for {request.url}")
 
-    def open_page(*runs: ViewedRun, at: str = "", **settings: Any) -> Page:
-        path.write_text(report(runs), encoding="utf-8")
+    def open_page(html: str, at: str = "", **settings: Any) -> Page:
+        path.write_text(html, encoding="utf-8")
         context = browser.new_context(**{"viewport": DESKTOP, **settings})
         contexts.append(context)
         page = context.new_page()
@@ -74,3 +74,13 @@ def visit(browser: Browser, tmp_path: Path, complaints: list[str]) -> Iterator[C
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def visit(show: Callable[..., Page]) -> Callable[..., Page]:
+    """Open a report on runs."""
+
+    def open_report(*runs: ViewedRun, at: str = "", **settings: Any) -> Page:
+        return show(report(runs), at, **settings)
+
+    return open_report

@@ -7,7 +7,6 @@ import pytest
 from checkers.profile import BFCL
 from runner.inspect.comparison import compare_runs
 from runner.report.comparison_page import comparison_page
-from tests.browser.conftest import DESKTOP, PATIENCE
 from tests.runner.report.making import call, source_of
 
 RIGHT = [
@@ -19,33 +18,17 @@ HOSTILE = [[call("</script><img src=x onerror=alert(1)>\u202e\x00", a=1)], []]
 
 
 @pytest.fixture
-def visit_comparison(browser, dataset_of, folders, tmp_path):
+def visit_comparison(show, dataset_of, folders):
     """Open the page that compares runs of as many entries as the second one has turns."""
-    complaints, contexts = [], []
 
     def open_page(*others, **settings):
         entries = [replace(folders, id=f"entry_{n}", provenance={}) for n in range(len(others))]
         ids = [entry.id for entry in entries]
         runs = source_of(dict.fromkeys(ids, RIGHT)), source_of(dict(zip(ids, others, strict=True)))
         compared = compare_runs(runs, dataset_of(*entries), BFCL, (20, 20))
-        path = tmp_path / "comparison.html"
-        path.write_text(comparison_page(compared), encoding="utf-8")
-        context = browser.new_context(**{"viewport": DESKTOP, **settings})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
-        page.goto(path.as_uri())
-        page.on("request", lambda request: complaints.append(f"asked for {request.url}"))
-        page.wait_for_selector("h1")
-        return page
+        return show(comparison_page(compared), **settings)
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    return open_page
 
 
 def rows(page):
