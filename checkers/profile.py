@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from envs.decoding import (
+from checkers.replies.decoding import (
     Decoder,
     decode_text,
     decode_text_as_bfcl,

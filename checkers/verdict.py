@@ -9,7 +9,7 @@ from envs.results import Result
 from envs.state import Difference, Snapshot, to_json
 
 if TYPE_CHECKING:
-    from checkers.single_turn.verdict import Failure as CallFailure
+    from checkers.calls.verdict import Failure as CallFailure
 
 
 class Reason(StrEnum):

@@ -12,15 +12,15 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from envs.backend import Backend
+from envs.backends.file_system import GorillaFileSystem
+from envs.backends.math_api import MathAPI
+from envs.backends.message import MessageAPI
+from envs.backends.ticket import TicketAPI
+from envs.backends.trading_bot import TradingBot
+from envs.backends.travel_booking import TravelAPI
+from envs.backends.twitter import TwitterAPI
+from envs.backends.vehicle_control import VehicleControlAPI
 from envs.errors import ConfigError, ConfigProblem
-from envs.file_system import GorillaFileSystem
-from envs.math_api import MathAPI
-from envs.message import MessageAPI
-from envs.ticket import TicketAPI
-from envs.trading_bot import TradingBot
-from envs.travel_booking import TravelAPI
-from envs.twitter import TwitterAPI
-from envs.vehicle_control import VehicleControlAPI
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

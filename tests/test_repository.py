@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.fetch import WHEEL_SHA256
+from runner.data.fetch import WHEEL_SHA256
 from trajectories.bfcl import PACKAGE, VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,9 +38,9 @@ ALLOWED = {
     ("envs/interface.py", "getattr"): "reads bounds whose names the module itself lists",
     ("envs/testing/sessions.py", "subprocess"): "plays the same calls under other hash seeds",
     ("envs/backend.py", "getattr"): "copies defaults of the fields that the class itself declares",
-    ("envs/vehicle_control.py", "getattr"): "reads fields that the module itself names",
+    ("envs/backends/vehicle_control.py", "getattr"): "reads fields that the module itself names",
     ("runner/cli.py", "import_module"): "loads the module of a command out of a list of its own",
-    ("runner/fetch.py", "subprocess"): "starts the package installer to download the data",
+    ("runner/data/fetch.py", "subprocess"): "starts the package installer to download the data",
 }
 """Where one of these is used all the same, and why it is safe."""
 

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from checkers.single_turn.documents import Answer, FunctionDocument, Kind, Language, Task
-from checkers.single_turn.profile import SingleTurnProfile
-from checkers.single_turn.type_words import Expected, expected
+from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.profile import SingleTurnProfile
+from checkers.calls.type_words import Expected, expected
+from checkers.replies.decoding import Step
 from envs.calls import Call
-from envs.decoding import Step
 from trajectories.source_text import source_text
 
 IN_WORDS = "None of the functions does that."

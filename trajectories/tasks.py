@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from checkers.single_turn.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 
 

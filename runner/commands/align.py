@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from runner.analysis.align import MOST, Column, align, document, lines
 from runner.commands.common import DONE, add_data_options, add_profile_options, index, new_command
 from runner.commands.inspecting import examined_episodes, show, source_name, with_state
-from runner.inspect.align import MOST, Column, align, document, lines
 from trajectories.errors import DataError
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from checkers.profile import BFCL, STRICT
 from checkers.score import Score
-from runner import choose
+from runner.analysis.audit import execute_runs, read_runs
 from runner.commands.common import DONE, note
-from runner.runs import result_file
-from runner.runs.audit import execute_runs, read_runs
-from runner.table import table
+from runner.data import choose
+from runner.records import result_file
+from runner.show.table import table
 from trajectories.audit import Finding, audit
 from trajectories.errata import corrected, read_errata
 

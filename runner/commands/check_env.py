@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from envs.backend import Backend
 from envs.interface import place
 from runner.commands.common import DONE, new_command
-from runner.environments import environments
+from runner.commands.environments import environments
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
-from runner.episode import STEP_LIMIT
-from runner.terminal import visible
+from runner.episodes.episode import STEP_LIMIT
+from runner.show.terminal import visible
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Category

@@ -1,6 +1,6 @@
 """The command ``turnwise compare``: two runs over the same entries.
 
-What it does is in ``runner.inspect``, which is imported only when the command is run.
+What it does is in ``runner.analysis``, which is imported only when the command is run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from runner.commands.common import DONE, add_profile_options, new_command, note,
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from runner.inspect.comparison import Comparison
+    from runner.analysis.comparison import Comparison
 
 
 def add_command(commands: Any) -> None:
@@ -36,12 +36,12 @@ def add_command(commands: Any) -> None:
 
 
 def _compare(options: argparse.Namespace) -> int:
+    from runner.analysis.comparison_lines import lines
     from runner.commands.inspecting import show
-    from runner.inspect.comparison_lines import lines
 
     comparison = _comparison(options)
     if options.html is not None:
-        from runner.report.comparison_page import comparison_page
+        from runner.analysis.report.comparison_page import comparison_page
 
         with written(options.html) as file:
             file.write(comparison_page(comparison))
@@ -54,9 +54,9 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _comparison(options: argparse.Namespace) -> Comparison:
+    from runner.analysis.comparison import compare_runs
+    from runner.analysis.source import data_change, dataset_of, open_run
     from runner.commands.inspecting import rules_of
-    from runner.inspect.comparison import compare_runs
-    from runner.inspect.source import data_change, dataset_of, open_run
 
     first, second = open_run(options.run_a), open_run(options.run_b)
     dataset = dataset_of(first, options.dataset, note)

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from runner import choose
 from runner.commands.common import DONE, new_command, note, positive, written
-from runner.table import table
+from runner.data import choose
+from runner.show.table import table
 
 
 def add_command(commands: Any) -> None:
@@ -67,7 +67,7 @@ def _dataset_show(options: argparse.Namespace) -> int:
 
 def _dataset_build(options: argparse.Namespace) -> int:
     # Plays every ground truth, and only this command needs what that takes.
-    from trajectories.build import FOLDER, ITEMS, texts
+    from trajectories.making.build import FOLDER, ITEMS, texts
 
     files = texts(options.source or FOLDER, options.seed, options.size or ITEMS)
     for path, text in files.items():

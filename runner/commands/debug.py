@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from runner.analysis.examined import Examined
 from runner.commands.common import DONE, add_data_options, add_profile_options, index, new_command
 from runner.commands.inspecting import examined_episode, examined_truth, with_state
-from runner.inspect.examined import Examined
 from trajectories.errors import DataError
 
 
@@ -32,7 +32,7 @@ def _debug(options: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise DataError("debug", "needs a terminal; without one, turnwise replay prints the same")
     try:
-        from runner.debugger.app import Debugger
+        from runner.analysis.debugger.app import Debugger
     except ModuleNotFoundError as error:
         raise DataError(
             "debug", f"{error.name} is missing: pip install 'turnwise[debug]'"

@@ -6,7 +6,6 @@ import argparse
 from functools import partial
 from typing import Any
 
-from runner import choose
 from runner.commands.common import (
     add_data_options,
     add_profile_options,
@@ -23,8 +22,9 @@ from runner.commands.judging import (
     run_entry,
 )
 from runner.commands.live_options import add_options
-from runner.evaluate import run_null, run_oracle
-from runner.rest.connect import REST_CLIENT
+from runner.data import choose
+from runner.data.rest.connect import REST_CLIENT
+from runner.episodes.evaluate import run_null, run_oracle
 from trajectories.dataset import Dataset
 
 
@@ -67,7 +67,7 @@ def _eval(options: argparse.Namespace) -> int:
     population = len(everything) if options.sample else len(trajectories)
     dataset.allow_network = options.allow_network
     if any(REST_CLIENT in trajectory.environments for trajectory in trajectories):
-        from runner.rest.health import require_up
+        from runner.data.rest.health import require_up
 
         require_up(trajectories, allow_network=options.allow_network)
     if dataset.tolerant:

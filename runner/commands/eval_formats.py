@@ -13,15 +13,15 @@ from datetime import datetime
 from pathlib import Path
 
 from checkers.profile import Profile
+from runner.analysis.format_scores import FormatScore, lines
+from runner.analysis.summary import outcome_of
 from runner.commands.common import DONE, RUN_ERROR, note
 from runner.commands.eval_live import is_ready, plan_of, run_plan
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, estimate
-from runner.live.formats.prompt_format import PromptFormat, formats_named
-from runner.live.models.tools import toolbox_of
-from runner.runs.format_scores import FormatScore, lines
-from runner.runs.store import RUN_FILE, default_folder, read_run
-from runner.runs.summary import outcome_of
+from runner.models.formats.prompt_format import PromptFormat, formats_named
+from runner.models.tools import toolbox_of
+from runner.records.store import RUN_FILE, default_folder, read_run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import ExpectedCalls, Trajectory

@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import BFCL, Profile
+from runner.analysis.summary import outcome_of, summary, totals_of, usage_lines
 from runner.commands.common import DONE, INTERRUPTED, RUN_ERROR, note
 from runner.commands.judging import cluster_of
 from runner.commands.live_options import flags
-from runner.distributed.budget import Spending
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, conduct, estimate, open_jobs, preflight, secrets_of
 from runner.live.meter import Meter
-from runner.live.models.base import FatalError, Model, ModelError
-from runner.live.models.prompting import DEFAULT, read_prompts
-from runner.live.models.tools import toolbox_of
+from runner.live.ray.budget import Spending
 from runner.live.settings import Settings, read_settings
-from runner.runs.store import Record, RunStore, default_folder, read_run, write_whole
-from runner.runs.summary import outcome_of, summary, totals_of, usage_lines
+from runner.models.base import FatalError, Model, ModelError
+from runner.models.prompting import DEFAULT, read_prompts
+from runner.models.tools import toolbox_of
+from runner.records.store import Record, RunStore, default_folder, read_run, write_whole
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -130,7 +130,7 @@ def run_plan(
         gc.freeze()
         cluster = cluster_of(options)
         if cluster is not None:
-            from runner.distributed.episodes import conduct_on_ray
+            from runner.live.ray.episodes import conduct_on_ray
 
             ending = conduct_on_ray(plan, store, jobs, _connect, watch, cluster)
         else:
@@ -153,7 +153,7 @@ def _check_budget(model: str, settings: Settings) -> None:
     Raises:
         DataError: The price is unknown.
     """
-    from runner.live.models.prices import listed_price
+    from runner.models.prices import listed_price
 
     if settings.max_cost is not None and settings.price is None and not listed_price(model):
         raise DataError(
@@ -168,7 +168,7 @@ def _check_workers(options: argparse.Namespace, settings: Settings) -> None:
         DataError: They cannot do it.
     """
     if cluster_of(options) is not None:
-        from runner.distributed.episodes import refuse_secrets
+        from runner.live.ray.episodes import refuse_secrets
 
         refuse_secrets(settings)
     elif options.workers is not None:
@@ -177,8 +177,8 @@ def _check_workers(options: argparse.Namespace, settings: Settings) -> None:
 
 def _connect(plan: Plan) -> Model:
     # The clients' libraries take seconds to import, and only a live model needs them.
-    from runner.live.models.connect import connect
-    from runner.live.models.prices import Price
+    from runner.models.connect import connect
+    from runner.models.prices import Price
 
     settings = plan.settings
     price = None

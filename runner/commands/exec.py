@@ -12,9 +12,9 @@ from typing import Any
 from envs.errors import BackendFault, ConfigProblem
 from envs.long_context import Pack
 from envs.session import check_config
-from runner import choose
 from runner.commands.common import DONE, RUN_ERROR, new_command, note
-from runner.execute import execute, read_script
+from runner.data import choose
+from runner.episodes.execute import execute, read_script
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object

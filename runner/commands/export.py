@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from runner.commands.common import DONE, index, new_command
-from runner.runs.export import export_bfcl, export_openai_messages
-from runner.runs.store import read_run
+from runner.records.export import export_bfcl, export_openai_messages
+from runner.records.store import read_run
 from trajectories.errors import DataError
 
 FORMATS = ("bfcl", "openai-messages")

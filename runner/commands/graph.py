@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from envs.registry import BACKENDS
-from runner import choose
 from runner.commands.common import DONE, new_command, note, positive
-from runner.prepare import load_session
-from runner.table import table
+from runner.data import choose
+from runner.episodes.prepare import load_session
+from runner.show.table import table
 from trajectories.errors import DataError
-from trajectories.graph import Graph, load, statistics
-from trajectories.graph_drawing import to_dot, to_svg
-from trajectories.sampling import Coverage, Origin, Step, cover, coverage, sample, trace
-from trajectories.sampling import Path as Walk
+from trajectories.graph.drawing import to_dot, to_svg
+from trajectories.graph.graph import Graph, load, statistics
+from trajectories.graph.sampling import Coverage, Origin, Step, cover, coverage, sample, trace
+from trajectories.graph.sampling import Path as Walk
 
 _EMBEDDED = ""
 """What ``--coverage`` without a value stands for: the data set that comes along."""

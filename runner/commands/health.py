@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from runner import choose
 from runner.commands.common import DONE, RUN_ERROR, add_data_options, new_command, note
+from runner.data import choose
 
 
 def add_command(commands: Any) -> None:
@@ -23,8 +23,8 @@ def add_command(commands: Any) -> None:
 
 def _health(options: argparse.Namespace) -> int:
     # They bring network libraries along, which no other command should have to load.
-    from runner.rest.connect import getter
-    from runner.rest.health import ask_all
+    from runner.data.rest.connect import getter
+    from runner.data.rest.health import ask_all
 
     wanted = choose.categories(options.category or "rest", options.dataset)
     dataset = choose.dataset(options.dataset, wanted, note)

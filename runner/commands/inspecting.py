@@ -10,20 +10,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
-from checkers.single_turn.errors import CannotJudge
-from runner import choose
+from runner.analysis.examined import Examined, examine_recorded, examine_truth
+from runner.analysis.source import RunSource, dataset_of, open_trajectory
 from runner.commands.common import note, profile_of
-from runner.inspect.examined import Examined, examine_recorded, examine_truth
-from runner.inspect.source import RunSource, dataset_of, open_trajectory
-from runner.prepare import prepare
-from runner.runs.result_file import categories_of, category_of
-from runner.terminal import Line, painted, wants_colour
+from runner.data import choose
+from runner.episodes.prepare import prepare
+from runner.records.result_file import categories_of, category_of
+from runner.show.terminal import Line, painted, wants_colour
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from runner.inspect.single_turn import ExaminedAnswer
+    from runner.analysis.single_turn import ExaminedAnswer
 
 
 def examined_truth(options: argparse.Namespace) -> Examined | ExaminedAnswer:

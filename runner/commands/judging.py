@@ -13,14 +13,14 @@ from typing import IO
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
-from runner.choose import Runs
+from runner.analysis.summary import outcome_of_judged, summary
 from runner.commands.common import DONE, RUN_ERROR, positive, written
-from runner.distributed.cluster import Cluster, library
-from runner.evaluate import Judged, evaluate, run_recorded
-from runner.prepare import Prepared
-from runner.progress import progress
-from runner.runs.summary import outcome_of_judged, summary
-from runner.truth_cache import truth_cache
+from runner.data.choose import Runs
+from runner.data.truth_cache import truth_cache
+from runner.episodes.evaluate import Judged, evaluate, run_recorded
+from runner.episodes.prepare import Prepared
+from runner.live.ray.cluster import Cluster, library
+from runner.show.progress import progress
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -99,12 +99,12 @@ def _evaluated(
     """Return what becomes of trajectories, judged by the processes that are wanted."""
     cluster = cluster_of(options)
     if cluster is not None:
-        from runner.distributed.judging import evaluate_on_ray
+        from runner.live.ray.judging import evaluate_on_ray
 
         return evaluate_on_ray(dataset, trajectories, profile, run, cluster=cluster)
     if options.workers is not None:
         # What several processes need takes a while to import.
-        from runner.spread import evaluate_in_processes
+        from runner.episodes.spread import evaluate_in_processes
 
         return evaluate_in_processes(dataset, trajectories, profile, run, workers=options.workers)
     return _evaluated_here(dataset, trajectories, profile, run)

@@ -23,7 +23,7 @@ def add_command(commands: Any) -> None:
 
 
 def _new_env(options: argparse.Namespace) -> int:
-    from runner.scaffold.plan import in_checkout, in_package
+    from runner.commands.scaffold.plan import in_checkout, in_package
 
     plan = in_package(options.name, options.path) if options.path else in_checkout(options.name)
     for path, text in plan.files.items():

@@ -7,6 +7,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runner.analysis.breakpoints import read_place, stops, visit
+from runner.analysis.examined import Examined
+from runner.analysis.transcript import Selection, shown_turns
+from runner.analysis.writing import document, lines
 from runner.commands.common import (
     DONE,
     add_data_options,
@@ -22,15 +26,11 @@ from runner.commands.inspecting import (
     source_name,
     with_state,
 )
-from runner.inspect.breakpoints import read_place, stops, visit
-from runner.inspect.examined import Examined
-from runner.inspect.transcript import Selection, shown_turns
-from runner.inspect.writing import document, lines
-from runner.terminal import visible
+from runner.show.terminal import visible
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from runner.inspect.single_turn import ExaminedAnswer
+    from runner.analysis.single_turn import ExaminedAnswer
 
 
 def add_command(commands: Any) -> None:
@@ -87,7 +87,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _replay_answer(examined: ExaminedAnswer, source: str, options: argparse.Namespace) -> int:
-    from runner.inspect import answer_writing
+    from runner.analysis import answer_writing
 
     for flag, wanted in (("--turn", options.turn), ("--step", options.step)):
         if wanted:

@@ -1,6 +1,6 @@
 """The command ``turnwise report``: runs as one HTML file.
 
-What it does is in ``runner.report``, which is imported only when the command is run.
+What it does is in ``runner.analysis.report``, which is imported only when the command is run.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def add_command(commands: Any) -> None:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from runner.inspect.source import dataset_of, open_run
-    from runner.report.run_report import report
-    from runner.report.viewing import view
+    from runner.analysis.report.run_report import report
+    from runner.analysis.report.viewing import view
+    from runner.analysis.source import dataset_of, open_run
 
     runs = []
     for path in options.runs:

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from runner import choose
 from runner.commands.common import add_profile_options, new_command, note, profile_of
 from runner.commands.judging import (
     add_output_option,
@@ -16,7 +15,8 @@ from runner.commands.judging import (
     report,
     run_entry,
 )
-from runner.runs import result_file
+from runner.data import choose
+from runner.records import result_file
 
 
 def add_command(commands: Any) -> None:

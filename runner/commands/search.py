@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner import choose
 from runner.commands.common import (
     DONE,
     RUN_ERROR,
@@ -20,11 +19,12 @@ from runner.commands.common import (
     profile_of,
     written,
 )
-from runner.table import table
+from runner.data import choose
+from runner.show.table import table
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from runner.search_runs import Searched
+    from runner.rollouts.search_runs import Searched
 
 _SCRIPTED = "scripted:"
 
@@ -71,7 +71,7 @@ def _search(options: argparse.Namespace) -> int:
     # What makes schemas and talks to models is imported by this command only.
     import asyncio
 
-    from runner.search_runs import Search, run_searches
+    from runner.rollouts.search_runs import Search, run_searches
 
     rate = _error_rate(options.model)
     if rate is not None and options.mode != "fc":

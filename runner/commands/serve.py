@@ -14,10 +14,10 @@ from typing import Any
 
 from envs.errors import ConfigError
 from envs.session import Session
-from runner import choose
 from runner.commands.common import DONE, new_command, note, positive
-from runner.prepare import load_session
-from runner.runs.result_file import categories_of
+from runner.data import choose
+from runner.episodes.prepare import load_session
+from runner.records.result_file import categories_of
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 

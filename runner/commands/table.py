@@ -1,6 +1,6 @@
 """The command ``turnwise table``: the field's table of one run or several.
 
-What it does is in ``runner.inspect``, which is imported only when the command is run.
+What it does is in ``runner.analysis``, which is imported only when the command is run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from checkers.profile import PROFILES
 from runner.commands.common import DONE, add_profile_options, new_command, note, written
 
 if TYPE_CHECKING:
-    from runner.inspect.run_scores import RunScores
+    from runner.analysis.run_scores import RunScores
 
 
 def add_command(commands: Any) -> None:
@@ -46,8 +46,8 @@ def add_command(commands: Any) -> None:
 
 
 def _table(options: argparse.Namespace) -> int:
-    from runner.inspect.run_scores import Rules, open_scores
-    from runner.inspect.run_scores_text import lines
+    from runner.analysis.run_scores import Rules, open_scores
+    from runner.analysis.run_scores_text import lines
 
     profile = PROFILES[options.profile] if options.profile else None
     rules = Rules(options.dataset, profile, options.step_limit)
@@ -66,7 +66,7 @@ def _table(options: argparse.Namespace) -> int:
 
 
 def _write_csv(runs: Sequence[RunScores], file: IO[str]) -> None:
-    from runner.inspect.run_scores_text import csv_rows
+    from runner.analysis.run_scores_text import csv_rows
 
     csv.writer(file, lineterminator="\n").writerows(csv_rows(runs))
 
@@ -77,6 +77,6 @@ def _write_json(runs: Sequence[RunScores], file: IO[str]) -> None:
 
 
 def _write_page(runs: Sequence[RunScores], file: IO[str]) -> None:
-    from runner.report.scores_page import scores_page
+    from runner.analysis.report.scores_page import scores_page
 
     file.write(scores_page(runs))

@@ -11,7 +11,7 @@ from typing import Any
 
 from envs.backend import Backend, Tool
 from runner.commands.common import DONE, new_command
-from runner.environments import environments
+from runner.commands.environments import environments
 
 
 def add_command(commands: Any) -> None:
@@ -51,7 +51,7 @@ def _documents(backends: Iterable[type[Backend]]) -> list[dict[str, Any]]:
 
 
 def _openai_tools(backends: Iterable[type[Backend]]) -> list[dict[str, Any]]:
-    from runner.live.models.tools import Names, as_tool
+    from runner.models.tools import Names, as_tool
 
     documents = _documents(backends)
     names = Names(document["name"] for document in documents)

@@ -10,9 +10,9 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
 
-from runner import choose
 from runner.commands.common import DONE, note
-from runner.table import table
+from runner.data import choose
+from runner.show.table import table
 from trajectories.allowed import ALLOW, Allowed, apply, read_exemptions
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from envs.state import brief
+from runner.analysis.source import RunSource, dataset_of, open_run
+from runner.analysis.verify import Verified, changes, recorded_verdicts, verify
 from runner.commands.common import DONE, add_profile_options, new_command, note
 from runner.commands.inspecting import rules_of, show
-from runner.inspect.source import RunSource, dataset_of, open_run
-from runner.inspect.verify import Verified, changes, recorded_verdicts, verify
-from runner.progress import progress
-from runner.terminal import Line
+from runner.show.progress import progress
+from runner.show.terminal import Line
 
 DIFFERENT = 1
 """Exit status: something is not as recorded."""

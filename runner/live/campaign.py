@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
-from checkers.single_turn.errors import CannotJudge
 from envs import __version__
 from envs.errors import BackendFault
-from runner.live.conversation import Style
+from runner.episodes.prepare import Prepared, prepare
 from runner.live.engine import Engine
-from runner.live.formats.prompt_format import PromptFormat
 from runner.live.loop import Ask, LiveRun, run_live
-from runner.live.models.base import ModelError
-from runner.live.models.prompting import PromptTexts
-from runner.live.models.tools import toolbox_of
 from runner.live.settings import Settings
-from runner.prepare import Prepared, prepare
-from runner.runs.store import Key, Record, RunStore
+from runner.models.base import ModelError
+from runner.models.conversation import Style
+from runner.models.formats.prompt_format import PromptFormat
+from runner.models.prompting import PromptTexts
+from runner.models.tools import toolbox_of
+from runner.records.store import Key, Record, RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory

@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from runner.live.campaign import Campaign, Job, Plan, jobs_of
 from runner.live.engine import Engine, Limits, Spent
-from runner.live.models.base import Model, ModelError, Request, ToolList, TransientError
 from runner.live.settings import Settings
-from runner.runs.store import Record, RunStore
+from runner.models.base import Model, ModelError, Request, ToolList, TransientError
+from runner.records.store import Record, RunStore
 from trajectories.schema import Trajectory
 
 Only = Literal["errors", "failed"]

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
 from runner.live.loop import Answer, Ask
-from runner.live.models.base import FatalError, Model, ModelError, Reply, Request, TransientError
+from runner.models.base import FatalError, Model, ModelError, Reply, Request, TransientError
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")

@@ -6,16 +6,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
 from checkers.profile import Mode, Profile
+from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from envs.calls import Call, parse_calls
-from envs.decoding import Step
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, Snapshot, to_json
-from runner.episode import Episode
-from runner.live.conversation import Style
-from runner.live.dialogue import Dialogue, Taken
-from runner.live.models.base import Reply, Request
-from runner.prepare import Prepared
+from runner.episodes.dialogue import Dialogue, Taken
+from runner.episodes.episode import Episode
+from runner.episodes.prepare import Prepared
+from runner.models.base import Reply, Request
+from runner.models.conversation import Style
 
 
 class Answer(NamedTuple):

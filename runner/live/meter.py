@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from runner.live.engine import Spent
-from runner.runs.store import Record
+from runner.records.store import Record
 
 _QUIET = 10.0
 """Least time between plain lines, in seconds."""

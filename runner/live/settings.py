@@ -13,7 +13,7 @@ from typing import Any, Literal, get_type_hints
 from urllib.parse import urlsplit, urlunsplit
 
 from checkers.profile import Mode
-from runner.live.conversation import ReasoningPolicy
+from runner.models.conversation import ReasoningPolicy
 from trajectories.errors import DataError
 
 FunctionDocs = Literal["own", "bfcl"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from runner.distributed.cluster import Cluster, connected
+from runner.live.ray.cluster import Cluster, connected
 
 
 @pytest.fixture(scope="session")

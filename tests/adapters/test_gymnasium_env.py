@@ -8,14 +8,14 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from envs.calls import parse_call
-from runner.adapters.gymnasium_env import TrajectoryEnv
-from runner.adapters.suite import suite
-from runner.rollout import REWARDS
+from runner.rollouts.adapters.gymnasium_env import TrajectoryEnv
+from runner.rollouts.adapters.suite import suite
+from runner.rollouts.env import REWARDS
 from trajectories.errors import DataError
 
 BASE = suite(category="base")
 SOME = list(BASE.dataset.trajectories.values())[:5]
-NAME = "runner.adapters.gymnasium_env:Turnwise-v0"
+NAME = "runner.rollouts.adapters.gymnasium_env:Turnwise-v0"
 
 
 def message(texts):

@@ -9,9 +9,9 @@ from inspect_ai.model import ChatMessageAssistant, ModelOutput, ModelUsage
 from inspect_ai.tool import ToolCall
 
 from envs.calls import parse_call
-from runner.adapters.inspect_task import turnwise
-from runner.adapters.suite import suite
-from runner.rollout import RolloutEnv
+from runner.rollouts.adapters.inspect_task import turnwise
+from runner.rollouts.adapters.suite import suite
+from runner.rollouts.env import RolloutEnv
 from trajectories.errors import DataError
 
 # The library uses a retired parameter of another, and leaves files open that it reads later.

@@ -15,7 +15,7 @@ ADAPTERS = {
 
 @pytest.mark.parametrize(("module", "library"), ADAPTERS.items())
 def test_without_the_library_it_says_what_to_install(monkeypatch, module, library):
-    monkeypatch.delitem(sys.modules, f"runner.adapters.{module}", raising=False)
+    monkeypatch.delitem(sys.modules, f"runner.rollouts.adapters.{module}", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(DataError, match=r"is not installed: pip install 'turnwise\[adapters\]'"):
-        __import__(f"runner.adapters.{module}")
+        __import__(f"runner.rollouts.adapters.{module}")

@@ -10,13 +10,13 @@ from functools import partial
 import pytest
 
 from checkers.profile import STRICT
-from runner.distributed.episodes import conduct_on_ray
 from runner.live.campaign import Plan
 from runner.live.conduct import conduct, open_jobs
-from runner.live.models.openai_model import OpenAIModel
-from runner.live.models.prompting import read_prompts
+from runner.live.ray.episodes import conduct_on_ray
 from runner.live.settings import Settings
-from runner.runs.store import RunStore, read_run
+from runner.models.openai_model import OpenAIModel
+from runner.models.prompting import read_prompts
+from runner.records.store import RunStore, read_run
 from tests.live.running import comparable, ready_and
 from tests.servers.answers import of_dataset
 from tests.servers.faults import fault

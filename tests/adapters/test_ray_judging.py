@@ -11,10 +11,10 @@ import pytest
 
 from checkers.profile import STRICT
 from runner.cli import main
-from runner.distributed import judging
-from runner.distributed.cluster import TRIES
-from runner.distributed.judging import evaluate_on_ray
-from runner.evaluate import Judged, evaluate, run_null, run_oracle
+from runner.episodes.evaluate import Judged, evaluate, run_null, run_oracle
+from runner.live.ray import judging
+from runner.live.ray.cluster import TRIES
+from runner.live.ray.judging import evaluate_on_ray
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import Category

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from envs.calls import parse_call
-from runner.distributed.rollouts import RolloutPool
-from runner.rollout import RolloutEnv
+from runner.rollouts.env import RolloutEnv
+from runner.rollouts.ray import RolloutPool
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 

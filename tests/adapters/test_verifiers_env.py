@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from runner.adapters.suite import suite
+from runner.rollouts.adapters.suite import suite
 from tests.servers.answers import of_dataset
 from tests.servers.serving import FakeServer
 
 ROOT = Path(__file__).parents[2]
-MODULE = "from runner.adapters.verifiers_env import TrajectoryTaskset, TurnLoop\n"
+MODULE = "from runner.rollouts.adapters.verifiers_env import TrajectoryTaskset, TurnLoop\n"
 LIMIT = 3
 
 

@@ -20,12 +20,12 @@ from time import perf_counter
 from typing import Any
 
 from checkers.profile import BFCL
-from runner import choose
-from runner.evaluate import run_recorded, run_script
-from runner.prepare import Prepared, prepare
-from runner.runs import result_file
-from runner.scripts import oracle
-from runner.table import table
+from runner.data import choose
+from runner.episodes.evaluate import run_recorded, run_script
+from runner.episodes.prepare import Prepared, prepare
+from runner.episodes.scripts import oracle
+from runner.records import result_file
+from runner.show.table import table
 from tests.benchmarks.measuring import HERE
 from trajectories.schema import Category
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from envs.calls import Call
 from envs.session import Session
-from runner import choose
-from runner.prepare import load_session, read_call
+from runner.data import choose
+from runner.episodes.prepare import load_session, read_call
 from trajectories.schema import Category
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from envs.calls import parse_call
-from runner import choose
-from runner.runs import result_file
+from runner.data import choose
+from runner.records import result_file
 from trajectories import bfcl
 from trajectories.jsonl import read_objects
 from trajectories.schema import MULTI_TURN, Category

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
-from runner.report.run_report import report
-from runner.report.viewing import ViewedRun
+from runner.analysis.report.run_report import report
+from runner.analysis.report.viewing import ViewedRun
 
 QUIET = (
     "--no-sandbox",

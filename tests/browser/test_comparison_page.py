@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import BFCL
-from runner.inspect.comparison import compare_runs
-from runner.report.comparison_page import comparison_page
-from tests.runner.report.making import call, source_of
+from runner.analysis.comparison import compare_runs
+from runner.analysis.report.comparison_page import comparison_page
+from tests.runner.analysis.report.making import call, source_of
 
 RIGHT = [
     [call("mv", source="notes.txt", destination="old")],

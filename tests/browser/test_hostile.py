@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_report import hash_of, ids, reply
 from tests.conftest import user
-from tests.runner.report.making import call, kept_tools, request, source_of, viewed
+from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
 
 Visit = Callable[..., Page]
 

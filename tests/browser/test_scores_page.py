@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from runner.inspect.run_scores import RunScores
-from runner.report.scores_page import scores_page
-from runner.runs.summary import Outcome, Totals
+from runner.analysis.report.scores_page import scores_page
+from runner.analysis.run_scores import RunScores
+from runner.analysis.summary import Outcome, Totals
 
 AST = ["simple_python", "multiple", "parallel", "parallel_multiple"]
 EXECUTABLE = ["exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple"]

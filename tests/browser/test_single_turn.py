@@ -9,12 +9,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from checkers.profile import STRICT
-from runner.report.viewing import ViewedRun
+from runner.analysis.report.viewing import ViewedRun
 from tests.browser.test_hostile import TEXTS
 from tests.browser.test_report import PHONE, hash_of
 from tests.conftest import user
-from tests.runner.inspect.entries import LAST, WAIT, called, executed_entry
-from tests.runner.report.making import source_of, viewed
+from tests.runner.analysis.entries import LAST, WAIT, called, executed_entry
+from tests.runner.analysis.report.making import source_of, viewed
 from trajectories.schema import Category
 
 Visit = Callable[..., Page]

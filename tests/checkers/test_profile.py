@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from checkers.profile import BFCL, PROFILES, STRICT
-from envs import decoding
+from checkers.replies import decoding
 
 
 def test_profiles_are_found_by_their_name():

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from envs.calls import Call
 from envs.state import Difference, diff
-from runner.prepare import read_call
+from runner.episodes.prepare import read_call
 from tests.conformance.known import Case, Known, Step, explanation, failed
 from tests.conformance.sides import CRASH, Reply, Script
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from checkers.diagnosis import Cause
 from checkers.profile import BFCL
-from runner.episode import STEP_LIMIT
-from runner.inspect.examined import examine_recorded
-from runner.inspect.source import RunSource, open_run
-from runner.prepare import prepare
+from checkers.why.diagnosis import Cause
+from runner.analysis.examined import examine_recorded
+from runner.analysis.source import RunSource, open_run
+from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.prepare import prepare
 from trajectories.dataset import Dataset, load_bfcl
 from trajectories.schema import MULTI_TURN
 

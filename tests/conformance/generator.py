@@ -18,7 +18,7 @@ from envs.errors import SimulatorError
 from envs.long_context import Pack
 from envs.registry import BACKENDS
 from envs.session import Session
-from runner.prepare import read_call
+from runner.episodes.prepare import read_call
 from tests.conformance.sides import Script
 from tests.conformance.values import CHAINS, LEADS, ODD, SITUATIONS, World, fitting
 from trajectories.schema import Trajectory

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from envs.backends.file_system import GorillaFileSystem
 from envs.calls import Call
-from envs.file_system import GorillaFileSystem
 from envs.state import Difference
 
 _MISSING = object()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from checkers.single_turn.documents import Answer, Kind, Language, Task
+from checkers.calls.documents import Answer, Kind, Language, Task
 
 Output = list[dict[str, dict[str, Any]]]
 """Calls, each ``{function: arguments}``."""

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
+from checkers.replies.decoding import decode_text_as_bfcl
 from envs.calls import Call
-from envs.decoding import decode_text_as_bfcl
 from envs.errors import MalformedCall
-from runner.prepare import read_call
+from runner.episodes.prepare import read_call
 from tests.conformance.sides import DRIVER
 
 _LITERALS = (

@@ -14,24 +14,25 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from checkers.single_turn import java_as_bfcl, javascript_as_bfcl
-from checkers.single_turn.calls_as_bfcl import UNNAMED
-from checkers.single_turn.decoding import read_text_as_bfcl
-from checkers.single_turn.documents import Language, Task
-from checkers.single_turn.errors import CannotJudge, Unreadable
-from checkers.single_turn.judge import judge
-from checkers.single_turn.matching import check_calls
-from checkers.single_turn.one_call import Rules
-from checkers.single_turn.profile import BFCL
-from checkers.single_turn.rules import deciding_rules
-from checkers.single_turn.type_words import TYPES, Expected
-from checkers.single_turn.verdict import Reason
+from checkers.calls.documents import Language, Task
+from checkers.calls.errors import CannotJudge, Unreadable
+from checkers.calls.judge import judge
+from checkers.calls.matching import check_calls
+from checkers.calls.one_call import Rules
+from checkers.calls.profile import BFCL
+from checkers.calls.type_words import TYPES, Expected
+from checkers.calls.verdict import Reason
+from checkers.replies.as_bfcl import java as java_as_bfcl
+from checkers.replies.as_bfcl import javascript as javascript_as_bfcl
+from checkers.replies.as_bfcl.calls import UNNAMED
+from checkers.replies.decoding import Step
+from checkers.replies.single_turn import read_text_as_bfcl
 from envs.calls import Call
-from envs.decoding import Step
 from tests.conformance import code_texts, replies
 from tests.conformance.bfcl_single_turn_driver import NO_GRAMMARS, typed
 from tests.conformance.mutants import Output, has_answers, random_outputs
 from tests.conformance.recorded import verdicts_of
+from tests.conformance.rules import deciding_rules
 from trajectories import bfcl_single_turn
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 from trajectories.tasks import task_of

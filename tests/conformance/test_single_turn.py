@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from checkers.single_turn.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
 from tests.conformance.bfcl_single_turn_driver import typed, untyped
 from tests.conformance.code_texts import random_replies, random_values
 from tests.conformance.mutants import random_outputs

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from envs import registry
+from envs.backends.ticket import TicketAPI
 from envs.calls import Call
 from envs.errors import ConfigError
 from envs.session import Session, check_config
-from envs.ticket import TicketAPI
 from tests.environments.installing import add_metadata
 
 
@@ -85,13 +85,19 @@ def test_two_packages_with_one_name(offer):
     ("target", "message"),
     [
         ("nowhere_at_all:Shop", "shop cannot be imported: ModuleNotFoundError: No module named"),
-        ("envs.ticket:Shop", "shop cannot be imported: AttributeError: "),
+        ("envs.backends.ticket:Shop", "shop cannot be imported: AttributeError: "),
         (
-            "envs.ticket:TicketUpdates",
-            "envs.ticket:TicketUpdates of shop is no subclass of Backend",
+            "envs.backends.ticket:TicketUpdates",
+            "envs.backends.ticket:TicketUpdates of shop is no subclass of Backend",
         ),
-        ("envs.ticket:_status_of", "envs.ticket:_status_of of shop is no subclass of Backend"),
-        ("envs.ticket:TicketAPI", "the class in shop is TicketAPI; name its entry point TicketAPI"),
+        (
+            "envs.backends.ticket:_status_of",
+            "envs.backends.ticket:_status_of of shop is no subclass of Backend",
+        ),
+        (
+            "envs.backends.ticket:TicketAPI",
+            "the class in shop is TicketAPI; name its entry point TicketAPI",
+        ),
     ],
 )
 def test_an_environment_that_cannot_be_used(offer, target, message):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from runner.live.models import prices
-from runner.live.models.base import FatalError, Usage
-from runner.live.models.connect import connect
-from runner.live.models.litellm_model import LiteLLMModel
-from runner.live.models.openai_model import OpenAIModel
-from runner.live.models.prices import Price, cost, listed_price
+from runner.models import prices
+from runner.models.base import FatalError, Usage
+from runner.models.connect import connect
+from runner.models.litellm_model import LiteLLMModel
+from runner.models.openai_model import OpenAIModel
+from runner.models.prices import Price, cost, listed_price
 from tests.live.asking import ask
 from tests.servers.serving import FakeServer
 
@@ -91,7 +91,7 @@ def test_an_unknown_provider() -> None:
 def test_a_missing_package(package: str, name: str) -> None:
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
-        "from runner.live.models.connect import connect\n"
+        "from runner.models.connect import connect\n"
         f"connect({name!r})"
     )
     done = subprocess.run(
@@ -99,7 +99,7 @@ def test_a_missing_package(package: str, name: str) -> None:
     )
     last = done.stderr.splitlines()[-1]
     assert f"need the package {package}: pip install 'turnwise[models]'" in last
-    assert last.startswith("runner.live.models.base.FatalError")
+    assert last.startswith("runner.models.base.FatalError")
 
 
 def test_listed_prices() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from runner.cli import main
-from runner.live.formats.prompt_format import ALL
-from runner.live.models.prompting import DEFAULT
-from runner.runs.store import read_run
+from runner.models.formats.prompt_format import ALL
+from runner.models.prompting import DEFAULT
+from runner.records.store import read_run
 from tests.live.running import ready_and, records
 from tests.servers.answers import of_dataset
 from tests.servers.serving import Answer, Asked, FakeServer

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from envs.decoding import decode_tool_calls
-from runner.live.models.base import (
+from checkers.replies.decoding import decode_tool_calls
+from runner.models.base import (
     FatalError,
     ModelError,
     Reply,
@@ -21,8 +21,8 @@ from runner.live.models.base import (
     TransientError,
     Usage,
 )
-from runner.live.models.litellm_model import LiteLLMModel, is_provider
-from runner.live.models.prices import Price
+from runner.models.litellm_model import LiteLLMModel, is_provider
+from runner.models.prices import Price
 from tests.live.asking import REQUESTS, ask, talk
 from tests.servers.faults import FAULTS, fault
 from tests.servers.serving import Answer, FakeServer, as_json
@@ -250,7 +250,7 @@ def test_importing_it_asks_the_network_for_nothing_and_says_nothing() -> None:
         "import socket\n"
         "def refuse(*a, **k): raise SystemExit('asked the network')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
-        "import runner.live.models.litellm_model"
+        "import runner.models.litellm_model"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False

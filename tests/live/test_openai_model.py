@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from runner.live.models.base import (
+from runner.models.base import (
     FatalError,
     ModelError,
     Reply,
@@ -22,8 +22,8 @@ from runner.live.models.base import (
     TransientError,
     Usage,
 )
-from runner.live.models.openai_model import OpenAIModel
-from runner.live.models.prices import Price
+from runner.models.openai_model import OpenAIModel
+from runner.models.prices import Price
 from tests.live.asking import CERTIFICATE, QUESTION, REQUESTS, ask, talk
 from tests.servers.faults import FAULTS, fault, now_and_then, scripted
 from tests.servers.serving import Answer, FakeServer, as_json

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from runner.cli import main
-from runner.runs.export import export_bfcl
-from runner.runs.store import read_run
+from runner.records.export import export_bfcl
+from runner.records.store import read_run
 from tests.live.running import (
     BASE,
     ENTRIES,
@@ -375,7 +375,7 @@ def test_killed_at_any_moment_and_resumed_a_run_is_what_it_would_have_been(
     # Processes that have imported everything, so that a life does not begin with a second of it.
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload(
-        ["runner.commands.eval_live", "runner.cli", "runner.live.models.openai_model"]
+        ["runner.commands.eval_live", "runner.cli", "runner.models.openai_model"]
     )
     folder, random = tmp_path / "run", Random(5)
     kills = 0

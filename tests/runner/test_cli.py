@@ -14,10 +14,11 @@ import pytest
 
 import runner
 from envs import __version__
-from envs.ticket import TicketAPI
-from runner import fetch
+from envs.backends.ticket import TicketAPI
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
-from trajectories import bfcl, build
+from runner.data import fetch
+from trajectories import bfcl
+from trajectories.making import build
 
 ROOT = Path(runner.__file__).resolve().parent.parent
 

@@ -21,7 +21,7 @@ from mcp import Client, StdioServerParameters
 
 from checkers.profile import STRICT
 from runner.cli import main
-from runner.prepare import prepare
+from runner.episodes.prepare import prepare
 from tests.serve.serving import answer
 from tests.serve.test_http import hello
 from tests.serve.test_truth import expected, play

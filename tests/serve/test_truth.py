@@ -13,7 +13,7 @@ from checkers.profile import STRICT
 from envs.binding import bind
 from envs.calls import parse_call
 from envs.session import Session
-from runner.prepare import Prepared, prepare
+from runner.episodes.prepare import Prepared, prepare
 from runner.serve.pool import Served, SessionPool
 from runner.serve.tools import mcp_server
 from tests.serve.serving import served_over_http

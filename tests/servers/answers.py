@@ -12,11 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from checkers.single_turn.profile import STRICT
+from checkers.calls.profile import STRICT
+from checkers.replies.decoding import Step
 from envs.calls import Call, parse_call
-from envs.decoding import Step
 from envs.registry import BACKENDS
-from runner import choose
+from runner.data import choose
 from tests.servers.formats import in_format
 from tests.servers.serving import Answer, Answerer, Asked, as_json
 from tests.servers.shapes import completion

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from runner.live.models.base import (
+from runner.models.base import (
     FatalError,
     ModelError,
     RequestError,

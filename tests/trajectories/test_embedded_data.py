@@ -22,12 +22,12 @@ from checkers.turn import missing_results
 from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
 from envs.session import check_config
-from runner.evaluate import run_script
-from runner.prepare import Prepared, prepare
-from runner.scripts import Script, null, oracle
-from trajectories.augment.replay import documents, result_text, shown, stands_in
+from runner.episodes.evaluate import run_script
+from runner.episodes.prepare import Prepared, prepare
+from runner.episodes.scripts import Script, null, oracle
 from trajectories.dataset import load_embedded
 from trajectories.literals import literals
+from trajectories.making.replay import documents, result_text, shown, stands_in
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.validation import to_json
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from checkers.single_turn.documents import Answer, FunctionDocument, Kind, Language, Task
-from checkers.single_turn.errors import CannotJudge
-from checkers.single_turn.judge import judge
-from checkers.single_turn.profile import BFCL, PROFILES, STRICT
-from checkers.single_turn.type_words import expected
+from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.errors import CannotJudge
+from checkers.calls.judge import judge
+from checkers.calls.profile import BFCL, PROFILES, STRICT
+from checkers.calls.type_words import expected
 from trajectories.right_step import IN_WORDS, right_step
 from trajectories.source_text import source_text
 

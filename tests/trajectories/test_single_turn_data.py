@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import trajectories
-from checkers.single_turn.documents import Answer, Kind, Language, Task
-from checkers.single_turn.judge import judge
-from checkers.single_turn.profile import PROFILES, SingleTurnProfile
-from checkers.single_turn.type_words import expected
+from checkers.calls.documents import Answer, Kind, Language, Task
+from checkers.calls.judge import judge
+from checkers.calls.profile import PROFILES, SingleTurnProfile
+from checkers.calls.type_words import expected
 from envs.calls import Call
 from trajectories.dataset import load_embedded
 from trajectories.right_step import as_tool_calls, right_calls, right_step

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from runner.cli import main
-from tests.runner.inspect.runs import definition, record, truth_turns, write_run
-from tests.runner.report.making import call, unpacked
+from tests.runner.analysis.report.making import call, unpacked
+from tests.runner.analysis.runs import definition, record, truth_turns, write_run
 
 RIGHT = [
     [call("mv", source="notes.txt", destination="old")],

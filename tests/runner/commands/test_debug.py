@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from runner.analysis.debugger.app import Debugger
+from runner.analysis.debugger.timeline import Source
 from runner.cli import main
-from runner.debugger.app import Debugger
-from runner.debugger.timeline import Source
 
 ID = "multi_turn_base_0"
 
@@ -69,7 +69,7 @@ def test_without_a_terminal_it_says_what_prints_the_same(bfcl_folder, capsys):
 
 
 def test_without_textual_it_says_what_to_install(started, bfcl_folder, monkeypatch, capsys):
-    monkeypatch.delitem(sys.modules, "runner.debugger.app")
+    monkeypatch.delitem(sys.modules, "runner.analysis.debugger.app")
     monkeypatch.setitem(sys.modules, "textual.app", None)
     assert debug(bfcl_folder, ID) == 2
     assert "pip install 'turnwise[debug]'\n" in capsys.readouterr().err

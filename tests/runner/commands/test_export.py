@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runner.commands.export import add_command
-from runner.runs.store import RunStore
+from runner.records.store import RunStore
 from trajectories.errors import DataError
 
 LS = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from runner.commands.new_env import add_command
-from runner.scaffold import plan
+from runner.commands.scaffold import plan
 from tests.environments.installing import pip_install
 from trajectories.errors import DataError
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from runner.analysis.breakpoints import read_place
 from runner.cli import main
 from runner.commands.replay import add_command
-from runner.inspect.breakpoints import read_place
-from tests.runner.inspect.runs import definition, record, truth_turns, write_run
+from tests.runner.analysis.runs import definition, record, truth_turns, write_run
 from trajectories.schema import Category
 
 ROOT = Path(__file__).parents[3]
@@ -173,7 +173,7 @@ def test_one_step_leads_from_the_breakpoint_into_the_backend(run):
     assert "(\"create_ticket(title='Dark screen')\",)" in before
     assert "(Pdb) 1" in before
     *_, last = re.findall(r"> (\S+)\(\d+\)(\w+)\(\)", after)
-    assert last == (str(ROOT / "envs" / "ticket.py"), "create_ticket")
+    assert last == (str(ROOT / "envs" / "backends" / "ticket.py"), "create_ticket")
     assert after.rstrip().endswith("(Pdb) 2\n(Pdb)")
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from runner.cli import main
-from tests.runner.report.making import call, unpacked
+from tests.runner.analysis.report.making import call, unpacked
 
 RIGHT = [[call("mv", source="notes.txt", destination="old")], [call("cd", folder="old")]]
 

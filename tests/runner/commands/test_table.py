@@ -6,7 +6,7 @@ import json
 import pytest
 
 from runner.cli import main
-from tests.runner.report.making import unpacked
+from tests.runner.analysis.report.making import unpacked
 
 RIGHT = {"id": "simple_python_0", "result": [{"wait": '{"n": 5}'}]}
 WRONG = {"id": "simple_python_0", "result": [{"wait": '{"n": 6}'}]}

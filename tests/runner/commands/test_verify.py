@@ -5,7 +5,7 @@ import json
 import pytest
 
 from runner.cli import main
-from tests.runner.inspect.runs import definition, error_record, record, truth_turns, write_run
+from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
 
 
 @pytest.fixture

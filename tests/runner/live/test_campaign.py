@@ -10,13 +10,14 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from envs import __version__
+from envs.backends.ticket import TicketAPI
 from envs.calls import parse_call
 from envs.errors import BackendFault
-from envs.ticket import TicketAPI
 from runner.live import campaign as module
 from runner.live.campaign import Campaign, Job, Plan, function_docs_folder, jobs_of
 from runner.live.engine import Engine, Limits
-from runner.live.models.base import (
+from runner.live.settings import Settings
+from runner.models.base import (
     FatalError,
     ModelError,
     Reply,
@@ -25,9 +26,8 @@ from runner.live.models.base import (
     TransientError,
     Usage,
 )
-from runner.live.models.prompting import read_prompts
-from runner.live.settings import Settings
-from runner.runs.store import EPISODES_FILE, TIMING_FIELDS, TOOLS_FILE, RunStore, read_run
+from runner.models.prompting import read_prompts
+from runner.records.store import EPISODES_FILE, TIMING_FIELDS, TOOLS_FILE, RunStore, read_run
 from trajectories.bfcl import function_docs_file
 from trajectories.errors import DataError
 from trajectories.schema import Turn

@@ -12,7 +12,7 @@ import pytest
 
 from runner.live import engine as module
 from runner.live.engine import Engine, Limits, Spent, Stopped
-from runner.live.models.base import (
+from runner.models.base import (
     FatalError,
     ModelError,
     Reply,
@@ -499,7 +499,7 @@ PROGRAM = """
 import asyncio
 from random import Random
 from runner.live import engine
-from runner.live.models.base import Request
+from runner.models.base import Request
 
 engine._GRACE = {grace}
 

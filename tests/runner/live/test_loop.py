@@ -11,17 +11,17 @@ import pytest
 from checkers.profile import BFCL, STRICT
 from checkers.turn import force_terminated
 from checkers.verdict import Reason, Verdict
+from envs.backends.ticket import TicketAPI
 from envs.calls import parse_call
 from envs.errors import BackendFault
-from envs.ticket import TicketAPI
-from runner.episode import STEP_LIMIT
-from runner.evaluate import run_recorded
-from runner.live.conversation import Style
+from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.evaluate import run_recorded
+from runner.episodes.prepare import prepare
 from runner.live.loop import Answer, run_live
-from runner.live.models.base import Reply, Request, RequestError, ToolCall, Usage
-from runner.live.models.prompting import read_prompts
-from runner.live.models.tools import Toolbox, own_documents
-from runner.prepare import prepare
+from runner.models.base import Reply, Request, RequestError, ToolCall, Usage
+from runner.models.conversation import Style
+from runner.models.prompting import read_prompts
+from runner.models.tools import Toolbox, own_documents
 from trajectories.dataset import load_embedded
 from trajectories.schema import MULTI_TURN, Message, Turn
 

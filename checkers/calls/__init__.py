@@ -1,0 +1,1 @@
+"""Calls against expected calls: single turns in which nothing is executed."""

@@ -1,0 +1,103 @@
+"""What a single-turn entry is judged by: its functions, and the answers that are right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+
+from checkers.calls.errors import CannotJudge
+from envs.state import brief
+
+
+class Language(StrEnum):
+    """The language in which functions are documented and called."""
+
+    PYTHON = "python"
+    JAVA = "java"
+    JAVASCRIPT = "javascript"
+
+
+class Kind(StrEnum):
+    """How the calls of an entry are compared."""
+
+    SIMPLE = "simple"
+    """One function, one call."""
+    MULTIPLE = "multiple"
+    """Several functions, one call."""
+    PARALLEL = "parallel"
+    """Several calls, in any order."""
+    IRRELEVANCE = "irrelevance"
+    """No function fits, and none is to be called."""
+    RELEVANCE = "relevance"
+    """A function fits, and it does not matter which is called how."""
+
+
+class FunctionDocument(NamedTuple):
+    """A function as the entry describes it."""
+
+    name: str
+    parameters: Mapping[str, Mapping[str, Any]]
+    """Parameter to its schema: a type word of the language, and what more there is."""
+    required: Sequence[str]
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """Read a document in the form of the data files.
+
+        Raises:
+            CannotJudge: It does not say what parameters the function has.
+        """
+        try:
+            schema = document["parameters"]
+            properties, required = schema["properties"], schema.get("required", ())
+            if all(isinstance(parameter, Mapping) for parameter in properties.values()):
+                return cls(document["name"], properties, required)
+        except (AttributeError, KeyError, TypeError):
+            pass
+        raise CannotJudge(f"the document of {document.get('name')} has no object of parameters")
+
+
+class Answer(NamedTuple):
+    """One call that is expected."""
+
+    function: str
+    allowed: Mapping[str, Sequence[Any]]
+    """Parameter to the values that are right; the empty text means that it may be left out."""
+
+    @classmethod
+    def from_json(cls, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> Self:
+        """Read an answer in the form of the data files, ``{function: {parameter: values}}``.
+
+        Raises:
+            CannotJudge: It is not of that form.
+        """
+        if len(answer) == 1:
+            ((function, allowed),) = answer.items()
+            if isinstance(allowed, Mapping) and all(map(_is_list, allowed.values())):
+                return cls(function, allowed)
+        raise CannotJudge(f"the answer {brief(answer)} is not {{function: {{parameter: values}}}}")
+
+
+class Task(NamedTuple):
+    """All that the verdict on an entry depends on, but for the model's output."""
+
+    kind: Kind
+    language: Language
+    documents: tuple[FunctionDocument, ...]
+    answers: tuple[Answer, ...] = ()
+
+    def document(self, name: str) -> FunctionDocument:
+        """Return the document of a function.
+
+        Raises:
+            CannotJudge: There is none.
+        """
+        for document in self.documents:
+            if document.name == name:
+                return document
+        raise CannotJudge(f"an answer calls {name}, which has no document")
+
+
+def _is_list(values: object) -> bool:
+    return isinstance(values, (list, tuple))

@@ -1,0 +1,283 @@
+"""The calls of a single turn beside those that were expected, for people to look at.
+
+A verdict says the first thing that is wrong; this says of every call and every argument whether it
+is right. Each is checked by itself, by the check that the verdict is from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from checkers.calls.assignment import matched_best, matched_in_order
+from checkers.calls.documents import Answer, FunctionDocument, Kind, Task
+from checkers.calls.one_call import Rules, arguments_of, check_call, shown_name
+from checkers.calls.verdict import Failure
+from checkers.results import Comparison, check_result
+from checkers.why.alignment import Act, acts_of, misfits
+from checkers.why.trace import TracedTurn
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.results import Result
+from envs.state import ABSENT, brief
+
+MOST = 50
+"""How many of a model's calls are looked at."""
+
+
+class ArgumentPair(NamedTuple):
+    """What was given for a parameter beside what is right."""
+
+    parameter: str
+    allowed: tuple[Any, ...]
+    """The values that are right; none where it should not be given."""
+    optional: bool
+    """Whether it may be left out."""
+    given: Any
+    """ABSENT where it was left out."""
+    problem: str | None
+    """What is wrong with it."""
+
+
+class CallPair(NamedTuple):
+    """An expected call and the model's that comes closest to it; one of the two may be missing."""
+
+    function: str | None
+    """The function that was to be called, under the name that the model knows."""
+    expected: str | None
+    """The call that was expected, as text."""
+    call: Call | MalformedCall | None
+    """What the model called."""
+    problem: str | None = None
+    """Why the two are not the same thing."""
+    arguments: tuple[ArgumentPair, ...] = ()
+    """Of two calls of one function."""
+    expected_result: Result | None = None
+    """What the expected call gives, where calls are executed."""
+    result: Result | None = None
+    """What the model's gave."""
+
+
+def pair_answers(calls: Sequence[Call], task: Task, rules: Rules) -> tuple[CallPair, ...]:
+    """Put calls beside the answers of an entry.
+
+    Args:
+        calls: What the model called.
+        task: The entry.
+        rules: How calls are compared.
+
+    Raises:
+        CannotJudge: An answer's function has no document, or a document an unknown type.
+    """
+    sides = _Answers(calls[:MOST], task, rules)
+    match = matched_best if rules.profile.maximum_matching else matched_in_order
+    matched = match(len(task.answers), len(sides.calls), sides.fit)
+    pairs = _pairs(len(task.answers), len(sides.calls), matched, sides.distance)
+    return tuple([sides.pair(*both) for both in pairs])
+
+
+def pair_results(
+    truth: TracedTurn, model: TracedTurn, comparisons: Sequence[Comparison]
+) -> tuple[CallPair, ...]:
+    """Put executed calls beside those of the ground truth.
+
+    Args:
+        truth: The ground truth's turn.
+        model: The model's turn.
+        comparisons: How results are compared, one for each call of the ground truth.
+    """
+    sides = _Results(acts_of(truth), acts_of(model)[:MOST], comparisons)
+    matched = matched_best(len(sides.wanted), len(sides.given), sides.fit)
+    pairs = _pairs(len(sides.wanted), len(sides.given), matched, sides.distance)
+    return tuple([sides.pair(*both) for both in pairs])
+
+
+_NOT_MADE = "it is not called"
+_TOO_MANY = "it is one call too many"
+
+
+class _Answers:
+    """Answers, and the calls that are to be paired with them; both are named by number."""
+
+    def __init__(self, calls: Sequence[Call], task: Task, rules: Rules) -> None:
+        self.calls = calls
+        self._task = task
+        self._rules = rules
+        self._documents = [_document(task, answer) for answer in task.answers]
+
+    def fit(self, one: int, other: int) -> bool:
+        """Tell whether a call is right."""
+        return self._failure(one, other) is None
+
+    def distance(self, one: int, other: int) -> int | None:
+        """Return how many arguments are wrong; None for a call of another function."""
+        if self.calls[other].name != self._name(one):
+            return None
+        wrong = sum(pair.problem is not None for pair in self._arguments(one, other))
+        return 0 if self.fit(one, other) else max(1, wrong)
+
+    def pair(self, one: int | None, other: int | None) -> CallPair:
+        """Return an answer and a call; one of them may be missing."""
+        call = None if other is None else self.calls[other]
+        if one is None:
+            return CallPair(None, None, call, _surplus(self._task))
+        name = self._name(one)
+        text = _answer_text(name, self._task.answers[one], self._documents[one])
+        if other is None or call is None:
+            return CallPair(name, text, None, _NOT_MADE)
+        failure = self._failure(one, other)
+        arguments = self._arguments(one, other) if call.name == name else ()
+        return CallPair(name, text, call, failure and failure.message, arguments)
+
+    def _name(self, one: int) -> str:
+        return shown_name(self._documents[one].name, self._rules)
+
+    def _failure(self, one: int, other: int) -> Failure | None:
+        answer = self._task.answers[one]
+        return check_call(self.calls[other], self._documents[one], answer, self._rules)
+
+    def _arguments(self, one: int, other: int) -> tuple[ArgumentPair, ...]:
+        answer = self._task.answers[one]
+        return _arguments(self.calls[other], self._documents[one], answer, self._rules)
+
+
+class _Results:
+    """What the ground truth did, and what a model did; both are named by number."""
+
+    def __init__(
+        self, wanted: Sequence[Act], given: Sequence[Act], comparisons: Sequence[Comparison]
+    ) -> None:
+        self.wanted = wanted
+        self.given = given
+        self._comparisons = comparisons
+
+    def fit(self, one: int, other: int) -> bool:
+        """Tell whether a result is right."""
+        return self._problem(one, other) is None
+
+    def distance(self, one: int, other: int) -> int | None:
+        """Return how much is wrong; None for a call of another function."""
+        needed, act = self.wanted[one], self.given[other]
+        if needed.name != act.name:
+            return None
+        return 0 if self.fit(one, other) else 1 + len(misfits(needed, act))
+
+    def pair(self, one: int | None, other: int | None) -> CallPair:
+        """Return what was needed and what was done; one of them may be missing."""
+        act = None if other is None else self.given[other]
+        made = act.traced if act else None
+        found = CallPair(None, None, made and made.call, result=made and made.result)
+        if one is None:
+            return found._replace(problem=_TOO_MANY)
+        needed = self.wanted[one]
+        result = needed.traced.result
+        found = found._replace(function=needed.name, expected=needed.text, expected_result=result)
+        if other is None or act is None:
+            return found._replace(problem=_NOT_MADE)
+        problem = self._problem(one, other)
+        return found._replace(problem=problem, arguments=_executed(needed, act, problem))
+
+    def _problem(self, one: int, other: int) -> str | None:
+        truth, model = self.wanted[one].traced.result, self.given[other].traced.result
+        failure = check_result(truth, model, self._comparisons[one])
+        return failure and failure.message
+
+
+def _surplus(task: Task) -> str | None:
+    """Return what is wrong with a call that no answer stands for."""
+    if task.kind is Kind.RELEVANCE:
+        return None
+    return "no function fits" if task.kind is Kind.IRRELEVANCE else _TOO_MANY
+
+
+def _document(task: Task, answer: Answer) -> FunctionDocument:
+    return task.documents[0] if task.kind is Kind.SIMPLE else task.document(answer.function)
+
+
+def _pairs(
+    wanted: int,
+    given: int,
+    matched: Mapping[int, int],
+    distance: Callable[[int, int], int | None],
+) -> Iterator[tuple[int | None, int | None]]:
+    """Yield what is wanted, each with what comes closest to it, and then what is left.
+
+    Args:
+        wanted: How many things are wanted.
+        given: How many were given.
+        matched: What is right.
+        distance: How much is wrong with a pair; None if it has nothing in common.
+    """
+    found = dict(matched)
+    free = [other for other in range(given) if other not in found.values()]
+    for is_near in (True, False):
+        for one in range(wanted):
+            distances = {other: distance(one, other) for other in free} if one not in found else {}
+            near = [other for other in free if distances.get(other) is not None]
+            # What has nothing in common with anything stands for what else is left, in order.
+            candidates = near if is_near else free
+            if one not in found and candidates:
+                found[one] = min(candidates, key=lambda other: distances[other] or 0)
+                free.remove(found[one])
+    for one in range(wanted):
+        yield one, found.get(one)
+    for other in free:
+        yield None, other
+
+
+def _arguments(
+    call: Call, document: FunctionDocument, answer: Answer, rules: Rules
+) -> tuple[ArgumentPair, ...]:
+    given = arguments_of(call, document)
+    names = dict.fromkeys([*answer.allowed, *given])
+    return tuple(
+        [_argument(name, given.get(name, ABSENT), document, answer, rules) for name in names]
+    )
+
+
+def _argument(
+    name: str, given: Any, document: FunctionDocument, answer: Answer, rules: Rules
+) -> ArgumentPair:
+    """Check an argument as that of a call which has no other."""
+    parameters = {key: schema for key, schema in document.parameters.items() if key == name}
+    required = [key for key in document.required if key == name]
+    allowed = {key: values for key, values in answer.allowed.items() if key == name}
+    call = Call(shown_name(document.name, rules), (), {} if given is ABSENT else {name: given})
+    alone = FunctionDocument(document.name, parameters, required)
+    failure = check_call(call, alone, Answer(answer.function, allowed), rules)
+    right, optional = _right_values(allowed.get(name, ()), is_required=bool(required))
+    return ArgumentPair(name, right, optional, given, failure and failure.message)
+
+
+def _right_values(values: Sequence[Any], *, is_required: bool) -> tuple[tuple[Any, ...], bool]:
+    """Return the values that are right, and whether none at all is right too."""
+    optional = not is_required and "" in values
+    return tuple([value for value in values if not (optional and value == "")]), optional
+
+
+def _executed(truth: Act, act: Act, problem: str | None) -> tuple[ArgumentPair, ...]:
+    if truth.name != act.name:
+        return ()
+    differing = {misfit.parameter for misfit in misfits(truth, act)} if problem else set()
+    return tuple(
+        [
+            _executed_argument(name, truth.arguments.get(name, ABSENT), act, name in differing)
+            for name in dict.fromkeys([*truth.arguments, *act.arguments])
+        ]
+    )
+
+
+def _executed_argument(name: str, expected: Any, act: Act, differs: bool) -> ArgumentPair:
+    given = act.arguments.get(name, ABSENT)
+    allowed = () if expected is ABSENT else (expected,)
+    return ArgumentPair(name, allowed, False, given, "it is another value" if differs else None)
+
+
+def _answer_text(name: str, answer: Answer, document: FunctionDocument) -> str:
+    """Return an answer as a call with all values that are right, and what may be left out."""
+    shown = []
+    for parameter, values in answer.allowed.items():
+        right, optional = _right_values(values, is_required=parameter in document.required)
+        text = f"{parameter}={' or '.join(map(brief, right))}" if right else parameter
+        shown.append(f"[{text}]" if optional else text)
+    return f"{name}({', '.join(shown)})"

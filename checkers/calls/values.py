@@ -1,0 +1,157 @@
+"""Whether a value of the right type is one of those that are right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from checkers.calls.errors import CannotJudge
+from checkers.calls.fits import Fit
+from checkers.calls.profile import SingleTurnProfile
+from checkers.calls.type_words import Expected
+from checkers.calls.verdict import Failure, Reason
+from envs.state import brief
+
+
+def check_value(
+    value: Any,
+    allowed: Sequence[Any],
+    expected: Expected,
+    fit: Fit,
+    profile: SingleTurnProfile,
+) -> Failure | None:
+    """Compare a value with those that are right.
+
+    Args:
+        value: What was given; of a type that fits.
+        allowed: What would be right.
+        expected: The type that the document says.
+        fit: How the value fits it.
+        profile: What counts as equal.
+    """
+    if fit is Fit.VARIABLE:
+        return _check_variable(value, allowed, profile)
+    if expected.type is dict:
+        return _check_dict(value, allowed, profile)
+    if expected.items is not None and expected.items.type is dict:
+        return _check_dicts(value, allowed, profile)
+    if expected.type is str:
+        texts = [profile.normalise(option) for option in allowed if isinstance(option, str)]
+        return _unless(profile.normalise(value) in texts, Reason.STRING, allowed, value)
+    if expected.type is list:
+        return _check_list(value, allowed, expected.word == "Set", profile)
+    right = _one_of(value, allowed, profile)
+    return _unless(right, Reason.OTHER_VALUE, allowed, value)
+
+
+def _check_variable(
+    value: Any, allowed: Sequence[Any], profile: SingleTurnProfile
+) -> Failure | None:
+    right = _one_of(value, allowed, profile) if profile.compares_deeply else value in allowed
+    return _unless(right, Reason.OTHER_VALUE, allowed, value)
+
+
+def _check_list(
+    value: list[Any], allowed: Sequence[Any], unordered: bool, profile: SingleTurnProfile
+) -> Failure | None:
+    given = _comparable_list(value, unordered, profile)
+    # The empty text, which means that the parameter may be left out, is an empty list here.
+    lists = [_comparable_list(_members(option), unordered, profile) for option in allowed]
+    return _unless(given in lists, Reason.LIST, allowed, value)
+
+
+def _members(option: object) -> list[Any]:
+    if not isinstance(option, (list, tuple, str)):
+        raise CannotJudge(f"an answer has {brief(option)} where a list is due")
+    return [*option]
+
+
+def _comparable_list(value: list[Any], unordered: bool, profile: SingleTurnProfile) -> list[Any]:
+    members = [comparable(member, profile) for member in value]
+    return sorted(members, key=repr) if unordered else members
+
+
+def _check_dicts(
+    value: list[Any], allowed: Sequence[Any], profile: SingleTurnProfile
+) -> Failure | None:
+    failure: Failure | None = _failure(Reason.DICTS_UNCLEAR, allowed, value)
+    for option in map(_members, allowed):
+        if len(option) != len(value):
+            failure = _failure(Reason.DICT_COUNT, len(option), len(value))
+            continue
+        pairs = zip(value, option, strict=True)
+        failures = (_check_dict(member, [right], profile) for member, right in pairs)
+        failure = next((found for found in failures if found), None)
+        if failure is None:
+            return None
+    return failure
+
+
+def _check_dict(
+    value: object, allowed: Sequence[Any], profile: SingleTurnProfile
+) -> Failure | None:
+    if not isinstance(value, dict):
+        return _failure(Reason.ITEM_TYPE, allowed, value)
+    failure: Failure | None = _failure(Reason.DICT_UNCLEAR, allowed, value)
+    for option in allowed:
+        if not isinstance(option, Mapping):
+            continue
+        failure = _compare_dict(value, option, profile)
+        if failure is None:
+            return None
+    return failure
+
+
+def _compare_dict(
+    value: dict[Any, Any], option: Mapping[str, Sequence[Any]], profile: SingleTurnProfile
+) -> Failure | None:
+    for key, members in option.items():
+        if key not in value and "" not in _members(members):
+            return _failure(Reason.DICT_KEY, list(option), list(value))
+    for key, member in value.items():
+        if key not in option:
+            return _failure(Reason.DICT_KEY, list(option), key)
+        if not _one_of(member, _members(option[key]), profile):
+            return _failure(Reason.DICT_VALUE, {key: option[key]}, {key: member})
+    return None
+
+
+def _one_of(value: Any, allowed: Sequence[Any], profile: SingleTurnProfile) -> bool:
+    given = comparable(value, profile)
+    return any(given == comparable(option, profile) for option in allowed)
+
+
+def comparable(value: Any, profile: SingleTurnProfile) -> Any:
+    """Return a form of a value in which those that count as equal are equal."""
+    if isinstance(value, str):
+        return profile.normalise(value)
+    if not profile.compares_deeply:
+        return value
+    if isinstance(value, bool):
+        return ("truth value", value)  # for it is no number, and 1 == True
+    if isinstance(value, (list, tuple)):
+        return [comparable(member, profile) for member in value]
+    if isinstance(value, Mapping):
+        return {key: comparable(member, profile) for key, member in value.items()}
+    return value
+
+
+def _unless(right: bool, reason: Reason, allowed: object, value: object) -> Failure | None:
+    return None if right else _failure(reason, allowed, value)
+
+
+_MESSAGES = {
+    Reason.STRING: "the text is none of those allowed",
+    Reason.LIST: "the list is none of those allowed",
+    Reason.OTHER_VALUE: "the value is none of those allowed",
+    Reason.ITEM_TYPE: "an element is no object",
+    Reason.DICT_KEY: "the keys are not those expected",
+    Reason.DICT_VALUE: "a member is none of those allowed",
+    Reason.DICT_COUNT: "the list has not the expected number of objects",
+    Reason.DICT_UNCLEAR: "there is no object to compare with",
+    Reason.DICTS_UNCLEAR: "there is no list to compare with",
+}
+
+
+def _failure(reason: Reason, expected: object, actual: object) -> Failure:
+    return Failure(reason, _MESSAGES[reason], expected=expected, actual=actual)

@@ -1,0 +1,123 @@
+"""The calls in a prompting model's Java or JavaScript, as its author means them.
+
+Understood are one call or several, as a bracketed list or as statements, in a code fence or after
+prose. The values stay texts of expressions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from checkers.calls.documents import Language
+from checkers.calls.errors import Unreadable
+from checkers.replies.grammars import parse, text_of
+from envs.calls import MAX_TEXT, Call
+from envs.state import brief
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_FENCE = re.compile(r"```(?:[\w+-]*+[ \t]*+\n)?(.*?)```", re.DOTALL)
+_LOOKS_LIKE_A_CALL = re.compile(r"[\w$.]\((?:\)|[^()\n]{0,80}=)")
+_MOST_FENCES = 10
+_NAME = re.compile(r"[\w$]+(?:\.[\w$]+)*+")
+_CALLS = ("method_invocation", "call_expression")
+
+
+def calls_in_code(text: str, language: Language) -> list[Call]:
+    """Read the calls in a text; prose has none.
+
+    Raises:
+        Unreadable: The text holds what looks like calls but cannot be read.
+    """
+    if len(text) > MAX_TEXT:
+        raise Unreadable(f"the reply has {len(text)} characters; at most {MAX_TEXT} are read")
+    for stretch in _stretches(text):
+        found = _calls_of(stretch, language)
+        if found:
+            return [_call(node) for node in found]
+    if _LOOKS_LIKE_A_CALL.search(text):
+        raise Unreadable(f"the calls in this {language} cannot be read", attempted=True)
+    return []
+
+
+def _stretches(text: str) -> Iterator[str]:
+    """Yield the parts of a text that may be nothing but calls, the likelier ones first."""
+    yield text
+    yield from (fence[1] for fence in islice(_FENCE.finditer(text), _MOST_FENCES))
+    start, end = text.find("["), text.rfind("]")
+    if 0 <= start < end:
+        yield text[start : end + 1]
+
+
+def _calls_of(text: str, language: Language) -> list[Node]:
+    """Return the calls that a text consists of; none where there is anything else."""
+    bare = text.strip().strip("`").strip()
+    listed = bare.startswith("[") and bare.endswith("]")
+    inside = bare[1:-1] if listed else bare.rstrip(";")
+    wrapped = _only_calls(_arguments(f"f({inside}\n);", language))
+    return wrapped or _only_calls(_statements(f"{inside};", language))
+
+
+def _arguments(code: str, language: Language) -> list[Node]:
+    """Return the arguments of the one call that a code consists of."""
+    outer = _statements(code, language)
+    arguments = outer[0].child_by_field_name("arguments") if len(outer) == 1 else None
+    return _members(arguments) if arguments else []
+
+
+def _statements(code: str, language: Language) -> list[Node]:
+    """Return the expressions that the statements of a code consist of."""
+    try:
+        root = parse(code, language)
+    except Unreadable:
+        return []
+    if root.has_error:
+        return []
+    return [_expression(statement) for statement in _members(root)]
+
+
+def _expression(statement: Node) -> Node:
+    inside = _members(statement) if statement.type == "expression_statement" else []
+    return inside[0] if inside else statement
+
+
+def _members(node: Node) -> list[Node]:
+    return [
+        child
+        for child in node.named_children
+        if not child.type.endswith("comment") and child.type != "empty_statement"
+    ]
+
+
+def _only_calls(found: list[Node]) -> list[Node]:
+    return found if all(node.type in _CALLS for node in found) else []
+
+
+def _call(node: Node) -> Call:
+    name = _name(node)
+    positional: list[str] = []
+    named: dict[str, str] = {}
+    arguments = node.child_by_field_name("arguments")
+    for argument in _members(arguments) if arguments else []:
+        left, right = argument.child_by_field_name("left"), argument.child_by_field_name("right")
+        if argument.type != "assignment_expression" or left is None or right is None:
+            positional.append(text_of(argument))
+            continue
+        key = text_of(left)
+        if left.type != "identifier" or key in named:
+            message = f"{name}: {brief(key)} is no name of an argument, or given twice"
+            raise Unreadable(message, attempted=True)
+        named[key] = text_of(right)
+    return Call(name, tuple(positional), named)
+
+
+def _name(node: Node) -> str:
+    parts = [node.child_by_field_name(field) for field in ("function", "object", "name")]
+    name = ".".join("".join(text_of(part).split()) for part in parts if part)
+    if not _NAME.fullmatch(name):
+        raise Unreadable(f"{brief(name)} is not the name of a function", attempted=True)
+    return name

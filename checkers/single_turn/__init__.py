@@ -1,1 +1,0 @@
-"""The judge of single-turn entries: it compares calls, not states. No I/O."""

@@ -1,0 +1,1 @@
+"""Why an episode failed: its trace beside the ground truth's, where they part, and the cause."""

@@ -1,0 +1,526 @@
+"""Why an episode failed: one cause out of a closed list, worked out from what was recorded.
+
+The rules are tried in order, and the first that applies gives the cause. What was done wrong comes
+before what was left undone, which is certain only when the turn is over; and what was done in an
+earlier turn that should have been left alone comes before both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from checkers.verdict import Failure, Reason, Verdict
+from checkers.why.alignment import Act, acts_of, align, closest, misfits, touching
+from checkers.why.answers import asks, declines, unread_calls
+from checkers.why.trace import Trace, TracedTurn
+from envs.errors import MalformedCall
+from envs.state import ABSENT, Difference, brief, to_json
+
+LOOP = 3
+"""How often a call has to give the same result to count as a loop."""
+
+_LONGEST = 2_000
+"""Characters of one piece of evidence."""
+_LOGIN_WORDS = ("login", "log_in", "authenticate", "sign_in")
+
+
+class Cause(StrEnum):
+    """The primary cause of a failed episode."""
+
+    WRONG_FUNCTION = "wrong_function"
+    WRONG_ARGUMENT = "wrong_argument"
+    MISSING_CALL = "missing_call"
+    EXTRA_CALL = "extra_call"
+    NOT_OFFERED = "not_offered"
+    ACTED_INSTEAD_OF_ASKING = "acted_instead_of_asking"
+    ASKED_INSTEAD_OF_ACTING = "asked_instead_of_acting"
+    GAVE_UP = "gave_up"
+    LOOP = "loop"
+    UNREADABLE = "unreadable"
+    IGNORED_ERROR = "ignored_error"
+    STEP_LIMIT = "step_limit"
+    REAUTHENTICATED = "reauthenticated"
+    ACTED_WITHOUT_LOOKING = "acted_without_looking"
+
+
+class Diagnosis(NamedTuple):
+    """Why one episode failed."""
+
+    cause: Cause
+    detail: str
+    """What happened, in one line."""
+    turn: int | None
+    """Index of the turn in which it happened; None where that is not on record."""
+    step: int | None
+    """Index of the step in the turn; None where something was left undone."""
+    evidence: Mapping[str, Any]
+    """JSON values, those that apply of: ``call``, ``result``, ``expected_call``, ``parameter``,
+    ``expected``, ``got``, ``also`` (further wrong parameters), ``paths`` (of the state),
+    ``answer``, ``times``, ``problem``, and ``sub_reason`` of what is unreadable: ``no_record``,
+    ``malformed``, or the form of calls in an answer, as ``unread_calls`` has it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the diagnosis as a JSON object."""
+        return {**self._asdict(), "cause": self.cause.value}
+
+
+def diagnose(truth: Trace, model: Trace | None, verdict: Verdict) -> Diagnosis | None:
+    """Return why an episode failed, None if it passed.
+
+    Args:
+        truth: The ground truth's trace.
+        model: The model's, under the profile of the verdict; None where there is no record of it.
+        verdict: What the checker said.
+    """
+    if verdict.failure is None:
+        return None
+    if model is None or not model.turns:
+        return _unrecorded(verdict.failure)
+    if verdict.failed_turn is None:
+        return _unfinished(model)
+    case = _Case(truth, model, verdict.failed_turn, verdict.failure)
+    found = (rule(case) for rule in _RULES)
+    return next(filter(None, found), None) or _left_undone(case)
+
+
+def bounded(value: Any) -> Any:
+    """Return a piece of evidence in JSON's types, cut off where it gets long."""
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else f"{value[: _LONGEST - 3]}..."
+    text = brief(value, _LONGEST)
+    try:
+        return to_json(value) if len(text) < _LONGEST else text
+    except RecursionError:
+        return text
+
+
+class _Case:
+    """The turn that failed, and what in it bears on the failure.
+
+    Attributes:
+        missing: The ground truth's acts that nothing the model did stands for.
+        extra: The model's acts that stand for nothing in the ground truth.
+        displaced: Equal calls, the ground truth's and the model's, that did not do the same.
+    """
+
+    def __init__(self, truth: Trace, model: Trace, turn: int, failure: Failure) -> None:
+        self.truth = truth
+        self.model = model
+        self.turn = turn
+        self.failure = failure
+        self.missing, self.extra, self.displaced = align(truth.turns[turn], model.turns[turn])
+
+    @property
+    def played(self) -> TracedTurn:
+        """The model's turn."""
+        return self.model.turns[self.turn]
+
+    @cached_property
+    def acts(self) -> Sequence[Act]:
+        """What the model did in it."""
+        return acts_of(self.played)
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """Where the state is not the ground truth's at the end of the turn."""
+        return self.failure.differences
+
+    @cached_property
+    def wrong(self) -> list[Act]:
+        """The model's own acts that changed the state where it differs."""
+        return [act for act in self.extra if touching(act.changes, self.differences)]
+
+    @cached_property
+    def needed(self) -> list[Act]:
+        """The ground truth's acts whose result or change is what is not there."""
+        if self.failure.reason is Reason.EMPTY_TURN:
+            return list(self.missing)
+        if self.failure.reason is Reason.RESPONSE_MISMATCH:
+            return [act for act in self.missing if act.result in self.failure.missing]
+        return [act for act in self.missing if touching(act.changes, self.differences)]
+
+    def found(
+        self, cause: Cause, detail: str, act: Act | None = None, **evidence: Any
+    ) -> Diagnosis:
+        """Return a diagnosis of this turn.
+
+        Args:
+            cause: The cause.
+            detail: What happened.
+            act: What the model did wrong, None where it left something undone.
+            evidence: What else is known; ABSENT values are left out.
+        """
+        done = {"call": act.text, "result": act.result} if act else {}
+        known = {name: value for name, value in {**done, **evidence}.items() if value is not ABSENT}
+        shown = {name: bounded(value) for name, value in known.items()}
+        return Diagnosis(cause, detail, self.turn, act.step if act else None, shown)
+
+
+def _unrecorded(failure: Failure) -> Diagnosis:
+    if failure.reason is Reason.FORCE_TERMINATED:
+        return Diagnosis(Cause.STEP_LIMIT, "the record ends before the last turn", None, None, {})
+    evidence = {"sub_reason": "no_record"}
+    detail = "there is no record of calls, only of an error"
+    return Diagnosis(Cause.UNREADABLE, detail, None, None, evidence)
+
+
+def _unfinished(model: Trace) -> Diagnosis:
+    """Say whether an episode that was cut short went round in circles."""
+    turn, steps = len(model.turns) - 1, len(model.turns[-1].steps)
+    acts = acts_of(model.turns[-1])
+    act = _repeated(acts)
+    if act and 2 * len({(other.text, other.result) for other in acts}) <= len(acts):
+        evidence = _loop_evidence(act, acts)
+        detail = f"made one call {evidence['times']} times, until it was stopped: {_short(act)}"
+        return Diagnosis(Cause.LOOP, detail, turn, act.step, evidence)
+    detail = f"was stopped in turn {turn}, after {steps} steps with calls"
+    return Diagnosis(Cause.STEP_LIMIT, detail, turn, None, {"times": steps})
+
+
+def _acted_early(case: _Case) -> Diagnosis | None:
+    """Find what was done in a turn that should have been left alone, and decided the failure."""
+    if case.failure.reason is Reason.CHANGE_IN_EMPTY_TURN:
+        changed = [act for act in case.acts if act.traced.result.changed]
+        return _idle_act(case, case.turn, changed[0])
+    early = [(turn, act) for turn, act in _acts_in_idle_turns(case) if act.changes]
+    spoilt = [*_lasting(case), *_thrown_off(case)]
+    for turn, act in early:
+        if touching(act.changes, spoilt):
+            return _idle_act(case, turn, act)
+    blameless = not case.wrong and not case.needed
+    for turn, act in early:
+        if blameless or any(_forestalls(act, needed) for needed in case.needed[:1]):
+            return _idle_act(case, turn, act)
+    return None
+
+
+def _acts_in_idle_turns(case: _Case) -> Iterator[tuple[int, Act]]:
+    """Yield what was done, and when, in the turns just before in which nothing was to be done."""
+    first = case.turn
+    while first and not case.truth.turns[first - 1].calls:
+        first -= 1
+    for turn in range(first, case.turn):
+        for act in acts_of(case.model.turns[turn]):
+            yield turn, act
+
+
+def _lasting(case: _Case) -> list[Difference]:
+    """Return where the state was wrong from the start, and would be whatever was done then."""
+    truth = case.truth.turns[case.turn]
+    inherited = touching(truth.before.differences(case.played.before), case.differences)
+    done = [change for act in acts_of(truth) for change in act.changes]
+    set_anew = {difference.path for difference in touching(inherited, done)}
+    return [difference for difference in inherited if difference.path not in set_anew]
+
+
+def _thrown_off(case: _Case) -> list[Difference]:
+    """Return where calls that were right led to another state than they should have."""
+    changes = [change for _, act in case.displaced for change in act.changes]
+    return touching(changes, case.differences)
+
+
+def _forestalls(early: Act, needed: Act) -> bool:
+    """Tell whether what was needed had been done already, in this way or another."""
+    return early.name == needed.name or bool(touching(early.changes, needed.changes))
+
+
+def _idle_act(case: _Case, turn: int, act: Act) -> Diagnosis:
+    if act.offered:
+        cause = Cause.ACTED_INSTEAD_OF_ASKING
+        detail = f"nothing was to be done in the turn, and it changed the state: {_short(act)}"
+    else:
+        cause = Cause.NOT_OFFERED
+        detail = f"nothing was to be done, and it called what was not offered: {_short(act)}"
+    return case.found(cause, detail, act, paths=_paths(act))._replace(turn=turn)
+
+
+def _did_wrong(case: _Case) -> Diagnosis | None:
+    """Explain the first act that changed the state where it now differs."""
+    if not case.wrong:
+        return None
+    act = case.wrong[0]
+    if not act.offered:
+        return _not_offered(case, act)
+    expected = closest(act, case.needed)
+    if expected is not None:
+        return _wrong_argument(case, expected, act)
+    if _is_needless_login(act) and not any(map(_is_login, case.missing)):
+        detail = f"logged in again, though it was logged in: {_short(act)}"
+        return case.found(Cause.REAUTHENTICATED, detail, act, paths=_paths(act))
+    expected = _replaced_by(case, act)
+    if expected is not None:
+        return _wrong_function(case, expected, act)
+    detail = f"changed the state by a call that was not needed: {_short(act)}"
+    return case.found(Cause.EXTRA_CALL, detail, act, paths=_paths(act))
+
+
+def _read_wrong(case: _Case) -> Diagnosis | None:
+    """Explain a needed call by one of the same function that succeeded on other arguments."""
+    for needed in case.needed:
+        act = closest(needed, [act for act in case.extra if act.ok])
+        if act is not None:
+            return _wrong_argument(case, needed, act)
+    return None
+
+
+def _unreadable(case: _Case) -> Diagnosis | None:
+    """Find calls at the end of the turn that were meant and could not be read."""
+    turn, form = case.played, None
+    last = turn.calls[-1].call if turn.calls else None
+    was_answered = isinstance(last, MalformedCall)
+    problem = last if was_answered else turn.unreadable
+    if problem is not None and turn.answer is None:
+        form = "malformed"
+    elif turn.answer is not None and not asks(turn.answer):
+        form = unread_calls(turn.answer, turn.offered)
+    if form is None:
+        return None
+    found = case.found(
+        Cause.UNREADABLE,
+        f"its calls could not be read: {form.replace('_', ' ')}",
+        sub_reason=form,
+        problem=ABSENT if problem is None else str(problem),
+        answer=ABSENT if turn.answer is None else turn.answer,
+    )
+    return found._replace(step=len(turn.steps) - was_answered)
+
+
+def _asked(case: _Case) -> Diagnosis | None:
+    """Find an answer that asks the user, where a call was needed."""
+    answer = case.played.answer
+    if answer is None or not case.needed or not asks(answer):
+        return None
+    return _stopped_short(case, Cause.ASKED_INSTEAD_OF_ACTING, "asked the user")
+
+
+def _looped(case: _Case) -> Diagnosis | None:
+    """Find a call that gave one result again and again, without getting on."""
+    act = _repeated(case.extra)
+    # To look again and again and then go on is no loop.
+    if act is None or (act.ok and case.acts[-1].text != act.text):
+        return None
+    evidence = _loop_evidence(act, case.extra)
+    detail = f"made one call {evidence['times']} times with the same result: {_short(act)}"
+    return case.found(Cause.LOOP, detail, act, **evidence)
+
+
+def _called_unoffered(case: _Case) -> Diagnosis | None:
+    """Find a call of what was not to be had, with no success after it, where a call is missing."""
+    called = {act.name for act in case.extra}
+    if not case.needed or case.needed[0].name in called:
+        return None
+    succeeded = max([act.step for act in case.acts if act.ok], default=0)
+    for act in case.extra:
+        if act.name and not act.offered and act.step >= succeeded:
+            return _not_offered(case, act)
+    return None
+
+
+def _gave_up(case: _Case) -> Diagnosis | None:
+    """Find an answer that is empty or declines, where a call was needed."""
+    answer = case.played.answer
+    if answer is None or not case.needed or not declines(answer):
+        return None
+    return _stopped_short(case, Cause.GAVE_UP, "gave up")
+
+
+def _stopped_short(case: _Case, cause: Cause, did: str) -> Diagnosis:
+    needed, answer = case.needed[0], case.played.answer
+    detail = f"{did}, where a call was needed: {_short(needed)}"
+    return case.found(cause, detail, expected_call=needed.text, answer=answer)
+
+
+def _ignored_error(case: _Case) -> Diagnosis | None:
+    """Find a refused call after which nothing more was tried, though something was missing."""
+    worlds = {_world(act) for act in case.needed}
+    tried = Counter([act.name for act in case.extra])
+    # Trying what was needed twice, in vain, is no lack of attention but of the right arguments.
+    persisted = {act.name for act in case.needed if tried[act.name] > 1}
+    for act in case.extra:
+        later = {_world(other) for other in case.acts if other.step > act.step}
+        if not act.ok and _world(act) in worlds - later and act.name not in persisted:
+            return _unanswered(case, act)
+    return None
+
+
+def _unanswered(case: _Case, act: Act) -> Diagnosis:
+    expected = closest(act, case.needed)
+    evidence = _argument_evidence(expected, act) if expected else {}
+    known = {"expected_call": case.needed[0].text, **evidence}
+    return case.found(
+        Cause.IGNORED_ERROR, f"went no further after an error: {_short(act)}", act, **known
+    )
+
+
+def _tried_wrong(case: _Case) -> Diagnosis | None:
+    """Explain a needed call by the best of those that were refused."""
+    for needed in case.needed:
+        act = closest(needed, case.extra)
+        if act is not None:
+            return _wrong_argument(case, needed, act)
+    return None
+
+
+def _did_otherwise(case: _Case) -> Diagnosis | None:
+    """Find another function that was called on the same thing as the one that was needed."""
+    for needed in case.needed[:1]:
+        for act in case.extra:
+            changed = touching(act.changes, needed.changes)
+            read = act.ok and not act.moved and not needed.moved and _share_argument(needed, act)
+            if act.name != needed.name and (changed or read):
+                return _wrong_function(case, needed, act)
+    return None
+
+
+_RULES: Sequence[Callable[[_Case], Diagnosis | None]] = (
+    _acted_early,
+    _did_wrong,
+    _read_wrong,
+    _unreadable,
+    _asked,
+    _looped,
+    _called_unoffered,
+    _gave_up,
+    _ignored_error,
+    _tried_wrong,
+    _did_otherwise,
+)
+
+
+def _left_undone(case: _Case) -> Diagnosis:
+    """Name the first call that was not made, or else what put the others out of place."""
+    if case.needed:
+        return _missing_call(case, case.needed[0])
+    for expected in case.missing:
+        if expected.moved:
+            act = closest(expected, [act for act in case.extra if act.moved])
+            return (act and _wrong_argument(case, expected, act)) or _missing_call(case, expected)
+    for act in case.extra:
+        if act.moved:
+            detail = f"a call that was not needed led elsewhere: {_short(act)}"
+            return case.found(Cause.EXTRA_CALL, detail, act)
+    for expected, act in case.displaced:
+        detail = f"was called, but in another state than it was needed in: {_short(act)}"
+        return case.found(Cause.MISSING_CALL, detail, act, expected_call=expected.text)
+    return case.found(Cause.MISSING_CALL, "made no call, though the turn asked for some")
+
+
+def _missing_call(case: _Case, expected: Act) -> Diagnosis:
+    did = "left out a call" if case.played.steps else "made no call, where some were needed"
+    said = ABSENT if case.played.answer is None else case.played.answer
+    detail = f"{did}: {_short(expected)}"
+    return case.found(Cause.MISSING_CALL, detail, expected_call=expected.text, answer=said)
+
+
+def _not_offered(case: _Case, act: Act) -> Diagnosis:
+    expected = case.needed[0].text if case.needed else ABSENT
+    detail = f"called a function that was not offered: {_short(act)}"
+    return case.found(Cause.NOT_OFFERED, detail, act, expected_call=expected)
+
+
+def _wrong_function(case: _Case, expected: Act, act: Act) -> Diagnosis:
+    detail = f"called {act.name} where {expected.name} was needed: {_short(act)}"
+    return case.found(Cause.WRONG_FUNCTION, detail, act, expected_call=expected.text)
+
+
+def _wrong_argument(case: _Case, expected: Act, act: Act) -> Diagnosis | None:
+    """Say which argument is wrong, and whether its value was there to be read; None if none is."""
+    evidence = _argument_evidence(expected, act)
+    if "parameter" not in evidence:
+        return None
+    parameter, value, got = evidence["parameter"], evidence["expected"], evidence["got"]
+    source = _unread_source(case, expected, value) if act.ok and act.changes else None
+    if source is not None:
+        detail = f"{act.name}: {parameter} was to be had from {_short(source)}, never called"
+        evidence["expected_call"] = source.text
+        return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, **evidence)
+    detail = f"{act.name}: {parameter} should be {brief(value, 60)}, is {brief(got, 60)}"
+    return case.found(Cause.WRONG_ARGUMENT, detail, act, **evidence)
+
+
+def _argument_evidence(expected: Act, act: Act) -> dict[str, Any]:
+    wrong = misfits(expected, act)
+    evidence: dict[str, Any] = {"expected_call": expected.text}
+    if wrong:
+        evidence |= wrong[0]._asdict()
+    if len(wrong) > 1:
+        evidence["also"] = [misfit.parameter for misfit in wrong[1:]]
+    return evidence
+
+
+def _unread_source(case: _Case, expected: Act, value: object) -> Act | None:
+    """Return the ground truth's call that gave a value which the model has seen in no result."""
+    if not _is_telling(value):
+        return None
+    seen = [act.result for turn in case.model.turns[: case.turn + 1] for act in acts_of(turn)]
+    if any(str(value) in result for result in seen):
+        return None
+    reads = [act for act in case.missing if act is not expected and act.ok and not act.changes]
+    return next((act for act in reads if str(value) in act.result), None)
+
+
+def _replaced_by(case: _Case, act: Act) -> Act | None:
+    """Return the ground truth's call in whose place another function was called."""
+    if _is_login(act):
+        return next(filter(_is_login, case.missing), None)
+    called = {other.name for other in case.extra}
+    uncalled = [other for other in case.needed or case.missing if other.name not in called]
+    for expected in uncalled:
+        if touching(act.changes, expected.changes) or _share_argument(expected, act):
+            return expected
+    alone = len(case.wrong) == len(case.needed) == 1
+    return uncalled[0] if uncalled and alone else None
+
+
+def _share_argument(one: Act, other: Act) -> bool:
+    """Tell whether two calls have an argument value in common that is not common anyway."""
+    theirs = [value for value in other.arguments.values() if _is_telling(value)]
+    return any(_is_telling(value) and value in theirs for value in one.arguments.values())
+
+
+def _is_telling(value: object) -> bool:
+    """Tell whether a value is hardly met by chance."""
+    if isinstance(value, str):
+        return len(value) > 2
+    return isinstance(value, (int, float)) and value not in range(100)
+
+
+def _repeated(acts: Sequence[Act]) -> Act | None:
+    """Return the act that completes the first loop."""
+    times: Counter[tuple[str, str]] = Counter()
+    for act in acts:
+        times[act.text, act.result] += 1
+        if times[act.text, act.result] == LOOP:
+            return act
+    return None
+
+
+def _loop_evidence(act: Act, acts: Sequence[Act]) -> dict[str, Any]:
+    times = sum((other.text, other.result) == (act.text, act.result) for other in acts)
+    return {"call": bounded(act.text), "result": bounded(act.result), "times": times}
+
+
+def _is_login(act: Act) -> bool:
+    return any(word in act.name.lower() for word in _LOGIN_WORDS)
+
+
+def _is_needless_login(act: Act) -> bool:
+    """Tell whether a call logs in where somebody is: it replaces what was set before."""
+    replaced = all(change.expected not in (None, False, "", ABSENT) for change in act.changes)
+    return _is_login(act) and replaced
+
+
+def _world(act: Act) -> str | None:
+    return act.tool.environment if act.tool else None
+
+
+def _paths(act: Act) -> list[str]:
+    return [change.path for change in act.changes]
+
+
+def _short(act: Act) -> str:
+    return act.text if len(act.text) <= 100 else f"{act.text[:97]}..."

@@ -1,0 +1,1 @@
+"""What runs say: opened again, executed again, compared and explained."""

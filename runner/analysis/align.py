@@ -1,0 +1,255 @@
+"""Several runs of one trajectory side by side, and the step where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+from checkers.why.trace import TracedCall, TracedTurn
+from runner.analysis.examined import Examined
+from runner.analysis.writing import call_text, executed_json, pairs
+from runner.show.terminal import Line, Tone, clipped, visible
+from trajectories.schema import Turn
+
+MOST = 5
+"""How many runs there is room for."""
+
+_LABEL = 10
+"""Characters in front of the columns."""
+_GAP = "  "
+_LONGEST = 120
+"""Characters of a call or a result in a column."""
+
+
+class Column(NamedTuple):
+    """One run of the trajectory."""
+
+    name: str
+    examined: Examined
+
+    @property
+    def summary(self) -> str:
+        """What it came to, in a line."""
+        verdict, diagnosis = self.examined.verdict, self.examined.diagnosis
+        word = "passed" if verdict.valid else "FAILED"
+        cause = f" ({diagnosis.cause})" if diagnosis else ""
+        return f"{word}: {verdict.turns_passed} of {verdict.turns} turns{cause}"
+
+
+class Row(NamedTuple):
+    """One step of all runs."""
+
+    turn: int
+    step: int
+    cells: tuple[tuple[TracedCall, ...] | None, ...]
+    """Per run its calls; None where it makes none any more in this turn."""
+
+    def agree(self, one: int, other: int) -> bool:
+        """Tell whether two runs made the same calls, got the same results, and left one state."""
+        ours, theirs = self.cells[one], self.cells[other]
+        if ours is None or theirs is None:
+            return ours is theirs
+        return len(ours) == len(theirs) and all(map(_same, ours, theirs))
+
+
+class AlignedTurn(NamedTuple):
+    """One turn of all runs."""
+
+    number: int
+    asked: Turn
+    truth: TracedTurn
+    reached: tuple[TracedTurn | None, ...]
+    """Per run; None where it did not come so far."""
+    rows: tuple[Row, ...]
+
+
+class SideBySide(NamedTuple):
+    """Runs of one trajectory, step by step."""
+
+    columns: tuple[Column, ...]
+    turns: tuple[AlignedTurn, ...]
+
+    def parting(self, one: int, other: int) -> Row | None:
+        """Return the first step in which two runs are not the same, or None."""
+        rows = (row for turn in self.turns for row in turn.rows)
+        return next((row for row in rows if not row.agree(one, other)), None)
+
+    @property
+    def first_parting(self) -> Row | None:
+        """The first step that is not the same in all runs, or None."""
+        found = filter(None, (self.parting(0, other) for other in range(1, len(self.columns))))
+        return min(found, key=lambda row: row[:2], default=None)
+
+
+def align(columns: Sequence[Column]) -> SideBySide:
+    """Put runs side by side.
+
+    Args:
+        columns: Runs of one trajectory, two at least.
+    """
+    prepared, truth = columns[0].examined.prepared, columns[0].examined.truth
+    turns = []
+    for number, asked in enumerate(prepared.trajectory.turns):
+        reached = tuple([_turn(column, number) for column in columns])
+        steps = zip_longest(*[turn.steps if turn else () for turn in reached])
+        rows = [Row(number, step, cells) for step, cells in enumerate(steps)]
+        turns.append(AlignedTurn(number, asked, truth.turns[number], reached, tuple(rows)))
+    return SideBySide(tuple(columns), tuple(turns))
+
+
+def lines(alignment: SideBySide, width: int) -> Iterator[Line]:
+    """Yield the lines that show runs side by side.
+
+    What is the same in all runs is shown once.
+
+    Args:
+        alignment: The runs.
+        width: Columns of the terminal, 80 at least.
+    """
+    columns = alignment.columns
+    trajectory = columns[0].examined.prepared.trajectory
+    yield Line(f"{trajectory.id} ({trajectory.category}; {', '.join(trajectory.environments)})")
+    for letter, column in zip(_letters(columns), columns, strict=True):
+        yield Line(f"  {letter}  {column.name}: {column.summary}")
+    yield from _parting_lines(alignment)
+    parting = alignment.first_parting
+    for turn in alignment.turns:
+        yield Line("")
+        yield Line(f"turn {turn.number}", "strong")
+        for message in turn.asked.messages:
+            yield Line(clipped(visible(f"  {message.role}: {message.content}"), width))
+        if any(not _agreed(row) for row in turn.rows):
+            yield from _cells("", [[letter] for letter in _letters(columns)], width, "faint")
+        for row in turn.rows:
+            yield from _row_lines(row, width, parts=row is parting)
+        yield from _end_lines(turn, width)
+
+
+def document(alignment: SideBySide) -> dict[str, Any]:
+    """Return runs side by side as a JSON object; ``runner/README.md`` describes it."""
+    columns = alignment.columns
+    partings = [alignment.parting(0, other) for other in range(len(columns))]
+    return {
+        "id": columns[0].examined.prepared.trajectory.id,
+        "runs": [_column_json(column) for column in columns],
+        "parts": _place(alignment.first_parting),
+        "parts_from_first": [_place(row) for row in partings],
+        "turns": [_turn_json(turn) for turn in alignment.turns],
+    }
+
+
+def _turn(column: Column, number: int) -> TracedTurn | None:
+    model = column.examined.model
+    return model.turns[number] if model and number < len(model.turns) else None
+
+
+def _same(one: TracedCall, other: TracedCall) -> bool:
+    return (
+        call_text(one.call) == call_text(other.call)
+        and one.result.text == other.result.text
+        and one.after == other.after
+    )
+
+
+def _letters(columns: Sequence[Column]) -> str:
+    return "ABCDE"[: len(columns)]
+
+
+def _parting_lines(alignment: SideBySide) -> Iterator[Line]:
+    letters = _letters(alignment.columns)
+    for index, letter in enumerate(letters[1:], start=1):
+        row = alignment.parting(0, index)
+        if row is None:
+            yield Line(f"A and {letter} are the same in every step")
+        else:
+            yield Line(f"A and {letter} part in turn {row.turn}, step {row.step}", "bad")
+
+
+def _agreed(row: Row) -> bool:
+    return all(row.agree(0, other) for other in range(1, len(row.cells)))
+
+
+def _row_lines(row: Row, width: int, *, parts: bool) -> Iterator[Line]:
+    label = f"{'>' if parts else ' '} step {row.step}"
+    texts = [_texts(cell) for cell in (row.cells[:1] if _agreed(row) else row.cells)]
+    if len(texts) > 1 and all(text == texts[0] for text in texts):
+        texts = [[*text, "(another state)"] for text in texts]
+    yield from _cells(label, texts, width, "bad" if parts else "plain")
+
+
+def _texts(calls: Sequence[TracedCall] | None) -> list[str]:
+    if calls is None:
+        return ["-"]
+    texts = []
+    for traced in calls:
+        arrow = "->" if traced.result.ok else "-> refused:"
+        texts += [call_text(traced.call), f"{arrow} {traced.result.text}"]
+    return texts
+
+
+def _end_lines(turn: AlignedTurn, width: int) -> Iterator[Line]:
+    standings = [_standing(turn, run) for run in turn.reached]
+    once = len(set(standings)) == 1
+    texts = [[standing] for standing in (standings[:1] if once else standings)]
+    yield from _cells("  end", texts, width, "faint")
+
+
+def _standing(turn: AlignedTurn, run: TracedTurn | None) -> str:
+    """Say how the state at the end of a turn compares to the ground truth's."""
+    if run is None:
+        return "not reached"
+    wrong = len(turn.truth.after.differences(run.after))
+    places = "1 place" if wrong == 1 else f"{wrong} places"
+    return f"state: {places} not as the truth's" if wrong else "state: as the truth's"
+
+
+def _cells(label: str, texts: Sequence[Sequence[str]], width: int, tone: Tone) -> Iterator[Line]:
+    """Yield the lines of a row, its cells as columns of equal width."""
+    share = (width - _LABEL - len(_GAP) * (len(texts) - 1)) // len(texts)
+    cells = [[part for text in cell for part in _wrapped(text, share)] for cell in texts]
+    for parts in zip_longest(*cells, fillvalue=""):
+        columns = _GAP.join([part.ljust(share) for part in parts])
+        yield Line(f"{label:{_LABEL}}{columns}".rstrip(), tone)
+        label = ""
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    shown = visible(clipped(text, _LONGEST))
+    return wrap(shown, width, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _column_json(column: Column) -> dict[str, Any]:
+    examined, diagnosis = column.examined, column.examined.diagnosis
+    return {
+        "name": column.name,
+        "trial": examined.recorded.trial if examined.recorded else None,
+        "verdict": examined.verdict.to_json(),
+        "diagnosis": diagnosis and diagnosis.to_json(),
+    }
+
+
+def _place(row: Row | None) -> dict[str, int] | None:
+    return row and {"turn": row.turn, "step": row.step}
+
+
+def _turn_json(turn: AlignedTurn) -> dict[str, Any]:
+    return {
+        "turn": turn.number,
+        "steps": [
+            {"step": row.step, "runs": [_cell_json(cell) for cell in row.cells]}
+            for row in turn.rows
+        ],
+        "ends": [_end_json(turn, run) for run in turn.reached],
+    }
+
+
+def _cell_json(calls: Sequence[TracedCall] | None) -> list[dict[str, Any]] | None:
+    return None if calls is None else [executed_json(traced) for traced in calls]
+
+
+def _end_json(turn: AlignedTurn, run: TracedTurn | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    return {"answer": run.answer, "differences": pairs(turn.truth.after.differences(run.after))}

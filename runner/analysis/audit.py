@@ -1,0 +1,106 @@
+"""Recorded runs of several models, executed and judged for ``trajectories.audit``; no printing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from checkers.calls.errors import CannotJudge
+from checkers.profile import Profile
+from checkers.score import Score, score
+from checkers.turn import force_terminated, inference_error, judge
+from checkers.verdict import TurnOutcome, Verdict
+from runner.data import choose
+from runner.data.choose import Runs
+from runner.episodes.episode import STEP_LIMIT, Episode
+from runner.episodes.evaluate import run_recorded
+from runner.episodes.prepare import Prepared, prepare
+from runner.episodes.scripts import play, recorded
+from trajectories.audit import Run
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+
+
+class Executed(NamedTuple):
+    """What recorded runs came to."""
+
+    truths: Mapping[str, Sequence[TurnOutcome]]
+    """Entry id to what its ground truth leads to."""
+    runs: Mapping[str, Mapping[str, Run]]
+    """Model to entry id to its run."""
+
+    def scores(self) -> dict[str, Score]:
+        """Return each model's score."""
+        return {
+            model: score([run.verdict for run in entries.values()])
+            for model, entries in self.runs.items()
+        }
+
+
+def read_runs(paths: Iterable[Path]) -> dict[str, Runs]:
+    """Read the runs of several models, each a result file or a folder of them.
+
+    Raises:
+        DataError: A path holds no run, or two have the same name.
+    """
+    models: dict[str, Runs] = {}
+    for path, name in _named([path.resolve() for path in paths]):
+        if name in models:
+            raise DataError(str(path), f"a run called {name} is there already; rename one of them")
+        models[name] = choose.recorded_runs(path)
+    return models
+
+
+def _named(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """Yield each path with its own name, preceded by the folder's where names are not enough."""
+    names = Counter([path.name for path in paths])
+    for path in paths:
+        name = path.name.removesuffix(".json")
+        yield path, name if names[path.name] == 1 else f"{path.parent.name}/{name}"
+
+
+def execute_runs(dataset: Dataset, models: Mapping[str, Runs], profile: Profile) -> Executed:
+    """Execute the runs of several models again and judge them.
+
+    Args:
+        dataset: What they are runs of.
+        models: Model to its recorded entries.
+        profile: How steps are decoded, executed and judged.
+    """
+    truths: dict[str, Sequence[TurnOutcome]] = {}
+    runs: dict[str, dict[str, Run]] = {model: {} for model in models}
+    for id in _ids(models):
+        prepared = prepare(dataset, dataset.trajectories[id], profile)
+        truths[id] = prepared.truth
+        for model, entries in models.items():
+            if id in entries:
+                # Without a verdict there is nothing to be said of the entry.
+                with suppress(CannotJudge):
+                    runs[model][id] = _run(prepared, entries, profile)
+    return Executed(truths, runs)
+
+
+def _ids(models: Mapping[str, Runs]) -> Iterator[str]:
+    yield from dict.fromkeys(id for entries in models.values() for id in entries)
+
+
+def _run(prepared: Prepared, entries: Runs, profile: Profile) -> Run:
+    entry, mode = entries[prepared.trajectory.id]
+    if prepared.trajectory.expects is not None:
+        # A single turn leads to no state on which models could agree.
+        return Run(run_recorded(prepared, entry.turns, mode, profile), ())
+    expected = len(prepared.trajectory.turns)
+    if entry.turns is None:
+        return Run(inference_error(expected), ())
+    if len(entry.turns) != expected:
+        return Run(force_terminated(expected), ())
+    limit = STEP_LIMIT if profile.limits_recorded_runs else None
+    episode = Episode(prepared.trajectory, prepared.template.fork(), profile, limit)
+    play(recorded(entry.turns, profile.decoders[mode], profile), episode)
+    verdict: Verdict = judge(
+        prepared.truth, episode.outcomes, profile, terminated=episode.terminated
+    )
+    return Run(verdict, tuple(episode.outcomes))

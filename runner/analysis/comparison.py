@@ -1,0 +1,265 @@
+"""Two runs side by side, over the episodes that both have: who does better, where, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, NamedTuple
+
+from checkers.calls.errors import CannotJudge
+from checkers.paired import Difference, Pair, cluster_test, compare
+from checkers.profile import Profile
+from checkers.trials import Attempts
+from checkers.why.diagnosis import Cause, Diagnosis
+from envs.errors import BackendFault
+from runner.analysis.examined import examine_recorded
+from runner.analysis.source import Recorded, RunSource
+from runner.episodes.prepare import Prepared, prepare
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Category, Trajectory
+
+
+class Trial(NamedTuple):
+    """One trial of an entry, judged."""
+
+    passed: bool
+    diagnosis: Diagnosis | None
+    """Why it failed."""
+
+
+class Compared(NamedTuple):
+    """One entry in two runs."""
+
+    trajectory: Trajectory
+    first: Sequence[Trial]
+    second: Sequence[Trial]
+
+    @property
+    def pair(self) -> Pair:
+        """How often it passed in either."""
+        return Pair(_attempts(self.trajectory, self.first), _attempts(self.trajectory, self.second))
+
+    @property
+    def difference(self) -> float:
+        """The second run's pass rate less the first's."""
+        return self.pair.difference
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """Why it failed, where it did so more often; the most frequent cause of several trials."""
+        worse = self.second if self.difference < 0 else self.first
+        found = [trial.diagnosis for trial in worse if trial.diagnosis]
+        often = causes(worse)
+        return max(found, key=lambda diagnosis: often[diagnosis.cause], default=None)
+
+
+class LeftOut(NamedTuple):
+    """Entries of the runs that are not compared."""
+
+    only_first: int
+    """Those that the second run does not have."""
+    only_second: int
+    """Those that the first run does not have."""
+    errors: int
+    """Those of both that have no trial in one of the runs that could be judged."""
+
+
+class CauseCount(NamedTuple):
+    """How many failed episodes have a cause, and whether the runs differ in that."""
+
+    cause: Cause
+    first: int
+    second: int
+    p_value: float
+
+
+class Comparison(NamedTuple):
+    """Two runs over the same entries."""
+
+    runs: tuple[RunSource, RunSource]
+    dataset: Dataset
+    profile: Profile
+    entries: Sequence[Compared]
+    """In the data set's order."""
+    left_out: LeftOut
+    overall: Difference
+    categories: Mapping[Category, Difference]
+    causes: Sequence[CauseCount]
+    """Those in which the runs differ most first."""
+
+    @property
+    def trials(self) -> tuple[int, int]:
+        """Most trials of an entry, in either run."""
+        return max(len(e.first) for e in self.entries), max(len(e.second) for e in self.entries)
+
+    @property
+    def lost(self) -> list[Compared]:
+        """The entries that pass less often in the second run, those that lose most first."""
+        worse = [entry for entry in self.entries if entry.difference < 0]
+        return sorted(worse, key=lambda entry: entry.difference)
+
+    @property
+    def gained(self) -> list[Compared]:
+        """The entries that pass more often in the second run, those that gain most first."""
+        better = [entry for entry in self.entries if entry.difference > 0]
+        return sorted(better, key=lambda entry: -entry.difference)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as a JSON object."""
+        data = self.dataset
+        return {
+            "runs": [{"name": run.name, "path": str(run.path)} for run in self.runs],
+            "dataset": {"name": data.name, "version": data.version, "sha256": data.sha256},
+            "profile": self.profile.name,
+            "trials": list(self.trials),
+            "left_out": self.left_out._asdict(),
+            "overall": _difference_json(self.overall),
+            "categories": {c.value: _difference_json(d) for c, d in self.categories.items()},
+            "causes": [{**count._asdict(), "cause": count.cause.value} for count in self.causes],
+            "lost": [_entry_json(entry) for entry in self.lost],
+            "gained": [_entry_json(entry) for entry in self.gained],
+        }
+
+
+def compare_runs(
+    runs: tuple[RunSource, RunSource],
+    dataset: Dataset,
+    profile: Profile,
+    step_limits: tuple[int, int],
+) -> Comparison:
+    """Execute what two runs have in common once more, and compare what became of it.
+
+    Args:
+        runs: The two.
+        dataset: What both are of.
+        profile: How both are executed and judged.
+        step_limits: Steps that a turn of either may take, where the profile limits recorded runs.
+
+    Raises:
+        DataError: The data set lacks an entry, or nothing that both have could be judged.
+    """
+    first, second = map(_by_entry, runs)
+    common = _common(runs, dataset, first.keys() & second.keys())
+    judged = []
+    for trajectory in common:
+        tries = zip((first[trajectory.id], second[trajectory.id]), step_limits, strict=True)
+        judged.append(_compared(dataset, trajectory, profile, tries))
+    entries = [entry for entry in judged if entry.first and entry.second]
+    if not entries:
+        message = f"has no episode that can be compared with one of {runs[0].path}"
+        raise DataError(str(runs[1].path), message)
+    left_out = LeftOut(
+        len(first.keys() - second.keys()),
+        len(second.keys() - first.keys()),
+        len(common) - len(entries),
+    )
+    return Comparison(
+        runs,
+        dataset,
+        profile,
+        entries,
+        left_out,
+        compare([entry.pair for entry in entries]),
+        _by_category(entries),
+        _by_cause(entries),
+    )
+
+
+def causes(episodes: Iterable[Trial]) -> Counter[Cause]:
+    """Count why episodes failed."""
+    return Counter(trial.diagnosis.cause for trial in episodes if trial.diagnosis)
+
+
+def _by_entry(run: RunSource) -> dict[str, list[Recorded]]:
+    trials: dict[str, list[Recorded]] = {}
+    for recorded in run.episodes.values():
+        trials.setdefault(recorded.id, []).append(recorded)
+    return trials
+
+
+def _common(runs: Sequence[RunSource], dataset: Dataset, ids: Set[str]) -> list[Trajectory]:
+    """Return the trajectories of ids, in the data set's order."""
+    for id in sorted(ids - dataset.trajectories.keys()):
+        raise DataError(str(runs[0].path), f"{id!r} is not in {dataset.name}")
+    return [trajectory for id, trajectory in dataset.trajectories.items() if id in ids]
+
+
+def _compared(
+    dataset: Dataset,
+    trajectory: Trajectory,
+    profile: Profile,
+    tries: Iterable[tuple[Sequence[Recorded], int]],
+) -> Compared:
+    """Judge an entry's trials in both runs, each with its step limit."""
+    try:
+        prepared = prepare(dataset, trajectory, profile)
+        first, second = [_trials(prepared, trials, profile, limit) for trials, limit in tries]
+    except (BackendFault, CannotJudge):
+        return Compared(trajectory, (), ())
+    return Compared(trajectory, first, second)
+
+
+def _trials(
+    prepared: Prepared, trials: Iterable[Recorded], profile: Profile, step_limit: int
+) -> list[Trial]:
+    """Judge trials; one that ended in an error which is not the model's is left out."""
+    examined = [
+        examine_recorded(prepared, recorded, profile, step_limit)
+        for recorded in trials
+        if recorded.record is None or recorded.record["outcome"] != "error"
+    ]
+    return [Trial(one.verdict.valid, one.diagnosis) for one in examined]
+
+
+def _by_category(entries: Sequence[Compared]) -> dict[Category, Difference]:
+    pairs: dict[Category, list[Pair]] = {}
+    for entry in entries:
+        pairs.setdefault(entry.trajectory.category, []).append(entry.pair)
+    return {category: compare(pairs[category]) for category in Category if category in pairs}
+
+
+def _by_cause(entries: Sequence[Compared]) -> list[CauseCount]:
+    first = causes(trial for entry in entries for trial in entry.first)
+    second = causes(trial for entry in entries for trial in entry.second)
+    counts = [
+        CauseCount(cause, first[cause], second[cause], cluster_test(_with_cause(entries, cause)))
+        for cause in Cause
+        if cause in first or cause in second
+    ]
+    return sorted(counts, key=lambda count: (count.p_value, -count.first - count.second))
+
+
+def _with_cause(entries: Iterable[Compared], cause: Cause) -> list[Pair]:
+    """Return how often each entry failed for a cause, in place of how often it passed."""
+    return [
+        Pair(
+            Attempts(entry.trajectory.base, len(entry.first), causes(entry.first)[cause]),
+            Attempts(entry.trajectory.base, len(entry.second), causes(entry.second)[cause]),
+        )
+        for entry in entries
+    ]
+
+
+def _attempts(trajectory: Trajectory, trials: Sequence[Trial]) -> Attempts:
+    return Attempts(trajectory.base, len(trials), sum(trial.passed for trial in trials))
+
+
+def _difference_json(difference: Difference) -> dict[str, Any]:
+    return {
+        **difference._asdict(),
+        "interval": list(difference.interval),
+        "difference": difference.difference,
+        "is_noise": difference.is_noise,
+    }
+
+
+def _entry_json(entry: Compared) -> dict[str, Any]:
+    first, second = entry.pair
+    return {
+        "id": entry.trajectory.id,
+        "category": entry.trajectory.category.value,
+        "first": {"passed": first.passed, "trials": first.trials},
+        "second": {"passed": second.passed, "trials": second.trials},
+        "diagnosis": entry.diagnosis and entry.diagnosis.to_json(),
+    }

@@ -1,0 +1,148 @@
+"""A comparison of two runs as lines for people: who flips, where, why, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil
+
+from checkers.paired import POWER, Difference
+from runner.analysis.comparison import Compared, Comparison
+from runner.show.table import table
+from runner.show.terminal import Line, clipped
+
+_WIDTH = 160
+
+
+def lines(comparison: Comparison) -> Iterator[Line]:
+    """Yield the lines that show a comparison; what it comes to is the last of them."""
+    yield from _heading(comparison)
+    yield from _flips("A passes more often than B", comparison.lost)
+    yield from _flips("B passes more often than A", comparison.gained)
+    yield Line("")
+    yield from map(Line, table(_category_rows(comparison)).splitlines())
+    if comparison.causes:
+        yield Line("")
+        yield from map(Line, table(_cause_rows(comparison)).splitlines())
+    yield Line("")
+    yield from conclusion(comparison)
+
+
+def conclusion(comparison: Comparison) -> Iterator[Line]:
+    """Yield what a comparison comes to: which run is better, how sure that is, what would tell."""
+    overall = comparison.overall
+    yield Line(_finding(overall), "strong")
+    yield Line(f"p is from {_test(comparison)}.")
+    if overall.is_noise and overall.needed:
+        yield Line(_what_would_settle(comparison, overall.needed))
+
+
+def _heading(comparison: Comparison) -> Iterator[Line]:
+    data, left_out, trials = comparison.dataset, comparison.left_out, comparison.trials
+    for label, run in zip("AB", comparison.runs, strict=True):
+        yield Line(f"{label}  {run.name}", "strong")
+    tried = "one trial" if trials == (1, 1) else f"up to {trials[0]} and {trials[1]} trials"
+    count = len(comparison.entries)
+    yield Line(
+        f"{count} {'entry' if count == 1 else 'entries'} that both have, {tried} of each; "
+        f"data {data.name} {data.version}, profile {comparison.profile.name}"
+    )
+    reasons = {
+        "only in A": left_out.only_first,
+        "only in B": left_out.only_second,
+        "without a trial that could be judged": left_out.errors,
+    }
+    shown = [f"{count} {reason}" for reason, count in reasons.items() if count]
+    if shown:
+        yield Line(f"left out: {', '.join(shown)}")
+
+
+def _flips(title: str, entries: Sequence[Compared]) -> Iterator[Line]:
+    yield Line("")
+    yield Line(f"{title}: {len(entries)}", "strong")
+    width = max((len(entry.trajectory.id) for entry in entries), default=0)
+    for entry in entries:
+        why = entry.diagnosis
+        said = f"{why.cause:24} {why.detail}" if why else ""
+        rates = "" if _is_single(entry) else f"{_rates(entry)}  "
+        yield Line(clipped(f"  {entry.trajectory.id:{width}}  {rates}{said}".rstrip(), _WIDTH))
+
+
+def _is_single(entry: Compared) -> bool:
+    return len(entry.first) == len(entry.second) == 1
+
+
+def _rates(entry: Compared) -> str:
+    first, second = entry.pair
+    return f"{first.passed}/{first.trials} {second.passed}/{second.trials}"
+
+
+def _category_rows(comparison: Comparison) -> list[list[str]]:
+    rows = [["category", "entries", "A", "B", "difference", "95%", "A better", "B better", "p"]]
+    rows += [_row(name, difference) for name, difference in comparison.categories.items()]
+    if len(comparison.categories) > 1:
+        rows.append(_row("all", comparison.overall))
+    return rows
+
+
+def _row(name: str, difference: Difference) -> list[str]:
+    low, high = difference.interval
+    return [
+        name,
+        str(difference.entries),
+        f"{100 * difference.first:.1f}%",
+        f"{100 * difference.second:.1f}%",
+        f"{100 * difference.difference:+.1f}",
+        f"{100 * low:+.1f} to {100 * high:+.1f}",
+        str(difference.worse),
+        str(difference.better),
+        _p(difference.p_value),
+    ]
+
+
+def _cause_rows(comparison: Comparison) -> list[list[str]]:
+    rows = [["cause of failure", "A", "B", "difference", "p"]]
+    for count in comparison.causes:
+        figures = [str(count.first), str(count.second), f"{count.second - count.first:+d}"]
+        rows.append([count.cause.value, *figures, _p(count.p_value)])
+    return rows
+
+
+def _finding(overall: Difference) -> str:
+    low, high = overall.interval
+    points = f"{100 * abs(overall.difference):.1f} points"
+    sure = f"95% {100 * low:+.1f} to {100 * high:+.1f}, p {_p(overall.p_value, relation=True)}"
+    if not overall.worse and not overall.better:
+        return "No entry differs: there is nothing to tell the runs apart by."
+    if overall.is_noise:
+        return f"Within noise: B less A is {100 * overall.difference:+.1f} points ({sure})."
+    better, worse = ("B", "A") if overall.difference > 0 else ("A", "B")
+    return f"{better} is better than {worse} by {points} (B less A: {sure})."
+
+
+def _test(comparison: Comparison) -> str:
+    clusters = len({entry.trajectory.base for entry in comparison.entries})
+    mcnemar = comparison.overall.mcnemar
+    if mcnemar is not None and clusters == len(comparison.entries):
+        return "McNemar's exact test"
+    test = f"an exact sign-flip test over {clusters} scenarios, each with its entries and trials"
+    if mcnemar is None:
+        return test
+    return f"{test}; McNemar's exact test, which takes entries for independent, gives {_p(mcnemar)}"
+
+
+def _what_would_settle(comparison: Comparison, needed: int) -> str:
+    entries, trials = len(comparison.entries), max(comparison.trials)
+    found = f"a difference of this size would be found {POWER:.0%} of the time"
+    if needed <= entries:
+        return f"These {entries:,} entries are about as many as it takes: {found} with {needed:,}."
+    more = ceil(trials * needed / entries)
+    return (
+        f"To settle it: {found} with about {needed:,} entries like these, {needed - entries:,} "
+        f"more; or, at best, with {more} trials of each in both runs in place of {trials}."
+    )
+
+
+def _p(value: float, *, relation: bool = False) -> str:
+    if value < 0.0001:
+        return "< 0.0001"
+    return f"{'= ' if relation else ''}{value:.4f}"

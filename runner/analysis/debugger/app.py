@@ -1,0 +1,216 @@
+"""The debugger's screen: keys in, panes out. Everything else is in the stepper and the views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import ContentSwitcher, Footer, OptionList, Static
+
+from envs.calls import Call
+from runner.analysis.debugger import views
+from runner.analysis.debugger.screens import Help, Prompt
+from runner.analysis.debugger.state_view import StateView
+from runner.analysis.debugger.stepper import Stepper
+from runner.analysis.debugger.timeline import Timeline
+from runner.analysis.examined import Examined
+from runner.show.terminal import visible
+
+_TEXTS = {"call": views.call_view, "truth": views.truth_view, "talk": views.transcript}
+_VIEWS = ("call", "state", "truth", "talk")
+WHAT_IF = "what if:  e edit  c call  t end turn  r play rest  x drop  b next timeline"
+
+
+class Debugger(App[None]):
+    """Steps through an episode, its ground truth, and branches of them.
+
+    Args:
+        examined: The episode.
+        source: Where the episode is from.
+    """
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #heading { height: 2; text-wrap: nowrap; text-overflow: ellipsis; background: $panel; }
+    #moments { width: 2fr; height: 1fr; border: none; padding: 0; scrollbar-size-vertical: 1;
+               text-wrap: nowrap; text-overflow: ellipsis; }
+    #right { width: 3fr; border-left: solid $panel-lighten-2; }
+    #names { height: 1; }
+    #views, #state { height: 1fr; }
+    #views VerticalScroll { scrollbar-size-vertical: 1; }
+    #status { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "move(1)", "call", key_display="j/k"),
+        Binding("k", "move(-1)", show=False),
+        Binding("J", "move_turn(1)", "turn", key_display="J/K"),
+        Binding("K", "move_turn(-1)", show=False),
+        Binding("d", "diverge", "diverge"),
+        Binding("slash", "search", "search", key_display="/"),
+        Binding("n", "search_on(1)", "match", key_display="n/N"),
+        Binding("N", "search_on(-1)", show=False),
+        *(Binding(str(i), f"view({name!r})", show=False) for i, name in enumerate(_VIEWS, 1)),
+        Binding("v", "next_view", "view"),
+        Binding("e", "edit", show=False),
+        Binding("c", "call", show=False),
+        Binding("t", "end_turn", show=False),
+        Binding("r", "play_rest", show=False),
+        Binding("x", "drop", show=False),
+        Binding("b", "switch", show=False),
+        Binding("question_mark", "help", "help", key_display="?"),
+        Binding("q,ctrl+c", "quit", "quit", key_display="q"),
+    ]
+
+    def __init__(self, examined: Examined, source: str) -> None:
+        super().__init__()
+        self.animation_level = "none"
+        self.stepper = Stepper(examined)
+        self._source = source
+        self._listed: Timeline | None = None
+
+    def compose(self) -> ComposeResult:
+        """Make the panes."""
+        yield Static(id="heading")
+        with Horizontal():
+            yield OptionList(id="moments", markup=False, compact=True)
+            with Vertical(id="right"):
+                yield Static(id="names")
+                with ContentSwitcher(id="views", initial="call"):
+                    for name in _VIEWS:
+                        yield StateView(name) if name == "state" else _text_view(name)
+        yield Static(id="status")
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show the first moment."""
+        self.query_one("#moments").focus()
+        self._draw()
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Follow the list, which arrows and the mouse move by themselves."""
+        self.stepper.cursor = event.option_index
+        self._draw_moment()
+
+    def action_move(self, by: int) -> None:
+        """Go to the next call, or the one before."""
+        self.stepper.move(by)
+        self._draw()
+
+    def action_move_turn(self, by: int) -> None:
+        """Go to the next turn, or the one before."""
+        self.stepper.move_turn(by)
+        self._draw()
+
+    def action_diverge(self) -> None:
+        """Go to where the timeline leaves the ground truth."""
+        self._draw(self.stepper.go_to_divergence())
+
+    def action_search(self) -> None:
+        """Ask for a text and go to it."""
+        self._ask(Prompt("search"), self.stepper.search)
+
+    def action_search_on(self, by: int) -> None:
+        """Go to the next match, or the one before."""
+        self._draw(self.stepper.search_on(by))
+
+    def action_view(self, name: str) -> None:
+        """Show another view."""
+        self.query_one("#views", ContentSwitcher).current = name
+        self._draw_moment()
+
+    def action_next_view(self) -> None:
+        """Show the next view."""
+        following = _VIEWS.index(self._view) + 1
+        self.action_view(_VIEWS[following % len(_VIEWS)])
+
+    def action_edit(self) -> None:
+        """Ask for another call in place of the one here, and make it in a branch."""
+        traced = self.stepper.moment.traced
+        if traced is None:
+            self._draw("There is no call here to edit.")
+        else:
+            text = str(traced.call) if isinstance(traced.call, Call) else ""
+            self._ask_call(
+                "edit the call; nothing leaves it out",
+                text,
+                partial(self.stepper.call, instead=True),
+            )
+
+    def action_call(self) -> None:
+        """Ask for a call and make it in a branch."""
+        self._ask_call("call after this moment", "", self.stepper.call)
+
+    def action_end_turn(self) -> None:
+        """Make no more calls in this turn, in a branch."""
+        self._draw(self.stepper.end_turn())
+
+    def action_play_rest(self) -> None:
+        """Go on with what the timeline that the branch left did next."""
+        self._draw(self.stepper.play_rest())
+
+    def action_drop(self) -> None:
+        """Drop the branch."""
+        self._draw(self.stepper.drop())
+
+    def action_switch(self) -> None:
+        """Show the next timeline."""
+        self.stepper.switch()
+        self._draw()
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.push_screen(Help())
+
+    @property
+    def _view(self) -> str:
+        return self.query_one("#views", ContentSwitcher).current or _VIEWS[0]
+
+    def _ask_call(self, question: str, text: str, then: Callable[[str], str]) -> None:
+        self._ask(Prompt(question, text, self.stepper.completions), then)
+
+    def _ask(self, prompt: Prompt, then: Callable[[str], str]) -> None:
+        """Ask for a text, do something with it, and say what came of that."""
+
+        def answered(text: str | None) -> None:
+            if text is not None:
+                self._draw(then(text))
+
+        self.push_screen(prompt, answered)
+
+    def _draw(self, said: str = "") -> None:
+        """Show where the stepper stands, and a line about what was done."""
+        moments = self.query_one("#moments", OptionList)
+        # What is set here is no wish of the person's to go somewhere.
+        with self.prevent(OptionList.OptionHighlighted):
+            if self._listed is not self.stepper.timeline:
+                self._listed = self.stepper.timeline
+                moments.set_options(views.rows(self.stepper))
+            moments.highlighted = self.stepper.cursor
+        self._draw_moment()
+        status = Content.styled(visible(said), "$text-warning") if said else WHAT_IF
+        self.query_one("#status", Static).update(status)
+
+    def _draw_moment(self) -> None:
+        stepper, view = self.stepper, self._view
+        self.query_one("#heading", Static).update(views.heading(stepper, self._source))
+        self.query_one("#names", Static).update(views.tabs(_VIEWS, view))
+        if view == "state":
+            self.query_one(StateView).show(
+                stepper.moment, stepper.truth_turn.after, stepper.off_truth
+            )
+            return
+        pane = self.query_one(f"#{view}", VerticalScroll)
+        pane.query_one(Static).update(_TEXTS[view](stepper))
+        if view == "talk":
+            pane.scroll_end(animate=False)
+        else:
+            pane.scroll_home(animate=False)
+
+
+def _text_view(name: str) -> VerticalScroll:
+    return VerticalScroll(Static(), id=name)

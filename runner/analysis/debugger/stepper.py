@@ -1,0 +1,233 @@
+"""The debugger without its screen: where one stands, in which timeline, and how to go elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from checkers.verdict import Failure
+from checkers.why.divergence import Divergence, first_divergence, off_path
+from checkers.why.trace import TracedTurn
+from envs.binding import parameters
+from envs.errors import BackendFault
+from envs.state import Difference, brief
+from runner.analysis.debugger.said import said
+from runner.analysis.debugger.timeline import (
+    Moment,
+    Place,
+    Source,
+    Timeline,
+    with_call,
+    with_rest,
+    with_turn_ended,
+)
+from runner.analysis.examined import Examined
+from runner.episodes.prepare import read_call
+
+
+class Stepper:
+    """Steps through the timelines of one trajectory.
+
+    What a key does is a method here. Those that may find nothing to do return a line that says why
+    or what was done, empty where the screen says enough.
+
+    Args:
+        examined: The episode; where it is no recorded one, there is the ground truth alone.
+
+    Attributes:
+        examined: The episode.
+        diagnosis: Why the recording failed, or None.
+        said: What came with the recording's calls, by turn and step.
+        timelines: What there is: the recording, the ground truth, branches.
+        timeline: The one that is shown.
+        cursor: Which of its moments is.
+        divergence: Where the shown timeline left the ground truth first, or None.
+        failures: What the checks say of each of its turns, taken by itself.
+        wanted: What was searched for last.
+    """
+
+    timeline: Timeline
+    cursor: int
+    divergence: Divergence | None
+    failures: tuple[Failure | None, ...]
+
+    def __init__(self, examined: Examined) -> None:
+        self.examined = examined
+        self.diagnosis = examined.diagnosis
+        self.said = said(examined)
+        self.timelines = list(_timelines(examined))
+        self.wanted = ""
+        self._prepared = examined.prepared
+        self._branches = 0
+        self._show(self.timelines[0], 0)
+
+    @property
+    def moment(self) -> Moment:
+        """Where one stands."""
+        return self.timeline.moments[self.cursor]
+
+    @property
+    def completions(self) -> list[str]:
+        """The functions that may be called here, with their parameters."""
+        offered = self.timeline.trace.turns[self.moment.place.turn].offered
+        return [
+            f"{name}({', '.join(f'{parameter.name}=' for parameter in parameters(tool))})"
+            for name, tool in self._prepared.template.tools.items()
+            if name in offered
+        ]
+
+    @property
+    def truth_turn(self) -> TracedTurn:
+        """What the ground truth does in this turn."""
+        return self.examined.truth.turns[self.moment.place.turn]
+
+    @property
+    def off_truth(self) -> list[Difference]:
+        """Where the state is none that the ground truth passes through in this turn.
+
+        At the end of the turn only the state in which the ground truth ends it will do.
+        """
+        if self.moment.place.kind == "end":
+            return self.truth_turn.after.differences(self.moment.after)
+        return off_path(self.truth_turn, self.moment.after)
+
+    @property
+    def counterpart(self) -> Moment | None:
+        """The recording's moment at the place where one stands in a branch."""
+        first = self.timelines[0]
+        if first.source is not Source.RECORDING or self.timeline.source is not Source.BRANCH:
+            return None
+        return first.moments[first.index(self.moment.place)]
+
+    def move(self, by: int) -> None:
+        """Go some moments on, or back, as far as there are any."""
+        self.cursor = min(max(self.cursor + by, 0), len(self.timeline.moments) - 1)
+
+    def move_turn(self, by: int) -> None:
+        """Go to the start of the next turn, or back to the start of this one or the one before."""
+        starts = [i for i, m in enumerate(self.timeline.moments) if m.place.kind == "start"]
+        if by > 0:
+            self.cursor = next((i for i in starts if i > self.cursor), self.cursor)
+        else:
+            self.cursor = next((i for i in reversed(starts) if i < self.cursor), self.cursor)
+
+    def go_to_divergence(self) -> str:
+        """Go to where the timeline left the ground truth first."""
+        if self.divergence is None:
+            return f"The {self.timeline.name} does not leave the ground truth."
+        self.cursor = self.timeline.index(Place.of(self.divergence))
+        return ""
+
+    def search(self, wanted: str) -> str:
+        """Go to the next moment, from this one on, in whose texts or state changes a text is.
+
+        No text stands for the one before.
+        """
+        if not wanted:
+            return self.search_on(1)
+        self.wanted = wanted
+        return self._find(self.cursor, 1)
+
+    def search_on(self, by: int) -> str:
+        """Go to the next moment, or the last one before, in which the text is."""
+        return self._find(self.cursor + by, by) if self.wanted else "Search for something first: /"
+
+    def switch(self) -> None:
+        """Show the next timeline, at the same place as far as it has it."""
+        following = (self.timelines.index(self.timeline) + 1) % len(self.timelines)
+        shown = self.timelines[following]
+        self._show(shown, shown.index(self.moment.place))
+
+    def call(self, text: str, *, instead: bool = False) -> str:
+        """Make a call here, in a branch.
+
+        Args:
+            text: The call; one that cannot be read is refused as a model's would be.
+            instead: Whether it takes the place of the call here; then no text leaves that out.
+        """
+        if instead and self.moment.traced is None:
+            return "There is no call here to edit."
+        if not text.strip() and not instead:
+            return ""
+        call = read_call(text) if text.strip() else None
+        here = self._prepared, self.timeline, self.moment.place
+        return self._branch(lambda name: with_call(*here, call, name, instead=instead))
+
+    def end_turn(self) -> str:
+        """Make no more calls in this turn and go on to the next one, in a branch."""
+        here = self._prepared, self.timeline, self.moment.place
+        if self.moment.place.turn + 1 == len(self._prepared.trajectory.turns):
+            return "This is the last turn."
+        return self._branch(lambda name: with_turn_ended(*here, name))
+
+    def play_rest(self) -> str:
+        """Make the calls in a branch that the timeline it left goes on with."""
+        if not any(self.timeline.rest) and len(self.timeline.rest) == 1:
+            return "There is nothing left to play; a branch begins with a call: e or c."
+        cursor = self.cursor
+        said = self._branch(lambda _: with_rest(self._prepared, self.timeline))
+        self.cursor = cursor
+        return said
+
+    def drop(self) -> str:
+        """Forget the branch and show the first timeline, where the branch left."""
+        branch = self.timeline
+        if branch.parted is None:
+            return f"The {branch.name} is no branch."
+        self.timelines.remove(branch)
+        back = self.timelines[0]
+        self._show(back, back.index(branch.parted))
+        return f"Dropped {branch.name}."
+
+    def _branch(self, make: Callable[[str], Timeline]) -> str:
+        """Show a new branch, or a branch that goes on, at its last call."""
+        name = f"branch {self._branches + 1}"
+        try:
+            branch = make(name)
+        except BackendFault as fault:
+            return str(fault)
+        if branch.name == name:
+            self._branches += 1
+            self.timelines.append(branch)
+        else:
+            self.timelines[self.timelines.index(self.timeline)] = branch
+        self._show(branch, len(branch.moments) - 2)
+        return ""
+
+    def _show(self, timeline: Timeline, cursor: int) -> None:
+        self.timeline = timeline
+        self.cursor = cursor
+        self.divergence = first_divergence(self.examined.truth, timeline.trace)
+        self.failures = timeline.failures(self._prepared.truth)
+
+    def _find(self, start: int, by: int) -> str:
+        """Go to the next moment of all, from a start on and around, that holds the wanted text."""
+        wanted, count = self.wanted.casefold(), len(self.timeline.moments)
+        for index in ((start + by * offset) % count for offset in range(count)):
+            if any(wanted in text.casefold() for text in self._texts(index)):
+                self.cursor = index
+                return ""
+        return f"Nothing here has {brief(self.wanted, 40)}."
+
+    def _texts(self, index: int) -> Iterator[str]:
+        """Yield what there is to search at a moment: what is said, calls, results, the state."""
+        moment = self.timeline.moments[index]
+        turn = moment.place.turn
+        if moment.traced is not None:
+            yield str(moment.traced.call)
+            yield moment.traced.result.text
+            yield from map(str, moment.changes)
+        elif moment.place.kind == "start":
+            yield from (m.content for m in self._prepared.trajectory.turns[turn].messages)
+            yield from self._prepared.trajectory.turns[turn].offers
+        else:
+            yield self.timeline.trace.turns[turn].answer or ""
+        if index == 0:
+            yield str(moment.after.to_json())
+
+
+def _timelines(examined: Examined) -> Iterator[Timeline]:
+    if examined.recorded is not None and examined.model is not None and examined.model.turns:
+        yield Timeline("recording", Source.RECORDING, examined.model, examined.profile)
+    # What was held out is no matter to the ground truth, or to who tries something on it.
+    everything = examined.profile._replace(only_offered=False)
+    yield Timeline("ground truth", Source.TRUTH, examined.truth, everything)

@@ -1,0 +1,212 @@
+"""What recorded runs scored, of whatever form they are, without a look at their episodes.
+
+Run folders of ours and files of verdicts say what became of each episode; result files of the
+reference are executed and judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from checkers.profile import BFCL, STRICT, Profile
+from checkers.table import Rate, Row, classic, table
+from checkers.verdict import Verdict
+from runner.analysis.summary import (
+    Latency,
+    Outcome,
+    Totals,
+    outcome_of,
+    outcome_of_judged,
+    rates_of,
+    too_many_errors,
+    totals_of,
+)
+from runner.data import choose
+from runner.data.choose import Notify
+from runner.episodes.evaluate import evaluate, run_recorded
+from runner.episodes.prepare import Prepared
+from runner.records import result_file, verdict_file
+from runner.records.store import RUN_FILE, read_run
+from trajectories.errors import DataError
+from trajectories.jsonl import read_objects
+
+
+class Rules(NamedTuple):
+    """How result files are judged, which do not say so themselves."""
+
+    dataset: str | None
+    """What the user calls the data that they are of; by default their ids say so."""
+    profile: Profile | None
+    """None for the one that suits the data."""
+    step_limit: int
+    """Steps that a turn may take, where the profile limits recorded runs."""
+
+
+@dataclass(frozen=True)
+class RunScores:
+    """What became of a run's episodes, and what it took.
+
+    Attributes:
+        name: The model's, or what the file or folder is called.
+        path: Where it is.
+        profile: The name of that by which it was judged.
+        outcomes: One per episode.
+        totals: What its requests used; None where that is not recorded.
+    """
+
+    name: str
+    path: Path
+    profile: str
+    outcomes: list[Outcome]
+    totals: Totals | None
+
+    @cached_property
+    def errors(self) -> int:
+        """How many episodes ended in an error that is not the model's."""
+        return sum(outcome.outcome == "error" for outcome in self.outcomes)
+
+    @cached_property
+    def rates(self) -> dict[str, Rate]:
+        """The score of each category of which something was judged."""
+        return rates_of(self.outcomes)
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The field's table."""
+        return table(self.rates)
+
+    @cached_property
+    def latency(self) -> Latency | None:
+        """How long its requests took; None where that is not recorded."""
+        return Latency.of(self.totals.latencies) if self.totals else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the scores as a JSON object."""
+        totals, latency = self.totals, self.latency
+        return {
+            "name": self.name,
+            "path": str(self.path),
+            "profile": self.profile,
+            "episodes": len(self.outcomes),
+            "errors": self.errors,
+            "table": [
+                {"path": row.path, **_rate_json(row.rate), "field": row.field} for row in self.rows
+            ],
+            "classic": [{"name": n, **_rate_json(rate)} for n, rate in classic(self.rates).items()],
+            "requests": totals and totals.requests,
+            "cost_per_1000_requests": totals and totals.cost_per_1000,
+            "latency": latency and latency._asdict(),
+        }
+
+
+def open_scores(path: Path, rules: Rules, notify: Notify, *, allow_errors: bool) -> RunScores:
+    """Return what a run scored.
+
+    Args:
+        path: A run folder of ours, a result file or a folder of such, or a file of verdicts.
+        rules: How result files are judged.
+        notify: Told when data has to be downloaded.
+        allow_errors: Whether a score is given however many errors there were.
+
+    Raises:
+        DataError: It is none of these, nothing in it was judged, or too much of it is errors.
+    """
+    found = _opened(path, rules, notify)
+    if not found.rates:
+        raise DataError(str(path), "has no episode that was judged")
+    if too_many_errors(found.outcomes) and not allow_errors:
+        share = f"{found.errors} of {len(found.outcomes)} episodes"
+        message = f"{share} ended in an error that is not the model's: see --allow-errors"
+        raise DataError(str(path), message)
+    return found
+
+
+def _opened(path: Path, rules: Rules, notify: Notify) -> RunScores:
+    if (path / RUN_FILE).exists():
+        return _kept(path)
+    if path.is_file() and "valid" in next(read_objects(path), ("", {}))[1]:
+        return _from_verdicts(path)
+    return _judged(path, rules, notify)
+
+
+def _kept(path: Path) -> RunScores:
+    run = read_run(path)
+    records = list(run.episodes())
+    match run.definition:
+        case {"model": str(model), "profile": str(profile)}:
+            pass
+        case _:
+            raise DataError(str(path / RUN_FILE), 'has no "model" and "profile"')
+    try:
+        outcomes = [outcome_of(record) for record in records]
+        return RunScores(model, path, profile, outcomes, totals_of(records))
+    except (AttributeError, KeyError, TypeError):
+        raise DataError(str(path), "has a record that is not an episode's") from None
+
+
+def _from_verdicts(path: Path) -> RunScores:
+    lines = verdict_file.read(path, ())
+    outcomes = [_outcome(path, *key, line) for key, line in lines.items()]
+    profiles = {str(line.get("profile", "unknown")) for line in lines.values()}
+    return RunScores(_name(path), path, " and ".join(sorted(profiles)), outcomes, None)
+
+
+def _outcome(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> Outcome:
+    category = line.get("category", result_file.category_of(id))
+    if not isinstance(category, str):
+        raise DataError(str(path), f"does not say of which category {id} is: judge it anew")
+    outcome = {True: "passed", False: "failed", None: "error"}[line["valid"]]
+    return Outcome(id, trial, category, outcome, 0, 0)
+
+
+def _judged(path: Path, rules: Rules, notify: Notify) -> RunScores:
+    runs = choose.recorded_runs(path)
+    named = any(map(result_file.category_of, runs))
+    name = rules.dataset or ("bfcl" if named else None)
+    dataset = choose.dataset(name, result_file.categories_of(runs), notify)
+    profile = rules.profile or (BFCL if dataset.folder else STRICT)
+
+    def run(prepared: Prepared) -> Verdict:
+        entry, mode = runs[prepared.trajectory.id]
+        return run_recorded(prepared, entry.turns, mode, profile, rules.step_limit)
+
+    judged = evaluate(dataset, choose.trajectories(dataset, runs), profile, run)
+    outcomes = [outcome_of_judged(each) for each in judged]
+    return RunScores(_name(path), path, profile.name, outcomes, _totals_of_files(path))
+
+
+def _totals_of_files(path: Path) -> Totals | None:
+    """Return what the requests of result files used, None where they do not say."""
+    lines = [line for file in result_file.find([path]) for _, line in read_objects(file)]
+    latencies = [seconds for line in lines for seconds in _numbers(line.get("latency"))]
+    if not latencies:
+        return None
+    prompt, completion = (
+        int(sum(tokens for line in lines for tokens in _numbers(line.get(name))))
+        for name in ("input_token_count", "output_token_count")
+    )
+    return Totals(len(latencies), prompt, completion, latencies, None)
+
+
+def _numbers(value: object) -> Iterator[float]:
+    """Yield the numbers in a figure of a result line: one, or lists of turns and steps."""
+    if isinstance(value, list):
+        for member in value:
+            yield from _numbers(member)
+    elif isinstance(value, (int, float)) and isfinite(value):
+        yield float(value)
+
+
+def _name(path: Path) -> str:
+    return path.resolve().name.removesuffix(".jsonl").removesuffix(".json")
+
+
+def _rate_json(rate: Rate | None) -> dict[str, Any]:
+    if rate is None:
+        return {"score": None, "interval": None, "entries": 0}
+    return {"score": rate.value, "interval": rate.interval, "entries": rate.entries}

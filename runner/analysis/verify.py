@@ -1,0 +1,181 @@
+"""Executing a recorded run once more: are its verdicts, and the results in it, what they were?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from checkers.calls.errors import CannotJudge
+from checkers.profile import Profile
+from checkers.verdict import Verdict
+from checkers.why.trace import Trace
+from envs import __version__
+from envs.errors import BackendFault
+from runner.analysis.source import Recorded, RunSource, judged_trace
+from runner.analysis.writing import call_text
+from runner.data import choose
+from runner.episodes.prepare import Prepared, prepare
+from runner.records import verdict_file
+from runner.records.store import Key
+from runner.records.verdict_file import Verdicts
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+
+
+class ResultChange(NamedTuple):
+    """The first result of an episode that is not what the model read when it was recorded."""
+
+    turn: int
+    step: int
+    call: str
+    then: str | None
+    """The recorded result; None where no such call was recorded."""
+    now: str | None
+
+
+class Verified(NamedTuple):
+    """One episode, executed once more."""
+
+    key: Key
+    then: Mapping[str, Any]
+    """The recorded verdict, as far as it is known."""
+    now: Mapping[str, Any]
+    """What comes out now, as JSON."""
+    members: tuple[str, ...]
+    """In which members the two differ."""
+    result: ResultChange | None
+
+    @property
+    def same(self) -> bool:
+        """Whether all is as recorded."""
+        return not self.members and self.result is None
+
+
+def recorded_verdicts(run: RunSource, path: Path | None) -> Verdicts:
+    """Return the verdicts that were recorded of the episodes of a run.
+
+    Those that ended in an error that is not the model's have none.
+
+    Args:
+        run: The run.
+        path: Where they are; by default in the run, or beside its result files.
+
+    Raises:
+        DataError: There are none.
+    """
+    if path is not None or run.definition is None:
+        found = verdict_file.read(path or _beside(run.path), [id for id, _ in run.episodes])
+    else:
+        records = [(key, recorded.record or {}) for key, recorded in run.episodes.items()]
+        found = {key: record["verdict"] for key, record in records if record["verdict"]}
+    verdicts = {key: found[key] for key in run.episodes if key in found}
+    judged = {key: verdict for key, verdict in verdicts.items() if verdict["valid"] is not None}
+    if not judged:
+        raise DataError(str(path or run.path), "has no verdict on an episode of this run")
+    return judged
+
+
+def _beside(path: Path) -> Path:
+    """Return the file of verdicts beside result files.
+
+    Raises:
+        DataError: There is none.
+    """
+    file = (path if path.is_dir() else path.parent) / verdict_file.FILE
+    if not file.exists():
+        raise DataError("--verdicts", f"is needed to say what was recorded: there is no {file}")
+    return file
+
+
+def verify(
+    run: RunSource, dataset: Dataset, profile: Profile, step_limit: int, verdicts: Verdicts
+) -> Iterator[Verified]:
+    """Execute the episodes of a run that have a verdict, and compare.
+
+    Args:
+        run: The run.
+        dataset: What it is of.
+        profile: How it is executed and judged.
+        step_limit: Steps that a turn may take, where the profile limits recorded runs.
+        verdicts: What was recorded, of episodes of this run.
+
+    Raises:
+        DataError: The data set has no trajectory of an episode's id.
+    """
+    for key, then in verdicts.items():
+        recorded = run.episodes[key]
+        trajectory = choose.trajectory(dataset, recorded.id)
+        try:
+            prepared = prepare(dataset, trajectory, profile)
+            trace, verdict = _judged(prepared, recorded, profile, step_limit)
+        except (BackendFault, CannotJudge) as fault:
+            yield Verified(key, then, {"valid": None, "error": str(fault)}, ("valid",), None)
+        else:
+            now = verdict.to_json()
+            yield Verified(key, then, now, _differing(then, now), _first_change(recorded, trace))
+
+
+def changes(run: RunSource, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
+    """Say what is not as it was when a run was judged; of the data, ``dataset_of`` says so."""
+    if run.definition is not None and run.definition.get("simulator") != __version__:
+        yield f"the simulator is turnwise {__version__}, it was {run.definition.get('simulator')}"
+    if run.definition is not None:
+        profiles = {run.definition["profile"]}
+    else:
+        profiles = {str(found["profile"]) for found in verdicts.values() if "profile" in found}
+    if profiles - {profile.name}:
+        yield f"the profile is {profile.name}, it was {', '.join(sorted(profiles))}"
+
+
+def _judged(
+    prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
+) -> tuple[Trace | None, Verdict]:
+    """Execute an episode once more; the trace is None where nothing is executed."""
+    if prepared.trajectory.expects is None:
+        return judged_trace(prepared, recorded, profile, step_limit)
+    from runner.analysis.single_turn import examine_answer
+
+    examined = examine_answer(prepared, recorded, profile, step_limit)
+    return examined.model, examined.verdict
+
+
+def _differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the members in which verdicts differ, out of those that are on record."""
+    # As text, in which a value that is not a number equals itself.
+    written = {member: json.dumps(value) for member, value in now.items()}
+    return tuple(
+        [
+            name
+            for name, value in written.items()
+            if name in then and json.dumps(then[name]) != value
+        ]
+    )
+
+
+def _first_change(recorded: Recorded, trace: Trace | None) -> ResultChange | None:
+    if recorded.record is None or trace is None:
+        return None
+    made = [step for step in recorded.record["steps"] if step["results"]]
+    for number, turn in enumerate(trace.turns):
+        then = [step for step in made if step["turn"] == number]
+        for step, (old, new) in enumerate(zip_longest(then, turn.steps)):
+            before = list(zip(old["calls"], old["results"], strict=True)) if old else []
+            after = [(call_text(traced.call), traced.result.text) for traced in new or ()]
+            change = _change(before, after)
+            if change is not None:
+                return ResultChange(number, step, *change)
+    return None
+
+
+def _change(
+    before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]]
+) -> tuple[str, str | None, str | None] | None:
+    """Return the first call whose result differs, with both results."""
+    for old, new in zip_longest(before, after):
+        if old != new:
+            call = new or old
+            return call[0], old and old[1], new and new[1]
+    return None

@@ -1,0 +1,130 @@
+"""What ``turnwise new-env`` writes and where; writes nothing itself."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+import envs
+from envs import registry
+from envs.errors import ConfigError
+from envs.interface import near
+from trajectories.errors import DataError
+
+_TEMPLATES = Path(__file__).parent
+_ROOT = Path(envs.__file__).resolve().parents[1]
+_NAME = re.compile(r"[A-Z][A-Za-z0-9]{2,29}")
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LISTED = re.compile(r"(?<=^_MORE: tuple\[type\[Backend\], \.\.\.\] = )\((.*)\)$", re.MULTILINE)
+
+
+class Plan(NamedTuple):
+    """Files to write, and what to do then."""
+
+    files: Mapping[Path, str]
+    commands: Sequence[str]
+
+
+def in_checkout(name: str) -> Plan:
+    """Plan an environment that becomes part of this repository.
+
+    Raises:
+        DataError: The name will not do, there is no checkout, or a file is there already.
+    """
+    words = _words(name)
+    if not (_ROOT / "pyproject.toml").is_file():
+        raise DataError("new-env", "this is no checkout; give --path and a folder of your own")
+    module = words["prefix"]
+    if module in sys.stdlib_module_names:
+        module += "_env"
+    words["trajectory"] = f"{module}.jsonl"
+    new = {
+        _ROOT / "envs" / f"{module}.py": _filled("backend.py", words),
+        _ROOT / "configs" / "initial" / f"{name}.json": _filled("config.json", words),
+        _ROOT / "tests" / "envs" / f"test_{module}.py": _filled("test.py", words),
+        _ROOT / "tests" / "envs" / words["trajectory"]: _filled("trajectory.jsonl", words),
+        _ROOT / "tests" / "golden" / f"{name}.functions.json": _filled("functions.json", words),
+    }
+    _check_absent(new)
+    table = _ROOT / "envs" / "registry.py"
+    files = {**new, table: _registered(table.read_text(encoding="utf-8"), name, module)}
+    test = near(str(_ROOT / "tests" / "envs" / f"test_{module}.py"))
+    return Plan(
+        {Path(near(str(path))): text for path, text in files.items()},
+        [f"turnwise check-env {name}", f"pytest {test}"],
+    )
+
+
+def in_package(name: str, folder: Path) -> Plan:
+    """Plan an environment in a package of the author's own.
+
+    Raises:
+        DataError: The name will not do, or the folder has something in it already.
+    """
+    words = _words(name)
+    package = f"{words['prefix']}_env"
+    words["package"], words["distribution"] = package, package.replace("_", "-")
+    words["trajectory"] = "trajectories.jsonl"
+    code = folder / package
+    files = {
+        folder / "pyproject.toml": _filled("pyproject.toml", words),
+        code / "__init__.py": _filled("package.py", words),
+        code / "py.typed": "",
+        code / "backend.py": _filled("backend.py", words),
+        code / f"{name}.json": _filled("config.json", words),
+        code / f"{name}.functions.json": _filled("functions.json", words),
+        folder / "tests" / f"test_{package}.py": _filled("test.py", words),
+        folder / "tests" / words["trajectory"]: _filled("trajectory.jsonl", words),
+    }
+    if folder.exists() and not folder.is_dir():
+        raise DataError("--path", f"{folder} is a file; name a folder")
+    _check_absent(files)
+    return Plan(
+        files,
+        [f"pip install -e {folder}", f"turnwise check-env {name}", f"pytest {folder}"],
+    )
+
+
+def _words(name: str) -> dict[str, str]:
+    """Return what the templates leave open, from the name of the class.
+
+    Raises:
+        DataError: The name is no class name, or is taken.
+    """
+    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+        advice = "take 3 to 30 letters and digits, such as CalendarAPI"
+        raise DataError("NAME", f"{name!r:.60} is no class name; {advice}")
+    try:
+        names = registry.names()
+    except ConfigError as error:
+        raise DataError("NAME", str(error)) from None
+    if name in names:
+        raise DataError("NAME", f"there is an environment {name} already; take another name")
+    stem = name.removesuffix("API") or name
+    return {"name": name, "prefix": _WORD_START.sub("_", stem).lower()}
+
+
+def _filled(template: str, words: Mapping[str, str]) -> str:
+    text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
+    return Template(text).substitute(words)
+
+
+def _check_absent(files: Mapping[Path, str]) -> None:
+    for path in files:
+        if path.exists():
+            raise DataError(str(path), "is there already; nothing has been written")
+
+
+def _registered(text: str, name: str, module: str) -> str:
+    """Return the text of ``envs/registry.py`` with one more environment."""
+    imports = re.findall(r"^from envs\.[\w.]+ import .+\n", text, re.MULTILINE)
+    ours = f"from envs.{module} import {name}\n"
+    text = text.replace("".join(imports), "".join(sorted([*imports, ours])))
+    start, listed, end = _LISTED.split(text)
+    more = [*filter(None, re.split(r",\s*", listed)), name]
+    return f"{start}({', '.join(more)}{',' * (len(more) == 1)}){end}"

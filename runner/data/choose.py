@@ -1,0 +1,261 @@
+"""From what the user typed to data: models, categories, data sets, recorded runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+
+from checkers.profile import Mode
+from envs.errors import ConfigProblem
+from envs.session import check_config
+from runner.data.cache import cache_folder
+from runner.records import result_file
+from runner.records.result_file import RecordedEntry
+from trajectories import bfcl
+from trajectories.dataset import Dataset, load_bfcl, load_embedded, load_path
+from trajectories.errors import DataError
+from trajectories.schema import (
+    EXECUTABLE,
+    MULTI_TURN,
+    SINGLE_TURN,
+    Category,
+    ExpectedCalls,
+    Trajectory,
+)
+from trajectories.selection import by_ids, sample
+
+Notify = Callable[[str], object]
+"""Takes a line for the user."""
+
+Runs = dict[str, tuple[RecordedEntry, Mode]]
+"""Recorded entries by id, each with how its model called functions."""
+
+
+SUITES: Mapping[str, Sequence[Category]] = {
+    "multi_turn": MULTI_TURN,
+    "single_turn": SINGLE_TURN,
+    "executable": EXECUTABLE,
+    "all": tuple(Category),
+}
+"""Names that stand for several categories."""
+
+_OFFLINE = ("oracle", "null", "replay:PATH")
+
+
+class Model(NamedTuple):
+    """What ``--model`` names."""
+
+    name: str
+    path: Path | None = None
+    """The recorded run to replay, or None."""
+    live: bool = False
+    """Whether a server has to be asked."""
+
+
+def model(name: str, base_url: str | None) -> Model:
+    """Return the model that a name stands for.
+
+    Args:
+        name: What the user typed.
+        base_url: The server that was named, or None; a server may have a model of any name.
+
+    Raises:
+        DataError: The name is empty, or all but one of those that need no server.
+    """
+    if name.startswith("replay:") and name != "replay:":
+        return Model(name, Path(name.removeprefix("replay:")))
+    if name in ("", "replay:"):
+        raise DataError("--model", f"{name!r} names no model")
+    close = get_close_matches(name.lower(), _OFFLINE, n=1, cutoff=0.7)
+    if close and name not in _OFFLINE and not base_url:
+        raise DataError("--model", f"{name!r}: did you mean {close[0]}?")
+    return Model(name, live=name not in ("oracle", "null"))
+
+
+def categories(names: str | None, dataset_name: str | None) -> list[Category]:
+    """Return the categories that a comma-separated list names, by themselves or by their suite.
+
+    Without a list these are all that a file holds, and the multi-turn ones of a data set, but for
+    the reference's retired one: it counts in no score.
+
+    Raises:
+        DataError: A name is not a category.
+    """
+    if names is None:
+        if dataset_name == "bfcl" or (dataset_name or "").startswith("bfcl:"):
+            return [c for c in MULTI_TURN if c is not Category.COMPOSITE]
+        return list(Category) if dataset_name else list(MULTI_TURN)
+    wanted: set[str] = set()
+    for name in (name.strip() for name in names.split(",")):
+        if name not in SUITES and name not in list(Category):
+            raise DataError("--category", _unknown(name, "a category", [*SUITES, *Category]))
+        wanted.update(SUITES.get(name, [name]))
+    return [category for category in Category if category in wanted]
+
+
+def dataset(name: str | None, wanted: Sequence[Category], notify: Notify) -> Dataset:
+    """Load the data set of a name; the reference's is downloaded when it is not in the cache.
+
+    Args:
+        name: What the user typed, or None for the embedded data set.
+        wanted: Which categories to load.
+        notify: Told when a download begins.
+
+    Raises:
+        DataError: There is no such data set, it cannot be read, or has nothing of what is wanted.
+    """
+    if name is None:
+        loaded = load_embedded(wanted)
+    elif name == "bfcl" or name.startswith("bfcl:"):
+        loaded = load_bfcl(bfcl_folder(name, notify), wanted, name)
+    elif name and Path(name).exists():
+        loaded = load_path(Path(name), wanted)
+    else:
+        raise DataError("--dataset", f"{name!r} is neither bfcl, bfcl:FOLDER nor a file or folder")
+    if not loaded.trajectories:
+        raise DataError("--category", f"{loaded.name} has nothing in {', '.join(wanted)}")
+    return loaded
+
+
+def bfcl_folder(name: str, notify: Notify) -> Path:
+    """Return the folder of the reference's data, fetching it if need be.
+
+    Args:
+        name: ``bfcl`` or ``bfcl:FOLDER``.
+        notify: Told when a download begins.
+
+    Raises:
+        DataError: The name is neither, or the data cannot be fetched.
+    """
+    if name.startswith("bfcl:"):
+        return Path(name.removeprefix("bfcl:"))
+    if name != "bfcl":
+        raise DataError("--dataset", f"{name!r} is neither bfcl nor bfcl:FOLDER")
+    folder = cache_folder()
+    if (folder / bfcl.MANIFEST_FILE).is_file():
+        return folder
+    notify(f"fetching {bfcl.PACKAGE} {bfcl.VERSION} into {folder}")
+    # What a download takes is loaded for one only; all the rest starts faster without.
+    from runner.data.fetch import fetch
+
+    return fetch()
+
+
+def recorded_runs(*paths: Path, mode: Mode | None = None) -> Runs:
+    """Read the result files that paths stand for.
+
+    Raises:
+        DataError: A file is not one, or an id occurs in two of them.
+    """
+    runs: Runs = {}
+    for path in result_file.find(paths):
+        file = result_file.read(path, mode)
+        for entry in file.entries:
+            if entry.id in runs:
+                earlier = runs[entry.id][0].where
+                raise DataError(
+                    entry.where, f"{entry.id} is in {earlier} too; score one run at a time"
+                )
+            runs[entry.id] = (entry, file.mode)
+    return runs
+
+
+def trajectories(data: Dataset, runs: Runs | None) -> list[Trajectory]:
+    """Return the trajectories to run: all, or those that recorded runs are of.
+
+    Raises:
+        DataError: A recorded run is of a trajectory that the data set does not have.
+    """
+    if runs is None:
+        return list(data.trajectories.values())
+    for id, (entry, _) in runs.items():
+        if id not in data.trajectories:
+            raise DataError(entry.where, _unknown(id, f"in {data.name}", data.trajectories))
+    return [data.trajectories[id] for id in runs]
+
+
+def part(
+    everything: Sequence[Trajectory],
+    ids: str | None,
+    limit: int | None,
+    size: int | None,
+    seed: int,
+) -> list[Trajectory]:
+    """Return the part of the trajectories that the user wants.
+
+    Args:
+        everything: What there is.
+        ids: Ids separated by commas, or None for all.
+        limit: How many of them, from the first, or None for all.
+        size: Size of a stratified sample, or None for no sampling.
+        seed: Seed of the sample.
+
+    Raises:
+        DataError: There is none of an id.
+    """
+    chosen = list(everything)
+    if ids is not None:
+        chosen = by_ids(chosen, [id.strip() for id in ids.split(",")])
+    if size is not None:
+        chosen = sample(chosen, size, seed)
+    return chosen[:limit]
+
+
+def trajectory(data: Dataset, id: str) -> Trajectory:
+    """Return one trajectory.
+
+    Raises:
+        DataError: There is none of that id.
+    """
+    if id not in data.trajectories:
+        raise DataError("ID", _unknown(id, f"in {data.name}", data.trajectories))
+    return data.trajectories[id]
+
+
+def known_datasets() -> list[list[str]]:
+    """Return name, version, size and place of every data set."""
+    embedded = load_embedded(list(Category))
+    folder = cache_folder()
+    here = (folder / bfcl.MANIFEST_FILE).is_file()
+    size = str(len(load_bfcl(folder, list(Category)).trajectories)) if here else "-"
+    where = str(folder) if here else "not fetched; turnwise dataset fetch bfcl"
+    return [
+        [embedded.name, embedded.version, str(len(embedded.trajectories)), "comes with turnwise"],
+        ["bfcl", bfcl.VERSION, size, where],
+    ]
+
+
+def contents(data: Dataset) -> list[list[str]]:
+    """Return a heading and, per category, how many trajectories, turns and calls there are."""
+    rows = [["category", "trajectories", "turns", "ground-truth calls"]]
+    for category in Category:
+        found = [t for t in data.trajectories.values() if t.category is category]
+        turns = [turn for t in found for turn in t.turns]
+        calls = sum(len(turn.ground_truth) for turn in turns) + sum(map(_answers, found))
+        if found:
+            rows.append([category, str(len(found)), str(len(turns)), str(calls)])
+    return rows
+
+
+def _answers(trajectory: Trajectory) -> int:
+    expects = trajectory.expects
+    return len(expects.answers) if isinstance(expects, ExpectedCalls) else 0
+
+
+def irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
+    """Return what a strict load would say of the initial configs, with the trajectory's id."""
+    return [
+        (id, problem)
+        for id, t in data.trajectories.items()
+        for problem in check_config(t.environments, t.config)
+    ]
+
+
+def _unknown(name: str, what: str, known: Iterable[str]) -> str:
+    names = list(known)
+    close = get_close_matches(name, names, n=1)
+    if close:
+        return f"{name!r} is not {what}; did you mean {close[0]}?"
+    return f"{name!r} is not {what}" + (f": {', '.join(names)}" if len(names) < 10 else "")

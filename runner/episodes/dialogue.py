@@ -1,0 +1,136 @@
+"""An episode and its chat: what a model is asked next, and what its answer leads to.
+
+No I/O: a live run, a rollout for training and a search each put the requests to their model in
+their own way, and hand the answers back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+
+from checkers.profile import Mode, Profile
+from checkers.replies.decoding import Step
+from checkers.verdict import Verdict
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.results import Result
+from runner.episodes.episode import Episode
+from runner.episodes.evaluate import judge_episode
+from runner.episodes.prepare import Prepared
+from runner.episodes.single_turn import calls_in_format, judge_step, without_dots
+from runner.models.base import Reply, Request
+from runner.models.conversation import FunctionCalling, Prompting, Style
+from trajectories.schema import ExpectedCalls
+
+
+class Taken(NamedTuple):
+    """What one answer led to."""
+
+    turn: int
+    """The turn in which it was given."""
+    calls: Sequence[Call | MalformedCall]
+    """The calls in it; none ends the turn."""
+    problem: str | None
+    """Why there are no calls, where the answer was not plain text."""
+    results: Sequence[Result] = ()
+    """What they gave; none where they were not made."""
+
+
+class Dialogue:
+    """One trajectory in progress with a model.
+
+    Args:
+        prepared: The trajectory.
+        style: How the model is talked to.
+        mode: How it calls functions.
+        profile: How its steps are decoded and executed.
+        step_limit: Steps with calls that a turn may take, or None for no limit.
+
+    Attributes:
+        episode: The turn loop's machine.
+        conversation: The chat so far.
+        mode: How the model calls functions.
+        result: Turns of steps, in the form of the reference's result files.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        style: Style,
+        mode: Mode,
+        profile: Profile,
+        step_limit: int | None,
+    ) -> None:
+        self.episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit)
+        self.conversation = FunctionCalling(style) if mode == "fc" else Prompting(style)
+        self.result: list[list[Step]] = []
+        self.mode = mode
+        self._prepared = prepared
+        self._format = style.format
+
+    def request(self) -> Request:
+        """Return what to ask the model now."""
+        episode = self.episode
+        if episode.turn == len(self.result):
+            self.result.append([])
+            self.conversation.start_turn(episode.messages, episode.offered, episode.offers)
+        return self.conversation.request()
+
+    def take(self, reply: Reply) -> Taken:
+        """Take the answer to the last request, and execute its calls or end the turn.
+
+        A trajectory whose calls or results are compared is over after one answer.
+        """
+        episode, expects = self.episode, self.episode.trajectory.expects
+        taken = self._read(reply)
+        executes = taken.calls and not isinstance(expects, ExpectedCalls)
+        results = episode.act(taken.calls) if executes else []
+        if results:
+            self.conversation.observe(taken.calls, results)
+        else:
+            self.conversation.refuse(taken.problem or "The turn is over.")
+        if not episode.finished and (not taken.calls or expects is not None):
+            episode.end_turn()
+        return taken._replace(results=results)
+
+    def verdict(self) -> Verdict:
+        """Judge the trajectory, which is over.
+
+        Raises:
+            CannotJudge: There is no verdict, through no fault of the model.
+        """
+        trajectory = self.episode.trajectory
+        if isinstance(trajectory.expects, ExpectedCalls):
+            step, profile = self.result[0][0], self.episode.profile
+            reader = self._format and self._format.reader
+            return judge_step(trajectory, step, self.mode, profile, reader)
+        return judge_episode(self._prepared, self.episode)
+
+    def fork(self) -> Self:
+        """Return an independent copy: nothing done to one is seen by the other."""
+        copy = object.__new__(type(self))
+        copy.episode = self.episode.fork()
+        copy.conversation = self.conversation.fork()
+        copy.result = [steps.copy() for steps in self.result]
+        copy.mode = self.mode
+        copy._prepared = self._prepared
+        copy._format = self._format
+        return copy
+
+    def _read(self, reply: Reply) -> Taken:
+        step = self.conversation.read(reply)
+        if isinstance(self.episode.trajectory.expects, ExpectedCalls):
+            step = without_dots(step)
+        self.result[self.episode.turn].append(step)
+        return Taken(self.episode.turn, *self._decoded(step))
+
+    def _decoded(self, step: Step) -> tuple[list[Call | MalformedCall], str | None]:
+        """Return the calls of a step, and why there are none if it was not plain text."""
+        profile = self.episode.profile
+        try:
+            if self._format is not None:
+                return [*calls_in_format(step, profile, self._format.reader)], None
+            return profile.decoders[self.mode](step), None
+        except MalformedCall as error:
+            return ([error] if profile.answers_unreadable_steps else []), error.message

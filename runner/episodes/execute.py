@@ -1,0 +1,91 @@
+"""Call scripts that come with their own initial config, run for comparison by other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from envs.errors import ConfigError
+from envs.long_context import Pack
+from envs.session import Session
+from runner.episodes.prepare import read_call
+from trajectories.errors import DataError
+
+
+class CallScript(NamedTuple):
+    """An initial config and turns of call texts."""
+
+    id: Any
+    config: Mapping[str, Mapping[str, Any]]
+    environments: Sequence[str]
+    long_context: bool
+    turns: Sequence[Sequence[str]]
+
+
+def read_script(line: Mapping[str, Any], where: str) -> CallScript:
+    """Return the script that a JSON object describes.
+
+    Args:
+        line: ``{"id", "initial_config", "involved_classes", "long_context", "turns"}``.
+        where: What to call the place in a complaint.
+
+    Raises:
+        DataError: A member is missing or of the wrong type.
+    """
+    config = _member(line, where, "initial_config", dict, {})
+    environments = _member(line, where, "involved_classes", list)
+    for index, name in enumerate(environments):
+        if not isinstance(name, str):
+            raise DataError(where, f"$.involved_classes[{index}]: must be text, is {name!r:.60}")
+        if not isinstance(config.get(name, {}), dict):
+            raise DataError(where, f"$.initial_config.{name}: must be an object")
+    turns = _member(line, where, "turns", list)
+    for index, turn in enumerate(turns):
+        if not (isinstance(turn, list) and all(isinstance(call, str) for call in turn)):
+            raise DataError(where, f"$.turns[{index}]: must be a list of call texts")
+    long_context = _member(line, where, "long_context", bool, False)
+    return CallScript(line.get("id"), config, environments, long_context, turns)
+
+
+def _member(line: Mapping[str, Any], where: str, name: str, kind: type, default: Any = None) -> Any:
+    value = line.get(name, default)
+    if not isinstance(value, kind):
+        raise DataError(where, f"$.{name}: must be a {kind.__name__}, is {value!r:.60}")
+    return value
+
+
+def execute(
+    script: CallScript, where: str, pack: Callable[[], Pack], *, irregular: bool = True
+) -> dict[str, Any]:
+    """Make the calls of a script and return results and states.
+
+    Args:
+        script: What to run; its config is taken as it is, irregular or not.
+        where: What to call the place in a complaint.
+        pack: Gives the long-context material when the script wants it.
+        irregular: Whether a strict check finds fault with the config, or nobody has looked.
+
+    Returns:
+        ``{"id", "initial_state", "turns": [{"results", "state"}]}``.
+
+    Raises:
+        DataError: The config cannot be loaded.
+        BackendFault: A backend broke on well-formed arguments.
+    """
+    material = pack() if script.long_context else None
+    try:
+        session = Session.load(script.environments, script.config, material, tolerant=True)
+    except ConfigError as error:
+        raise DataError(where, f"$.initial_config: {error}") from None
+    # An irregular state excuses a backend that breaks; a regular one does not.
+    session.tolerant = irregular
+    try:
+        initial = session.snapshot().to_json()
+    except RecursionError:
+        raise DataError(where, "$.initial_config: is nested too deep") from None
+    turns = []
+    for turn in script.turns:
+        results = session.play([read_call(text) for text in turn])
+        state = session.snapshot().to_json()
+        turns.append({"results": [result.text for result in results], "state": state})
+    return {"id": script.id, "initial_state": initial, "turns": turns}

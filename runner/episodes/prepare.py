@@ -1,0 +1,97 @@
+"""What every run of a trajectory starts from: a loaded session and the ground truth's outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from checkers.profile import Profile
+from checkers.verdict import TurnOutcome
+from envs.calls import Call, parse_call
+from envs.errors import ConfigError, MalformedCall
+from envs.session import Session
+from runner.data.rest.connect import connect
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+
+class Prepared(NamedTuple):
+    """A trajectory that is ready to be run any number of times."""
+
+    trajectory: Trajectory
+    template: Session
+    """The session in its initial state; to be forked, never called."""
+    truth: tuple[TurnOutcome, ...]
+    """What the ground truth leads to, turn by turn."""
+
+
+TruthSource = Callable[[Trajectory, Session], tuple[TurnOutcome, ...]]
+"""Takes a trajectory and its session in the initial state, gives what the truth leads to."""
+
+
+def prepare(
+    dataset: Dataset, trajectory: Trajectory, profile: Profile, truth: TruthSource | None = None
+) -> Prepared:
+    """Load a trajectory's session and play its ground truth.
+
+    Args:
+        dataset: Where the trajectory is from.
+        trajectory: The one to prepare.
+        profile: Whose argument checks apply; the ground truth meets those that the model does.
+        truth: Where the outcomes of the ground truth come from; by default it is played.
+
+    Raises:
+        DataError: The initial config does not fit the backends.
+    """
+    template = load_session(dataset, trajectory)
+    unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
+    if unknown:
+        message = f"there is no function {', '.join(sorted(unknown))} to hold out"
+        raise DataError(f"{dataset.name}: {trajectory.id}", message)
+    template.checks_arguments = profile.checks_arguments
+    outcomes = (truth or truth_outcomes)(trajectory, template)
+    return Prepared(trajectory, template, outcomes)
+
+
+def load_session(dataset: Dataset, trajectory: Trajectory) -> Session:
+    """Return a trajectory's session in its initial state.
+
+    Raises:
+        DataError: The initial config does not fit the backends.
+    """
+    config = trajectory.config
+    try:
+        session = Session.load(
+            trajectory.environments,
+            config,
+            dataset.pack(trajectory),
+            tolerant=dataset.tolerant,
+        )
+    except ConfigError as error:
+        raise DataError(f"{dataset.name}: {trajectory.id}", str(error)) from None
+    connect(session, allow_network=dataset.allow_network)
+    return session
+
+
+def truth_outcomes(trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
+    """Return what the ground truth leads to, turn by turn."""
+    session = template.fork()
+    outcomes = []
+    for turn in trajectory.turns:
+        results = session.play([_truth_call(text) for text in turn.ground_truth])
+        outcomes.append(TurnOutcome(tuple(results), session.snapshot(), bool(results)))
+    return tuple(outcomes)
+
+
+def read_call(text: str) -> Call | MalformedCall:
+    """Return the call that a text stands for, or the reason why there is none."""
+    try:
+        return parse_call(text)
+    except MalformedCall as error:
+        return error
+
+
+# Categories are made from the same scenarios, so most ground-truth calls come several times.
+_truth_call = lru_cache(maxsize=10_000)(read_call)

@@ -1,0 +1,111 @@
+"""Judging with several processes: trajectories go out in chunks, outcomes come back in order."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+
+from checkers.profile import Profile
+from checkers.verdict import Verdict
+from runner.episodes.evaluate import Judged, evaluate
+from runner.episodes.prepare import Prepared
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+Run = Callable[[Prepared], Verdict]
+"""Runs and judges one prepared trajectory; it must be one that can be pickled."""
+
+Chunk = Sequence[Trajectory]
+
+_LARGEST_CHUNK = 32
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges chunks of trajectories; one per process, so that bulky things go there once.
+
+    Attributes:
+        dataset: Where the trajectories are from; they themselves come with the chunks.
+        profile: How the ground truth is played.
+        run: Runs and judges one of them.
+    """
+
+    dataset: Dataset
+    profile: Profile
+    run: Run
+
+    def do(self, chunk: Chunk) -> list[Judged] | str:
+        """Return what became of each, or what is wrong with the user's input."""
+        try:
+            return list(evaluate(self.dataset, chunk, self.profile, self.run))
+        except DataError as error:
+            # It would not survive the way back as an exception.
+            return str(error)
+
+
+def without_trajectories(dataset: Dataset) -> Dataset:
+    """Return a data set for trajectories that come by themselves."""
+    return replace(dataset, trajectories={})
+
+
+def chunks(trajectories: Chunk, workers: int) -> list[Chunk]:
+    """Return trajectories in parts, several per worker so that none waits long for the others."""
+    size = max(1, min(_LARGEST_CHUNK, len(trajectories) // (4 * workers)))
+    return [trajectories[at : at + size] for at in range(0, len(trajectories), size)]
+
+
+def outcomes_of(judged: list[Judged] | str) -> list[Judged]:
+    """Return what a judge has found.
+
+    Raises:
+        DataError: It complained of the user's input.
+    """
+    if isinstance(judged, str):
+        raise DataError(*judged.split(": ", 1))
+    return judged
+
+
+def evaluate_in_processes(
+    dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run, *, workers: int
+) -> Iterator[Judged]:
+    """Do what ``evaluate`` does with several processes; the outcomes are the same, in its order.
+
+    Args:
+        dataset: Where the trajectories are from.
+        trajectories: Which to run.
+        profile: How the ground truth is played.
+        run: Runs and judges one prepared trajectory.
+        workers: How many processes.
+
+    Raises:
+        DataError: The user's input is wrong, or a process was killed.
+    """
+    judge = Judge(without_trajectories(dataset), profile, run)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (judge,))
+    try:
+        for judged in pool.map(_judge, chunks(trajectories, workers)):
+            yield from outcomes_of(judged)
+    except BrokenProcessPool:
+        message = "a process was killed, perhaps for want of memory; try fewer"
+        raise DataError("--workers", message) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_judges: list[Judge] = []
+"""In a process of a pool, its judge: a pool offers no other place."""
+
+
+def _begin(judge: Judge) -> None:
+    # Ctrl-C is for the process that started this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _judges.append(judge)
+
+
+def _judge(chunk: Chunk) -> list[Judged] | str:
+    return _judges[0].do(chunk)

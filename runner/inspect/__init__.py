@@ -1,1 +1,0 @@
-"""Looking at runs: what happened, where it left the ground truth, how runs compare."""

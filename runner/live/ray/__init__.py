@@ -1,0 +1,1 @@
+"""Runs and judging on a Ray cluster."""

@@ -1,0 +1,215 @@
+"""A live run on a Ray cluster: workers ask the model themselves, this process keeps the run.
+
+The settings travel to the workers, keys do not: those are in the environment of the workers.
+"""
+
+from __future__ import annotations
+
+import signal
+from asyncio import gather
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import takewhile
+from random import Random
+from typing import Any, NamedTuple, cast
+
+from runner.episodes.spread import without_trajectories
+from runner.live.campaign import Campaign, Job, Plan
+from runner.live.conduct import Ending, secrets_of
+from runner.live.engine import Engine, Limits, Spent
+from runner.live.ray.budget import Budget, Spending
+from runner.live.ray.cluster import TRIES, Cluster, Fleet, connected, library
+from runner.live.settings import Settings
+from runner.models.base import FatalError, Model, Reply, Request
+from runner.records.store import Record, RunStore
+from trajectories.errors import DataError
+
+Connect = Callable[[Plan], Model]
+"""Connects to the model of a plan; a function of a module, so that workers find it."""
+
+
+class Done(NamedTuple):
+    """What became of a job on a worker."""
+
+    record: Record | None
+    """None where the run was stopped before the episode was over."""
+    tools: Mapping[str, Sequence[Mapping[str, Any]]]
+    """The tool lists that the record names, by digest."""
+
+
+def conduct_on_ray(
+    plan: Plan,
+    store: RunStore,
+    jobs: Sequence[Job],
+    connect: Connect,
+    watch: Callable[[Spending], Callable[[Record], None]],
+    cluster: Cluster,
+) -> Ending:
+    """Do the jobs of a run, as ``conduct`` does in this process.
+
+    Args:
+        plan: What the episodes are like.
+        store: Where they are kept; only this process writes there.
+        jobs: What to do.
+        connect: Connects a worker to the model.
+        watch: Given what knows the spending, returns what is told of every finished episode.
+        cluster: Where the workers are.
+
+    Raises:
+        DataError: A secret would have to travel, or the cluster cannot be used.
+    """
+    refuse_secrets(plan.settings)
+    with connected(cluster) as size:
+        account = _Account(plan.settings)
+        told = watch(account)
+        at_once = plan.settings.concurrency
+        bare = plan._replace(dataset=without_trajectories(plan.dataset))
+        fleet = Fleet(EpisodeWorker, size, bare, connect, account.budget, at_once=at_once)
+        wanted = takewhile(lambda _: account.stop_reason is None, jobs)
+        with _interruptible(account):
+            for number, result in fleet.results(wanted):
+                done = _done(jobs[number], result)
+                account.refresh()
+                if done.record is not None:
+                    _keep(done, store)
+                    told(done.record)
+    return Ending(account.stop_reason, account.failed, account.spent)
+
+
+def refuse_secrets(settings: Settings) -> None:
+    """Refuse settings with a secret: they would travel to the workers.
+
+    Raises:
+        DataError: There is one.
+    """
+    if secrets_of(settings, {}):
+        raise DataError(
+            "--engine ray",
+            "takes no header or address with a secret in it, since settings travel to the workers; "
+            "give them keys by their environment, such as OPENAI_API_KEY",
+        )
+
+
+class EpisodeWorker:
+    """Does episodes in a process of its own, several at once."""
+
+    def __init__(self) -> None:
+        self._model: Model | None = None
+
+    async def do(self, needs: Sequence[Awaitable[Any]], job: Job) -> Done:
+        """Do one episode, unless the run is stopped meanwhile.
+
+        Args:
+            needs: References to the plan, what connects to its model, and the actor that admits
+                requests.
+            job: Which episode.
+        """
+        plan, connect, budget = await gather(*needs)
+        outbox = _Outbox()
+        try:
+            if self._model is None:
+                self._model = _Admitted(connect(plan), budget)
+            engine = _engine(self._model, plan, job)
+            await Campaign(plan, cast(RunStore, outbox)).run(engine, [job], lambda _: None)
+        except DataError as error:
+            await budget.stop.remote(str(error), failed=True)
+        else:
+            if engine.failed:
+                await budget.stop.remote(engine.stop_reason, failed=True)
+        return Done(outbox.record, outbox.tools)
+
+
+def _engine(model: Model, plan: Plan, job: Job) -> Engine[Job, Record]:
+    """Return what asks the model in one episode."""
+    limits = Limits(concurrency=1, attempts=plan.settings.attempts)
+    return Engine(model, limits, Random(repr(job.key)))
+
+
+class _Admitted:
+    """A model that is asked only while the run's budget lasts."""
+
+    def __init__(self, model: Model, budget: Any) -> None:
+        self._model = model
+        self._budget = budget
+
+    async def ask(self, request: Request) -> Reply:
+        refusal = await self._budget.admit.remote()
+        if refusal is not None:
+            raise FatalError(refusal)
+        reply = await self._model.ask(request)
+        tokens = (reply.usage.prompt or 0) + (reply.usage.completion or 0)
+        await self._budget.count.remote(tokens, reply.cost)
+        return reply
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+class _Outbox:
+    """Takes what a campaign gives to its store, to be passed on to the process that has one."""
+
+    def __init__(self) -> None:
+        self.record: Record | None = None
+        self.tools: dict[str, Sequence[Mapping[str, Any]]] = {}
+
+    def append(self, record: Record) -> None:
+        self.record = record
+
+    def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
+        self.tools[digest] = tools
+
+
+class _Account:
+    """What this process knows of the run's budget, and whether anybody has stopped it."""
+
+    def __init__(self, settings: Settings) -> None:
+        # It takes no processor, so there is always room for it.
+        remote = library().remote(Budget).options(num_cpus=0)
+        self.budget = remote.remote(settings.max_requests, settings.max_cost)
+        self.spent = Spent()
+        self.stop_reason: str | None = None
+        self.failed = False
+
+    def refresh(self) -> None:
+        """Look at the budget again; the first reason to stop stands."""
+        self.spent, reason, failed = library().get(self.budget.state.remote())
+        if self.stop_reason is None:
+            self.stop_reason, self.failed = reason, failed
+
+    def interrupt(self, *_: object) -> None:
+        """Begin no further job; the second time, give up those under way."""
+        if self.stop_reason is not None:
+            raise KeyboardInterrupt
+        self.stop_reason = "interrupted"
+
+
+@contextmanager
+def _interruptible(account: _Account) -> Iterator[None]:
+    """Let Ctrl-C and a polite kill stop the run instead of ending the process."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, account.interrupt) for number in numbers]
+    try:
+        yield
+    except KeyboardInterrupt:
+        account.stop_reason = "interrupted"
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _done(job: Job, result: Any) -> Done:
+    ray = library()
+    try:
+        done: Done = ray.get(result)
+    except ray.exceptions.RayActorError:
+        message = f"the process that did it was killed {TRIES} times"
+        about = {"id": job.trajectory.id, "trial": job.trial, "category": job.trajectory.category}
+        return Done({**about, "outcome": "error", "verdict": None, "error": message}, {})
+    return done
+
+
+def _keep(done: Done, store: RunStore) -> None:
+    assert done.record is not None
+    for digest, tools in done.tools.items():
+        store.put_tools(digest, tools)
+    store.append(done.record)

@@ -1,0 +1,1 @@
+"""Models: clients, the conversation they have, the functions they are shown."""

@@ -1,0 +1,226 @@
+"""The chat with a model about one trajectory: what it is shown, and how its answers are read.
+
+Function-calling and prompting models differ here and nowhere else. A conversation only grows, so
+that any request can be reproduced from the number of its messages.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, Self
+
+from checkers.replies.decoding import Step
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.results import Result
+from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList
+from runner.models.formats.prompt_format import PromptFormat
+from runner.models.prompting import PromptTexts, with_functions, with_results
+from runner.models.tools import Toolbox
+from trajectories.schema import Message
+
+ReasoningPolicy = Literal["keep", "drop"]
+"""Whether a reasoning model's thoughts stay in the conversation."""
+
+
+class Style(NamedTuple):
+    """What defines how models are talked to, besides the trajectory."""
+
+    toolbox: Toolbox
+    """The functions of the trajectory's backends."""
+    prompts: PromptTexts
+    reasoning: ReasoningPolicy
+    format: PromptFormat | None = None
+    """How a prompting model is asked about one turn; None for what ``prompts`` says."""
+
+
+class Conversation(ABC):
+    """The chat about one trajectory.
+
+    Attributes:
+        messages: All messages so far.
+        tools: What the next request offers, or None for a prompting model.
+    """
+
+    def __init__(self, style: Style) -> None:
+        self.messages: list[ChatMessage] = []
+        self.tools: ToolList | None = None
+        self._style = style
+
+    def request(self) -> Request:
+        """Return the next request."""
+        return Request(self.messages, self.tools)
+
+    def fork(self) -> Self:
+        """Return an independent copy; messages are never edited, so the copy shares them."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.messages = self.messages.copy()
+        return copy
+
+    @abstractmethod
+    def start_turn(
+        self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
+    ) -> None:
+        """Put a turn to the model.
+
+        Args:
+            messages: What the user says.
+            offered: All functions of this turn.
+            offers: Those of them that are new.
+        """
+
+    @abstractmethod
+    def read(self, reply: Reply) -> Step:
+        """Take an answer into the conversation and return it as a step to be decoded."""
+
+    @abstractmethod
+    def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
+        """Show the model what its calls gave."""
+
+    @abstractmethod
+    def refuse(self, reason: str) -> None:
+        """Note why an answer that was meant as calls was not executed."""
+
+    def _say(self, messages: Sequence[Message]) -> None:
+        self.messages += [{"role": m.role, "content": m.content} for m in messages]
+
+    def _with_reasoning(self, message: ChatMessage, reply: Reply) -> ChatMessage:
+        if self._style.reasoning == "keep" and reply.reasoning:
+            message["reasoning_content"] = reply.reasoning
+        return message
+
+
+class FunctionCalling(Conversation):
+    """The chat with a model that makes structured tool calls."""
+
+    def __init__(self, style: Style) -> None:
+        super().__init__(style)
+        self._late: tuple[str, ...] = ()
+        self._open_calls: list[str] = []
+        self._ids: set[str] = set()
+
+    def fork(self) -> Self:
+        """Return an independent copy."""
+        copy = super().fork()
+        copy._ids = self._ids.copy()
+        return copy
+
+    def start_turn(
+        self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
+    ) -> None:
+        """Put a turn to the model; functions that are new come last among the tools."""
+        self._late = (*self._late, *offers)
+        self.tools = self._style.toolbox.tools(offered, self._late)
+        self._say(messages)
+        if offers and not messages:
+            self.messages.append({"role": "user", "content": self._style.prompts.handover_fc})
+
+    def read(self, reply: Reply) -> Step:
+        """Return the tool calls by the functions' real names, or the text where there are none."""
+        message: ChatMessage = {"role": "assistant", "content": reply.text}
+        if not reply.tool_calls:
+            message["content"] = reply.text or ""
+            self.messages.append(self._with_reasoning(message, reply))
+            return reply.text
+        self._open_calls = [self._new_id(call) for call in reply.tool_calls]
+        message["tool_calls"] = [
+            {
+                "id": id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": _as_text(call.arguments)},
+            }
+            for id, call in zip(self._open_calls, reply.tool_calls, strict=True)
+        ]
+        self.messages.append(self._with_reasoning(message, reply))
+        return [
+            {self._style.toolbox.names.real(call.name): call.arguments} for call in reply.tool_calls
+        ]
+
+    def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
+        """Answer each tool call with its result."""
+        for id, result in zip(self._open_calls, results, strict=True):
+            self._answer(id, result.text)
+        self._open_calls = []
+
+    def refuse(self, reason: str) -> None:
+        """Answer all open tool calls, since servers refuse a conversation in which one is open."""
+        for id in self._open_calls:
+            self._answer(id, json.dumps({"error": reason}))
+        self._open_calls = []
+
+    def _answer(self, id: str, text: str) -> None:
+        self.messages.append({"role": "tool", "tool_call_id": id, "content": text})
+
+    def _new_id(self, call: ToolCall) -> str:
+        """Return the id of a call, a new one where the server gave none or gave it twice."""
+        id = call.id or ""
+        number = len(self._ids)
+        while not id or id in self._ids:
+            number += 1
+            id = f"call_{number}"
+        self._ids.add(id)
+        return id
+
+
+class Prompting(Conversation):
+    """The chat with a model that writes its calls as text."""
+
+    def __init__(self, style: Style) -> None:
+        super().__init__(style)
+
+    def start_turn(
+        self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
+    ) -> None:
+        """Put a turn to the model; the system prompt comes with the first one and stays."""
+        prompts = self._style.prompts
+        if not self.messages:
+            system = self._system(offered.difference(offers))
+            first = messages[0] if messages and messages[0].role == "system" else None
+            if first is not None:
+                system, messages = f"{system}\n\n{first.content}", messages[1:]
+            self.messages.append({"role": "system", "content": system})
+        if offers:
+            new = with_functions(prompts.handover_prompt, self._style.toolbox.late(offers))
+            self.messages.append({"role": "user", "content": new})
+        self._say(messages)
+
+    def _system(self, offered: frozenset[str]) -> str:
+        style = self._style
+        if style.format is not None:
+            return style.format.system(style.toolbox.plain(offered))
+        return with_functions(style.prompts.system, style.toolbox.early(offered))
+
+    def read(self, reply: Reply) -> Step:
+        """Return the text."""
+        text = reply.text or ""
+        message: ChatMessage = {"role": "assistant", "content": text}
+        self.messages.append(self._with_reasoning(message, reply))
+        return text
+
+    def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
+        """Show all results in one user message."""
+        texts = ["(unreadable)" if isinstance(c, MalformedCall) else str(c) for c in calls]
+        shown = with_results(
+            self._style.prompts.observation, texts, [result.text for result in results]
+        )
+        self.messages.append({"role": "user", "content": shown})
+
+    def refuse(self, reason: str) -> None:
+        """Leave the text as it stands: the turn is over, and the user speaks next."""
+
+
+def _as_text(arguments: Any) -> str:
+    """Return arguments as the JSON text of an object.
+
+    Servers read the conversation again with every request, and some refuse all of them once there
+    is anything else in it.
+    """
+    try:
+        if isinstance(arguments, dict):
+            return json.dumps(arguments)
+        return arguments if isinstance(json.loads(arguments), dict) else "{}"
+    except (TypeError, ValueError, RecursionError):
+        return "{}"

@@ -1,0 +1,1 @@
+"""Prompt formats: how function documents are written into a prompt."""

@@ -1,0 +1,275 @@
+"""Models behind an OpenAI-compatible endpoint, through openai's client.
+
+The client's usual methods walk the whole conversation and tool list in Python for every request,
+and its usual transport takes several times the CPU that the rest of a request takes. So the body
+is encoded here, with the tools as they were encoded before, and goes out through aiohttp.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+from urllib.request import getproxies
+
+import aiohttp
+import httpx
+import openai
+from yarl import URL
+
+from runner.models.base import ChatMessage, FatalError, Reply, Request, TransientError
+from runner.models.connection import explain
+from runner.models.pacing import Pacer
+from runner.models.prices import Price, cost
+from runner.models.reply import Endpoint, classify, read_completion
+
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_HOST = "api.openai.com"
+
+_NO_KEY = "no-key-needed"
+"""What a server is sent where there is no key; the client insists on one."""
+_CONNECT_TIMEOUT = 30.0
+_MOST_CONVERSATIONS = 512
+"""How many conversations are kept in encoded form."""
+_JSON = json.JSONEncoder(separators=(",", ":"))
+_PROTOCOL = ("messages", "tools", "stream", "n")
+"""Members of the body that are not settings."""
+
+
+class OpenAIModel:
+    """A model of an OpenAI-compatible endpoint.
+
+    Args:
+        name: The model's name as the endpoint knows it.
+        base_url: Where the endpoint is; by default ``OPENAI_BASE_URL``, or else OpenAI itself.
+        api_key: By default ``OPENAI_API_KEY``; only OpenAI itself must have one.
+        sampling: Members of the body such as temperature, top_p, seed and max_tokens.
+        extra_headers: Further headers.
+        extra_body: Further members of the body; they win over ``sampling``.
+        timeout: Seconds that a request may take as a whole.
+        price: What tokens cost, or None where nobody knows.
+
+    Raises:
+        FatalError: No request can work: there is no key, or a setting makes no sense.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        sampling: Mapping[str, Any] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+        extra_body: Mapping[str, Any] | None = None,
+        timeout: float = 600.0,
+        price: Price | None = None,
+    ) -> None:
+        url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
+        key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
+        if not key and url.host == OPENAI_HOST:
+            raise FatalError(
+                "OpenAI wants an API key: set OPENAI_API_KEY, or name another base URL"
+            )
+        headers = _checked_headers({"OPENAI_API_KEY": key, **(extra_headers or {})})
+        self._endpoint = Endpoint(
+            name,
+            f"{url.scheme}://{url.netloc.decode('ascii')}{url.path}",
+            tuple(_secrets(headers)),
+            "set OPENAI_API_KEY to one that it accepts",
+        )
+        del headers["OPENAI_API_KEY"]
+        # The client takes longer to complete a URL than to send the request.
+        self._url = str(url.copy_with(path=f"{url.path.rstrip('/')}/chat/completions"))
+        self._head = _head({"model": name, **(sampling or {}), **(extra_body or {})})
+        self._encoder = _Encoder()
+        self._timeout = timeout
+        self._price = price
+        self._pacer = Pacer()
+        self._client = openai.AsyncOpenAI(
+            api_key=key or _NO_KEY,
+            base_url=str(url),
+            default_headers={**headers, "Content-Type": "application/json"},
+            max_retries=0,
+            http_client=_AiohttpClient(secure=url.scheme == "https"),
+        )
+
+    async def ask(self, request: Request) -> Reply:
+        """Make one request, once.
+
+        Raises:
+            TransientError: It may work if tried again.
+            RequestError: This request will never work; others may.
+            FatalError: No request will work.
+        """
+        await self._pacer.turn()
+        content = self._encoded(request)
+        start = perf_counter()
+        try:
+            async with asyncio.timeout(self._timeout):
+                response = await self._client.post(
+                    self._url, content=content, cast_to=httpx.Response
+                )
+        except openai.APIStatusError as error:
+            said = error.response
+            raise classify(
+                said.status_code, _parsed(said.content), said.headers, self._endpoint
+            ) from None
+        except TimeoutError:
+            raise TransientError(
+                f"no answer of {self._endpoint.address} within {self._timeout:g} seconds"
+            ) from None
+        except openai.APIConnectionError as error:
+            raise explain(error, self._endpoint) from None
+        latency = perf_counter() - start
+        await self._pacer.turn()
+        reply = read_completion(self._body(response), latency, self._endpoint)
+        return reply._replace(cost=cost(reply.usage, self._price))
+
+    async def close(self) -> None:
+        """Release connections."""
+        await self._client.close()
+
+    def _encoded(self, request: Request) -> bytes:
+        parts = [self._head, self._encoder.encoded(request.messages)]
+        if request.tools is not None and request.tools.tools:
+            parts += [b',"tools":', request.tools.encoded]
+        return b"".join([*parts, b"}"])
+
+    def _body(self, response: httpx.Response) -> object:
+        body = _parsed(response.content)
+        if not isinstance(body, str):
+            return body
+        kind = response.headers.get("content-type", "no stated type")
+        raise TransientError(
+            f"{self._endpoint.address} sent {len(response.content)} bytes of {kind} that are no "
+            "JSON object; should this go on, check the base URL"
+        )
+
+
+class _Encoder:
+    """Conversations as JSON, each message encoded once, since a conversation only grows."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[int, _Known] = OrderedDict()
+
+    def encoded(self, messages: Sequence[ChatMessage]) -> bytes:
+        """Return a conversation as a JSON list."""
+        known = self._known.pop(id(messages), None)
+        parts = known.parts if known and known.begins(messages) else []
+        parts += [_JSON.encode(message).encode() for message in messages[len(parts) :]]
+        if messages:
+            self._known[id(messages)] = _Known(messages, messages[-1], parts)
+        if len(self._known) > _MOST_CONVERSATIONS:
+            self._known.popitem(last=False)
+        return b"[%b]" % b",".join(parts)
+
+
+class _Known(NamedTuple):
+    """What was encoded of a conversation."""
+
+    messages: Sequence[ChatMessage]
+    """Kept, so that no other list gets its number."""
+    last: ChatMessage
+    parts: list[bytes]
+
+    def begins(self, messages: Sequence[ChatMessage]) -> bool:
+        """Tell whether a conversation begins with what was encoded."""
+        size = len(self.parts)
+        return size <= len(messages) and messages[size - 1] is self.last
+
+
+class _AiohttpClient(httpx.AsyncClient):
+    """httpx's interface, for openai's client, with aiohttp doing the work.
+
+    Args:
+        secure: Whether connections are encrypted; certificates take a while to load.
+    """
+
+    def __init__(self, *, secure: bool) -> None:
+        super().__init__(transport=httpx.AsyncBaseTransport(), trust_env=False)
+        # The certificates that come with httpx, since a system's own are often missing.
+        self._tls = httpx.create_ssl_context() if secure else True
+        self._session: aiohttp.ClientSession | None = None
+
+    async def send(self, request: httpx.Request, **_: Any) -> httpx.Response:
+        """Send one request and read its whole answer."""
+        if self._session is None:
+            self._session = self._opened()
+        async with self._session.request(
+            request.method,
+            URL(str(request.url), encoded=True),
+            headers=request.headers.multi_items(),
+            data=request.content,
+        ) as answer:
+            content = await answer.read()
+        return httpx.Response(
+            answer.status, headers=answer.raw_headers, content=content, request=request
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+        await super().aclose()
+
+    def _opened(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            # How many requests are under way is the caller's to say.
+            connector=aiohttp.TCPConnector(limit=0, ssl=self._tls),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT),
+            # httpx decodes what the headers say is encoded.
+            auto_decompress=False,
+            # Looking for a proxy takes a while and is done for every request.
+            trust_env=bool(getproxies()),
+        )
+
+
+def _checked_url(text: str) -> httpx.URL:
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL as error:
+        raise FatalError(f"the base URL is not valid: {error}") from None
+    if url.userinfo:
+        raise FatalError("the base URL holds a password; send it as an Authorization header")
+    if url.scheme not in ("http", "https") or not url.host:
+        raise FatalError(f"the base URL {text!r} must be like http://localhost:8000/v1")
+    return url
+
+
+def _checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
+        if not (name + value).isascii() or not (name + value).isprintable():
+            raise FatalError(f"{name} has characters that cannot be sent")
+    return dict(headers)
+
+
+def _secrets(headers: Mapping[str, str]) -> Iterator[str]:
+    for value in headers.values():
+        yield value
+        yield from value.split()[1:]
+
+
+def _head(settings: Mapping[str, Any]) -> bytes:
+    """Return the beginning of every body, up to the messages."""
+    for name in _PROTOCOL:
+        if name in settings:
+            raise FatalError(f"{name!r} cannot be set: it is part of how models are talked to")
+    try:
+        encoded = json.dumps(settings, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise FatalError(f"a setting cannot be sent: {error}") from None
+    return encoded[:-1].encode() + b',"messages":'
+
+
+def _parsed(content: bytes) -> object:
+    """Return the value of a JSON text, or the text if it is not JSON."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content.decode(errors="replace")

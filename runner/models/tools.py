@@ -1,0 +1,228 @@
+"""Function documents, and how they become tools that every provider accepts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from envs.registry import backend_class
+from envs.schema import spec
+from runner.models.base import ToolList
+from trajectories import bfcl
+from trajectories.jsonl import read_objects
+from trajectories.schema import ExpectedCalls, ExpectedResults, Trajectory
+
+Document = Mapping[str, Any]
+"""``{"name", "description", "parameters"}``, the parameters as a schema."""
+
+_TYPES = {"dict": "object", "float": "number", "tuple": "array"}
+_JSON_TYPES = {"object", "number", "array", "string", "integer", "boolean", "null"}
+_SYNTAX_NOTES = {
+    "python": " Argument values follow Python 3 syntax.",
+    "java": " Argument values are texts of Java 8 expressions.",
+    "javascript": " Argument values are texts of JavaScript expressions.",
+}
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
+_LONGEST_NAME = 64
+
+
+def own_documents(environments: Iterable[str]) -> list[Document]:
+    """Return our documents of all functions of some backends."""
+    return [
+        spec(tool).document()
+        for environment in environments
+        for tool in backend_class(environment).TOOLS.values()
+    ]
+
+
+def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
+    """Return the documents that come with the reference's data.
+
+    Raises:
+        DataError: A file is missing or malformed.
+    """
+    return [
+        document
+        for environment in environments
+        for _, document in read_objects(folder / bfcl.function_docs_file(environment))
+    ]
+
+
+def documents_of(expects: ExpectedCalls) -> list[Document]:
+    """Return the function documents of a single-turn entry as its model is shown them.
+
+    Java and JavaScript values have no JSON form, so there every parameter is a text, and its type
+    is told in words.
+    """
+    if expects.language == "python":
+        return [*expects.functions]
+    return [_with_texts(document) for document in expects.functions]
+
+
+def _with_texts(document: Document) -> Document:
+    schema = document["parameters"]
+    texts = {name: _as_text(value) for name, value in schema["properties"].items()}
+    return {**document, "parameters": {**schema, "properties": texts}}
+
+
+def _as_text(schema: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in schema.items() if key not in ("items", "properties")}
+    words = f"{schema.get('description', '')} Its type is {_in_words(schema)}."
+    return {**kept, "type": "string", "description": words.lstrip()}
+
+
+def _in_words(schema: Mapping[str, Any]) -> str:
+    kind = str(schema.get("type", "any"))
+    if isinstance(schema.get("items"), Mapping):
+        return f"{kind} of {_in_words(schema['items'])}"
+    members = schema.get("properties")
+    if isinstance(members, Mapping) and members:
+        listed = ", ".join(f"{name} ({_in_words(value)})" for name, value in members.items())
+        return f"{kind} with {listed}"
+    return kind
+
+
+def with_syntax_note(document: Document, language: str = "python") -> Document:
+    """Return a document that says in which syntax values are."""
+    return {**document, "description": document["description"] + _SYNTAX_NOTES[language]}
+
+
+class Names:
+    """Function names that a provider accepts, and the way back to the real ones."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._legal: dict[str, str] = {}
+        self._real: dict[str, str] = {}
+        for name in names:
+            legal = self._free(_ILLEGAL.sub("_", name)[:_LONGEST_NAME])
+            self._legal[name] = legal
+            self._real[legal] = name
+
+    def legal(self, name: str) -> str:
+        """Return the name to send."""
+        return self._legal[name]
+
+    def real(self, legal: str) -> str:
+        """Return the function that a model means; a name that was never sent is itself."""
+        return self._real.get(legal, legal)
+
+    def _free(self, wanted: str) -> str:
+        name, number = wanted, 1
+        while name in self._real:
+            number += 1
+            suffix = f"_{number}"
+            name = wanted[: _LONGEST_NAME - len(suffix)] + suffix
+        return name
+
+
+def as_tool(document: Document, names: Names) -> dict[str, Any]:
+    """Return a document as a chat-completions tool with a valid JSON Schema."""
+    function = {
+        "name": names.legal(document["name"]),
+        "description": document["description"],
+        "parameters": {**_schema(document["parameters"]), "type": "object"},
+    }
+    return {"type": "function", "function": function}
+
+
+class Toolbox:
+    """The functions of some backends, as documents and as tools.
+
+    Episodes over the same backends share one, so that tools are made and encoded once.
+
+    Args:
+        documents: Of all functions of the backends.
+        language: What argument values are written in.
+    """
+
+    def __init__(self, documents: Sequence[Document], language: str = "python") -> None:
+        self._language = language
+        self._documents = {document["name"]: document for document in documents}
+        self.names = Names(self._documents)
+        self._tool_lists: dict[tuple[frozenset[str], tuple[str, ...]], ToolList] = {}
+
+    @property
+    def size(self) -> int:
+        """Characters of all documents."""
+        return sum(len(json.dumps(document)) for document in self._documents.values())
+
+    def plain(self, offered: frozenset[str]) -> list[Document]:
+        """Return the documents of functions as they are."""
+        return [d for name, d in self._documents.items() if name in offered]
+
+    def early(self, offered: frozenset[str]) -> list[Document]:
+        """Return the documents of functions that are offered from the start."""
+        return [with_syntax_note(document, self._language) for document in self.plain(offered)]
+
+    def late(self, offers: Sequence[str]) -> list[Document]:
+        """Return the documents of functions that are handed over later, in that order."""
+        return [self._documents[name] for name in offers]
+
+    def tools(self, offered: frozenset[str], late: tuple[str, ...]) -> ToolList:
+        """Return the tools of a request; functions that were handed over late come last.
+
+        Args:
+            offered: All functions that may be called.
+            late: Those of them that were handed over, in that order.
+        """
+        key = (offered, late)
+        if key not in self._tool_lists:
+            documents = self.early(offered.difference(late)) + self.late(late)
+            self._tool_lists[key] = ToolList([as_tool(d, self.names) for d in documents])
+        return self._tool_lists[key]
+
+
+def toolbox_of(trajectory: Trajectory, folder: Path | None = None) -> Toolbox:
+    """Return the functions that a trajectory's model is shown.
+
+    Args:
+        trajectory: The trajectory.
+        folder: The reference's data folder, to show its documents; None for our own.
+
+    Raises:
+        DataError: A file with documents is missing or malformed.
+    """
+    expects = trajectory.expects
+    if isinstance(expects, ExpectedCalls):
+        return Toolbox(documents_of(expects), expects.language)
+    if isinstance(expects, ExpectedResults):
+        documents = {d["name"]: d for d in own_documents(trajectory.environments)}
+        return Toolbox([documents[name] for name in expects.functions])
+    return _shared_toolbox(trajectory.environments, folder)
+
+
+@cache
+def _shared_toolbox(environments: tuple[str, ...], folder: Path | None) -> Toolbox:
+    documents = bfcl_documents(environments, folder) if folder else own_documents(environments)
+    return Toolbox(documents)
+
+
+def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema whose types are JSON Schema's, all the way down."""
+    mapped = dict(schema)
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        mapped["type"] = _TYPES.get(kind, kind if kind in _JSON_TYPES else "string")
+    elif "anyOf" not in schema:
+        mapped["type"] = "string"
+    if kind == "float":
+        mapped["format"] = "float"
+        described = f"{schema.get('description', '')} A number, may have a fraction."
+        mapped["description"] = described.lstrip()
+    if isinstance(schema.get("properties"), Mapping):
+        mapped["properties"] = {k: _schema(v) for k, v in schema["properties"].items()}
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if isinstance(schema.get(keyword), list):
+            mapped[keyword] = [_schema(member) for member in schema[keyword]]
+    if isinstance(schema.get("additionalProperties"), Mapping):
+        mapped["additionalProperties"] = _schema(schema["additionalProperties"])
+    if isinstance(schema.get("items"), Mapping):
+        mapped["items"] = _schema(schema["items"])
+    elif mapped.get("type") == "array":
+        # Some providers refuse an array that does not say of what.
+        mapped["items"] = {}
+    return mapped

@@ -1,0 +1,152 @@
+"""The reference's result files: ``{"id", "result"}`` lines, function-calling or prompting form.
+
+The result of a multi-turn entry is a list of turns, each a list of steps; that of a single-turn
+entry is its one step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeGuard
+
+from checkers.profile import Mode
+from checkers.replies.decoding import Step
+from trajectories.errors import DataError
+from trajectories.jsonl import read_objects
+from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
+
+_ID = re.compile(r"(multi_turn_)?(\w+?)_\d[\d-]*")
+_CATEGORIES = {category.value: category for category in Category}
+_STEP = 'text, null or a list of {"function": arguments} objects'
+
+
+class RecordedEntry(NamedTuple):
+    """One line of a result file."""
+
+    where: str
+    """File and line."""
+    id: str
+    turns: Sequence[Sequence[Step]] | None
+    """Turns of steps; None where the run recorded an error instead."""
+
+
+class ResultFile(NamedTuple):
+    """One result file."""
+
+    path: Path
+    mode: Mode
+    entries: list[RecordedEntry]
+
+
+def find(paths: Iterable[Path]) -> list[Path]:
+    """Return the result files that paths stand for: themselves, or those in a folder.
+
+    Raises:
+        DataError: A path does not exist, or a folder holds no result file.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(filter(_is_known, path.rglob("*_result.json")))
+            if not inside:
+                raise DataError(str(path), "holds no *_result.json file of a category known here")
+            found += inside
+        elif path.exists():
+            found.append(path)
+        else:
+            raise DataError(str(path), "does not exist")
+    return found
+
+
+def read(path: Path, mode: Mode | None = None) -> ResultFile:
+    """Read a result file.
+
+    Args:
+        path: The file.
+        mode: How its model called functions; by default this is seen from the steps: a file with
+            tool calls in it is in function-calling form.
+
+    Raises:
+        DataError: A line is not an entry of such a file, or an id occurs twice.
+    """
+    entries: dict[str, RecordedEntry] = {}
+    in_file = _category_of_file(path)
+    for where, line in read_objects(path):
+        entry = _entry(where, line, in_file)
+        if entry.id in entries:
+            raise DataError(where, f"the id {entry.id!r} was on {entries[entry.id].where} already")
+        entries[entry.id] = entry
+    found = list(entries.values())
+    return ResultFile(path, mode or _seen_mode(found), found)
+
+
+def category_of(id: str) -> Category | None:
+    """Return the category that an id of the reference's names, or None for any other id."""
+    match = _ID.fullmatch(id)
+    category = _CATEGORIES.get(match[2]) if match else None
+    if match is None or category is None:
+        return None
+    return category if (category in MULTI_TURN) == bool(match[1]) else None
+
+
+def _is_known(path: Path) -> bool:
+    """Tell whether a result file is of a category that there is here."""
+    return _category_of_file(path) is not None
+
+
+def _category_of_file(path: Path) -> Category | None:
+    """Return the category that a result file's name ends with, or None."""
+    name = path.name.removesuffix("_result.json")
+    several = "multi_turn_" in name
+    found = [c for c in Category if name.endswith(c) and several == (c in MULTI_TURN)]
+    return max(found, key=len, default=None)
+
+
+def _entry(where: str, line: dict[str, object], in_file: Category | None) -> RecordedEntry:
+    """Return the entry of a line; an id that names no category is of the file's."""
+    name = line.get("id")
+    if not isinstance(name, str):
+        raise DataError(where, '$.id: must be text; a result line is {"id": ..., "result": ...}')
+    if "result" not in line:
+        raise DataError(where, "$.result: is missing")
+    result = line["result"]
+    if (category_of(name) or in_file) in SINGLE_TURN:
+        if not _is_step(result):
+            raise DataError(where, f"$.result: must be {_STEP}")
+        return RecordedEntry(where, name, [[result]])
+    if not isinstance(result, list):
+        return RecordedEntry(where, name, None)
+    for index, turn in enumerate(result):
+        if not isinstance(turn, list):
+            raise DataError(where, f"$.result[{index}]: must be a list of steps")
+        for position, step in enumerate(turn):
+            if not _is_step(step):
+                raise DataError(where, f"$.result[{index}][{position}]: must be {_STEP}")
+    return RecordedEntry(where, name, result)
+
+
+def _is_step(step: object) -> TypeGuard[Step]:
+    if isinstance(step, list):
+        return all(isinstance(member, dict) for member in step)
+    return step is None or isinstance(step, str)
+
+
+def _seen_mode(entries: Iterable[RecordedEntry]) -> Mode:
+    for entry in entries:
+        for turn in entry.turns or ():
+            if any(isinstance(step, list) and step for step in turn):
+                return "fc"
+    return "prompt"
+
+
+def categories_of(ids: Iterable[str]) -> list[Category]:
+    """Return the categories to load for the entries of a result file.
+
+    Args:
+        ids: Of the entries. An id of the reference's names its category; for any other id all
+            categories are taken.
+    """
+    named = {category_of(id) for id in ids}
+    return list(Category) if None in named else [c for c in Category if c in named]

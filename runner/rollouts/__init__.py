@@ -1,0 +1,1 @@
+"""Trajectories as environments: rollouts, search, and adapters to other libraries."""

@@ -1,0 +1,128 @@
+"""A model that knows the ground truth and errs at a set rate, to measure what a search is worth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+from envs.binding import bind
+from envs.calls import Call, parse_call
+from runner.episodes.prepare import Prepared
+from runner.models.base import ChatMessage, Reply, Request, ToolCall, Usage
+from runner.rollouts.search import GIVE_UP
+
+Made = tuple[str, dict[str, Any]]
+"""A call by name and named arguments."""
+
+
+class Errors(NamedTuple):
+    """How often the model errs, as shares from 0 to 1."""
+
+    wrong_call: float
+    """Of all calls: another value for one argument, or a call that belongs elsewhere."""
+    noticed: float = 0.8
+    """Of all requests after a wrong call that went through: it sees what it has done."""
+
+
+class FallibleModel:
+    """One trajectory's function-calling model; it makes one call a step.
+
+    A wrong call that is refused it makes right in the next step. One that goes through it can only
+    take back by giving the branch up, where it is offered to.
+
+    Args:
+        prepared: The trajectory.
+        errors: How often it errs.
+        seed: The same seed gives the same answers to the same requests.
+    """
+
+    def __init__(self, prepared: Prepared, errors: Errors, seed: int) -> None:
+        tools = prepared.template.tools
+        self._truth = [
+            [_named(parse_call(text), tools) for text in turn.ground_truth]
+            for turn in prepared.trajectory.turns
+        ]
+        self._errors = errors
+        self._random = Random(f"{seed}/{prepared.trajectory.id}")
+
+    async def __call__(self, request: Request) -> Reply:
+        """Answer a request."""
+        turn, made = _read(request.messages)
+        due, mistaken = _progress(self._truth[turn], made)
+        can_give_up = request.tools is not None and any(
+            tool["function"]["name"] == GIVE_UP for tool in request.tools.tools
+        )
+        if mistaken and can_give_up and self._random.random() < self._errors.noticed:
+            return _calls((GIVE_UP, {"reason": "The last call was wrong."}))
+        if due is None:
+            return Reply("Done.", (), None, "stop", Usage(), 0.0)
+        if self._random.random() < self._errors.wrong_call:
+            return _calls(self._wrong(turn, due))
+        return _calls(due)
+
+    def _wrong(self, turn: int, due: Made) -> Made:
+        elsewhere = [call for t, calls in enumerate(self._truth) if t != turn for call in calls]
+        name, arguments = due
+        if arguments and (not elsewhere or self._random.random() < 0.7):
+            parameter = self._random.choice(sorted(arguments))
+            return name, {**arguments, parameter: _altered(arguments[parameter])}
+        return self._random.choice(elsewhere) if elsewhere else due
+
+
+def _read(messages: Sequence[ChatMessage]) -> tuple[int, list[tuple[Made, bool]]]:
+    """Return the turn, and the calls made in it with whether each went through."""
+    turn = 0
+    made: list[tuple[Made, bool]] = []
+    results = {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
+    for message in messages:
+        if message["role"] != "assistant":
+            continue
+        if not message.get("tool_calls"):
+            turn, made = turn + 1, []
+        for call in message.get("tool_calls", ()):
+            function = call["function"]
+            call_made = function["name"], json.loads(function["arguments"])
+            made.append((call_made, not _is_error(results[call["id"]])))
+    return turn, made
+
+
+def _progress(truth: Sequence[Made], made: Sequence[tuple[Made, bool]]) -> tuple[Made | None, bool]:
+    """Return the call that is due, or None, and whether a wrong one went through."""
+    done, mistaken = 0, False
+    for call, went_through in made:
+        if done < len(truth) and call == truth[done]:
+            done += 1
+        elif went_through:
+            mistaken = True
+    return (truth[done] if done < len(truth) else None), mistaken
+
+
+def _is_error(text: str) -> bool:
+    try:
+        shown = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(shown, dict) and "error" in shown
+
+
+def _altered(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    if isinstance(value, str):
+        return f"{value}_2"
+    return [] if isinstance(value, list) else None
+
+
+def _calls(*made: Made) -> Reply:
+    calls = tuple(ToolCall(None, name, arguments) for name, arguments in made)
+    return Reply(None, calls, None, "tool_calls", Usage(), 0.0)
+
+
+def _named(call: Call, tools: Mapping[str, Any]) -> Made:
+    # As the conversation shows it later: tuples, for one, come back as lists.
+    arguments = bind(tools[call.name], call.args, call.kwargs)
+    return call.name, json.loads(json.dumps(arguments))

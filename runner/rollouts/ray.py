@@ -1,0 +1,207 @@
+"""Environments held by processes of a cluster, known by numbers and stepped in batches."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from itertools import cycle
+from typing import Any, NamedTuple, Self
+
+from runner.live.ray.cluster import TRIES, Cluster, connected, library
+from runner.rollouts.env import Action, Observation, RolloutEnv, Transition
+
+_Call = Callable[[Any, list[int]], Any]
+"""Has a worker do something with the environments of some numbers."""
+
+
+class _Course(NamedTuple):
+    """What it takes to make an environment once more."""
+
+    worker: int
+    origin: Any
+    """Reference to the environment as it was given to the pool."""
+    actions: tuple[Action | None, ...] = ()
+    """What was done to it since; None for a reset."""
+
+
+class RolloutPool:
+    """Steps many environments at once, on several processors or machines.
+
+    A process that is killed loses nothing: its environments are made anew in another one and taken
+    to where they were.
+
+    Args:
+        cluster: Where; a program that is connected to one stays so.
+
+    Raises:
+        DataError: The cluster cannot be used.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._opened = ExitStack()
+        size = self._opened.enter_context(connected(cluster))
+        self._ray = library()
+        self._courses: dict[int, _Course] = {}
+        self._workers = [self._new_worker() for _ in range(size)]
+        self._turn = cycle(range(size))
+        self._next = 0
+
+    def add(self, envs: Sequence[RolloutEnv]) -> list[int]:
+        """Take environments, as they stand, and return their numbers."""
+        added = [self._number(_Course(next(self._turn), self._ray.put(env))) for env in envs]
+        self._on_each(
+            added,
+            lambda worker, ids: worker.hold.remote(*_origins({n: self._courses[n] for n in ids})),
+        )
+        return added
+
+    def fork(self, ids: Sequence[int]) -> list[int]:
+        """Return the numbers of independent copies; an id that is given twice has two of them."""
+        copies = {self._number(self._courses[id]): id for id in ids}
+        self._on_each(copies, lambda worker, new: worker.fork.remote({n: copies[n] for n in new}))
+        return list(copies)
+
+    def reset(self, ids: Collection[int]) -> dict[int, Observation]:
+        """Begin environments anew and return what their models are shown first."""
+        shown: dict[int, Observation] = self._on_each(
+            ids, lambda worker, some: worker.reset.remote(some)
+        )
+        for id in shown:
+            self._note(id, None)
+        return shown
+
+    def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
+        """Step environments.
+
+        Args:
+            actions: By the environment's number.
+
+        Raises:
+            ValueError: One of them is over, or an action is none; the others were stepped.
+        """
+        taken: dict[int, Transition | ValueError] = self._on_each(
+            actions, lambda worker, ids: worker.step.remote({id: actions[id] for id in ids})
+        )
+        stepped = {id: t for id, t in taken.items() if isinstance(t, Transition)}
+        for id in stepped:
+            self._note(id, actions[id])
+        for refused in taken.values():
+            if isinstance(refused, ValueError):
+                raise refused
+        return stepped
+
+    def drop(self, ids: Collection[int]) -> None:
+        """Forget environments."""
+        self._on_each(ids, lambda worker, some: worker.drop.remote(some))
+        for id in ids:
+            del self._courses[id]
+
+    def close(self) -> None:
+        """End the processes."""
+        for worker in self._workers:
+            self._ray.kill(worker)
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _number(self, course: _Course) -> int:
+        number = self._next
+        self._next += 1
+        self._courses[number] = course
+        return number
+
+    def _note(self, id: int, action: Action | None) -> None:
+        course = self._courses[id]
+        # A reset makes up for all that was done before it.
+        before = () if action is None else course.actions
+        self._courses[id] = course._replace(actions=(*before, action))
+
+    def _on_each(self, ids: Collection[int], call: _Call) -> dict[int, Any]:
+        """Let every worker do its part at the same time, and put together what they return."""
+        parts: dict[int, list[int]] = defaultdict(list)
+        for id in ids:
+            parts[self._courses[id].worker].append(id)
+        calls = {number: partial(self._call, number, call, some) for number, some in parts.items()}
+        results = {number: begin() for number, begin in calls.items()}
+        returned: dict[int, Any] = {}
+        for number, result in results.items():
+            returned.update(self._result(number, result, calls[number]))
+        return {id: returned[id] for id in ids}
+
+    def _call(self, number: int, call: _Call, ids: list[int]) -> Any:
+        return call(self._workers[number], ids)
+
+    def _result(self, number: int, result: Any, again: Callable[[], Any]) -> Any:
+        """Return what a worker did, or else what another one did that took its place."""
+        for _ in range(TRIES - 1):
+            try:
+                return self._ray.get(result)
+            except self._ray.exceptions.RayActorError:
+                self._workers[number] = self._worker_with(number)
+                result = again()
+        return self._ray.get(result)
+
+    def _worker_with(self, number: int) -> Any:
+        """Return a new worker with all the environments that one had, where they stood."""
+        worker = self._new_worker()
+        had = {id: course for id, course in self._courses.items() if course.worker == number}
+        worker.hold.remote(*_origins(had))
+        return worker
+
+    def _new_worker(self) -> Any:
+        return self._ray.remote(_Holder).options(scheduling_strategy="SPREAD").remote()
+
+
+class _Holder:
+    """Holds environments in a process of its own."""
+
+    def __init__(self) -> None:
+        self._envs: dict[int, RolloutEnv] = {}
+
+    def hold(self, actions: Mapping[int, Sequence[Action | None]], *origins: RolloutEnv) -> Any:
+        """Take environments and go on to where they stood."""
+        for (id, some), env in zip(actions.items(), origins, strict=True):
+            # Several may have the same origin.
+            self._envs[id] = env.fork()
+            for action in some:
+                self._act(id, action)
+        return dict.fromkeys(actions)
+
+    def fork(self, copies: Mapping[int, int]) -> dict[int, None]:
+        self._envs |= {new: self._envs[id].fork() for new, id in copies.items()}
+        return dict.fromkeys(copies)
+
+    def reset(self, ids: Collection[int]) -> dict[int, Observation]:
+        return {id: self._envs[id].reset() for id in ids}
+
+    def step(self, actions: Mapping[int, Action]) -> dict[int, Transition | ValueError]:
+        return {id: self._step(id, action) for id, action in actions.items()}
+
+    def drop(self, ids: Collection[int]) -> dict[int, None]:
+        for id in ids:
+            self._envs.pop(id, None)
+        return dict.fromkeys(ids)
+
+    def _step(self, id: int, action: Action) -> Transition | ValueError:
+        try:
+            return self._envs[id].step(action)
+        except ValueError as error:
+            return error
+
+    def _act(self, id: int, action: Action | None) -> None:
+        if action is None:
+            self._envs[id].reset()
+        else:
+            self._envs[id].step(action)
+
+
+def _origins(courses: Mapping[int, _Course]) -> tuple[Any, ...]:
+    """Return the arguments of ``hold``; references are looked up only where they stand alone."""
+    actions = {id: course.actions for id, course in courses.items()}
+    return actions, *[course.origin for course in courses.values()]

@@ -1,1 +1,0 @@
-"""Runs on disk: written, read, summed up, exported."""

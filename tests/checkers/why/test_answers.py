@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.why.answers import asks, declines, unread_calls
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Which stock?",
+        "I found two files. Which one do you mean? Just say so.",
+        "Would you like me to go ahead with the booking?",
+        "Please provide your access token.",
+        "Let me know which airport you leave from.",
+        "To book it I need the following from you: a card and a date.",
+        "Please confirm\nthe date",
+    ],
+)
+def test_a_question(answer):
+    assert asks(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "Done.",
+        "The order 12446 is open.",
+        "Is there anything else I can do for you?",
+        "Let me know if you need any further assistance!",
+        "If you have questions, please tell me.",
+        "Feel free to ask, will you?",
+    ],
+)
+def test_no_question(answer):
+    assert not asks(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        " \n",
+        "I cannot book flights.",
+        "I couldn\N{RIGHT SINGLE QUOTATION MARK}t find the file.",
+        "Unfortunately, this did not work.",
+        "There is no function for this.",
+        "I do not have access to your mail.",
+    ],
+)
+def test_declining(answer):
+    assert declines(answer)
+
+
+@pytest.mark.parametrize("answer", ["Done.", "The file was moved.", "No doors are open."])
+def test_not_declining(answer):
+    assert not declines(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "form"),
+    [
+        ("I would say mv and cd.", None),
+        ("[mv(a='b')]", "in_text"),
+        ("```python\nmv(a='b')\n```", "in_text"),
+        ("[other(a='b')]", None),
+        ("[mv(a=b c)]", "bad_syntax"),
+        ("[other(a=b c)]", None),
+        ('{"name": "mv", "arguments": {}}', "other_format"),
+        ('{"name": "other", "arguments": {}}', None),
+        ('The file "mv" is there.', None),
+        ("<tool_call>\n</tool_call>", "other_format"),
+    ],
+)
+def test_calls_that_were_not_read(answer, form):
+    assert unread_calls(answer, {"mv", "cd"}) == form
+
+
+@given(st.text())
+def test_any_text_has_an_answer(text):
+    asks(text)
+    declines(text)
+    unread_calls(text, {"mv"})
+
+
+@pytest.mark.parametrize("text", ["a" * 1_000_000, "[mv(" * 200_000, "please " * 100_000])
+def test_long_texts_are_read_in_part(text):
+    asks(text)
+    declines(text)
+    unread_calls(text, {"mv"})

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.errors import Unreadable
+from checkers.calls.judge import judge, read_calls
+from checkers.calls.one_call import Rules
+from checkers.calls.pairs import pair_answers
+from checkers.calls.profile import BFCL, STRICT
+from checkers.why.calls import Said, diagnose_calls
+from checkers.why.diagnosis import Cause
+
+WAIT = FunctionDocument("wait", {"n": {"type": "integer"}, "unit": {"type": "string"}}, ("n",))
+RING = FunctionDocument("ring", {"n": {"type": "integer"}}, ("n",))
+OFFERED = ("wait", "ring")
+FIVE, SIX = (Answer("wait", {"n": [n], "unit": ["s", ""]}) for n in (5, 6))
+
+
+def call(name="wait", **arguments):
+    return {name: json.dumps(arguments)}
+
+
+def why(step, *answers, kind=Kind.PARALLEL, profile=STRICT):
+    """Return why a function-calling model's step fails."""
+    task = Task(kind, Language.PYTHON, (WAIT, RING), answers)
+    verdict = judge(task, step, "fc", profile)
+    assert verdict.failure is not None
+    words = step if isinstance(step, str) else None
+    try:
+        calls, said = read_calls(step, task.language, "fc", profile), Said(words)
+    except Unreadable as error:
+        calls, said = [], Said(words, str(error))
+    pairs = pair_answers(calls, task, Rules(task.language, profile, underscores=True))
+    found = diagnose_calls(pairs, said, OFFERED, verdict.failure)
+    json.dumps(found.to_json())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("step", "cause"),
+    [
+        ([call(n=7)], Cause.WRONG_ARGUMENT),
+        ([call()], Cause.WRONG_ARGUMENT),
+        ([call(n=5, mode="x")], Cause.WRONG_ARGUMENT),
+        ([call("ring", n=5)], Cause.WRONG_FUNCTION),
+        ([call("sleep", n=5)], Cause.NOT_OFFERED),
+        ([call(n=5), call(n=5)], Cause.EXTRA_CALL),
+        ([call(n=5), call("sleep")], Cause.NOT_OFFERED),
+        ([], Cause.MISSING_CALL),
+        (None, Cause.MISSING_CALL),
+        ("", Cause.MISSING_CALL),
+        ("Done.", Cause.MISSING_CALL),
+        ("For how long shall I wait?", Cause.ASKED_INSTEAD_OF_ACTING),
+        ("Sorry, I cannot do that.", Cause.GAVE_UP),
+        ("wait(n=5)", Cause.UNREADABLE),
+        ('<tool_call>{"name": "wait", "arguments": {"n": 5}}</tool_call>', Cause.UNREADABLE),
+        ([{"wait": "{"}], Cause.UNREADABLE),
+    ],
+)
+def test_each_way_to_fail_has_its_cause(step, cause):
+    assert why(step, FIVE).cause is cause
+
+
+def test_a_wrong_argument_is_named_with_what_was_expected():
+    found = why([call(n=7, unit="h")], FIVE)
+    assert (found.turn, found.step) == (0, 0)
+    assert found.detail == "wait: n should be 5, is 7"
+    assert found.evidence == {
+        "call": "wait(n=7, unit='h')",
+        "expected_call": "wait(n=5, [unit='s'])",
+        "parameter": "n",
+        "expected": 5,
+        "got": 7,
+        "also": ["unit"],
+    }
+
+
+def test_the_argument_that_the_checker_came_upon_is_the_first():
+    found = why([call(unit="h")], FIVE)
+    assert found.detail == "wait: n should be 5, is left out"
+    assert "got" not in found.evidence
+
+
+def test_what_should_not_be_given_has_no_expected_value():
+    found = why([call(n=5, mode="x")], FIVE)
+    assert found.detail == "wait: mode should not be given, is 'x'"
+    assert "expected" not in found.evidence
+
+
+def test_several_right_values_are_all_named():
+    assert why([call(n=7)], Answer("wait", {"n": [5, 6]})).evidence["expected"] == [5, 6]
+
+
+def test_the_number_of_calls_comes_before_what_is_wrong_with_them():
+    found = why([call(n=7)], FIVE, SIX)
+    assert (found.cause, found.step) == (Cause.MISSING_CALL, None)
+    assert found.evidence["expected_call"] == "wait(n=6, [unit='s'])"
+
+
+def test_of_several_calls_the_wrong_one_is_named():
+    assert why([call(n=7), call(n=5)], FIVE, SIX).evidence["call"] == "wait(n=7)"
+
+
+def test_a_call_where_none_fits():
+    found = why([call(n=5)], kind=Kind.IRRELEVANCE)
+    assert (found.cause, found.evidence) == (Cause.ACTED_INSTEAD_OF_ASKING, {"call": "wait(n=5)"})
+    assert why([call("sleep")], kind=Kind.IRRELEVANCE).cause is Cause.NOT_OFFERED
+
+
+def test_a_broken_call_where_none_fits():
+    found = why([{"wait": "{"}], kind=Kind.IRRELEVANCE)
+    assert found.cause is Cause.ACTED_INSTEAD_OF_ASKING
+    assert "problem" in found.evidence
+
+
+def test_no_call_where_any_would_do():
+    assert why("Which one?", kind=Kind.RELEVANCE).cause is Cause.ASKED_INSTEAD_OF_ACTING
+    assert why(None, kind=Kind.RELEVANCE).cause is Cause.MISSING_CALL
+    assert why([call("sleep")], kind=Kind.RELEVANCE).cause is Cause.NOT_OFFERED
+
+
+def test_a_failed_request_leaves_no_record():
+    task = Task(Kind.PARALLEL, Language.PYTHON, (WAIT,), (FIVE,))
+    failure = judge(task, None, "fc", STRICT).failure
+    pairs = pair_answers([], task, Rules(task.language, STRICT, underscores=True))
+    found = diagnose_calls(pairs, Said("Error", None, True), OFFERED, failure)
+    assert (found.cause, found.evidence) == (Cause.UNREADABLE, {"sub_reason": "no_record"})
+
+
+@pytest.mark.parametrize("depth", [30, 400, 900])
+def test_evidence_is_bounded(depth):
+    deep = f"{'[' * depth}5{']' * depth}"
+    step = [{"wait": f'{{"n": {deep}, "unit": "{"x" * 100_000}"}}'}]
+    found = why(step, FIVE, profile=BFCL)
+    assert found.cause is Cause.WRONG_ARGUMENT
+    assert len(json.dumps(found.to_json())) < 20_000
+    assert len(found.detail) < 500

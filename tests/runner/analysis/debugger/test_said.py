@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from checkers.profile import BFCL, STRICT
+from runner.analysis.debugger.said import Said, said
+from runner.analysis.examined import examine_recorded
+from runner.analysis.source import Recorded
+from runner.episodes.episode import STEP_LIMIT
+from tests.runner.analysis.debugger.episodes import NOTES, examined, prepared
+
+
+def test_a_prompting_models_words_come_with_the_calls_they_are_around():
+    turns = [["I look.\n[ls()]", "[ls()]", "Done."], ["Hm."], []]
+    assert said(examined(turns, profile=STRICT)) == {
+        (0, 0): Said("I look.\n[ls()]"),
+        (0, 1): Said(""),
+    }
+
+
+def test_the_record_of_a_run_has_words_and_thoughts():
+    def step(turn, text, reasoning, *calls):
+        return {"turn": turn, "calls": list(calls), "reply": {"text": text, "reasoning": reasoning}}
+
+    record = {
+        "outcome": "failed",
+        "steps": [
+            step(0, "I look.", "Where?", "ls()"),
+            step(0, "Nothing.", None),
+            step(1, None, None, "cd('old')"),
+            # Another number of steps than there are: not to be told apart.
+            step(2, "What?", None, "ls()"),
+        ],
+    }
+    turns = [[[{"ls": "{}"}], "Nothing."], [[{"cd": '{"folder": "old"}'}]], []]
+    ready = prepared()
+    recorded = Recorded(NOTES.id, 0, turns, "fc", record)
+    found = said(examine_recorded(ready, recorded, BFCL, STEP_LIMIT))
+    assert found == {(0, 0): Said("I look.", "Where?"), (1, 0): Said("")}
+
+
+def test_of_tool_calls_in_a_result_file_nothing_is_known():
+    recorded = Recorded(NOTES.id, 0, [[[{"ls": "{}"}]], [], []], "fc")
+    assert said(examine_recorded(prepared(), recorded, BFCL, STEP_LIMIT)) == {}
+
+
+def test_the_ground_truth_says_nothing():
+    assert said(examined(None)) == {}

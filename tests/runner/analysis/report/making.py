@@ -1,0 +1,84 @@
+"""Recorded runs made up for tests, and what a page on them holds."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from checkers.profile import BFCL, Profile
+from runner.analysis.report.viewing import ViewedRun, view
+from runner.analysis.source import Recorded, RunSource
+from runner.records.store import RunStore
+from trajectories.dataset import Dataset
+
+Turns = Sequence[Sequence[Any]] | None
+
+
+def call(name: str, **arguments: Any) -> list[dict[str, str]]:
+    """Return a step with one call, as function-calling models make it."""
+    return [{name: json.dumps(arguments)}]
+
+
+def source_of(
+    episodes: Mapping[str | tuple[str, int], Turns],
+    records: Mapping[str, Any] | None = None,
+    path: Path = Path("made-up"),
+) -> RunSource:
+    """Return a run of recorded turns, by trajectory or by trajectory and trial.
+
+    Args:
+        episodes: Turns of steps; None for an error.
+        records: The run's own records by trajectory, or None for a run without such.
+        path: Where the run is.
+    """
+    found = {}
+    for key, turns in episodes.items():
+        id, trial = (key, 0) if isinstance(key, str) else key
+        record = records and records.get(id)
+        found[id, trial] = Recorded(id, trial, turns, "fc", record, (record or {}).get("error"))
+    return RunSource("made-up", path, found, {"model": "made-up"} if records else None)
+
+
+def viewed(dataset: Dataset, source: RunSource, profile: Profile = BFCL) -> ViewedRun:
+    """Execute a run once more."""
+    return view(source, dataset, profile, 20)
+
+
+def request(turn: int, messages: int, text: str | None = None, **more: Any) -> dict[str, Any]:
+    """Return a recorded step."""
+    return {
+        "turn": turn,
+        "request_messages": messages,
+        "tools": "digest",
+        "reply": {"text": text, "tool_calls": [], "reasoning": None, "finish_reason": "stop"},
+        "calls": [],
+        "results": [],
+        "changes": [],
+        "usage": {"prompt": 10, "completion": 2, "cached": None, "reasoning": None},
+        "latency": 0.5,
+        "cost": 0.01,
+        "attempts": 1,
+        **more,
+    }
+
+
+def kept_tools(folder: Path, *tools: Mapping[str, Any]) -> Path:
+    """Make a run folder with one tool list, and return it."""
+    with RunStore.create(folder, {"model": "made-up"}) as store:
+        store.put_tools("digest", tools)
+    return folder
+
+
+def unpacked(page: str) -> list[Any]:
+    """Return the packs of a page."""
+    return [unpack(text) for text in re.findall(r'class="pack">([^<]*)</script>', page)]
+
+
+def unpack(pack: str) -> Any:
+    """Return the value of a pack."""
+    return json.loads(zlib.decompress(b64decode(pack), -zlib.MAX_WBITS))

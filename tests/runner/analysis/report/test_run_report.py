@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from runner.analysis.report import run_report
+from runner.analysis.report.bounds import Bounds
+from runner.analysis.report.run_report import report
+from tests.runner.analysis.report.making import call, kept_tools, source_of, unpacked, viewed
+from tests.runner.analysis.report.test_viewing import RIGHT, WRONG, record
+
+
+@pytest.fixture
+def run(dataset_of, help_desk):
+    """View a run of the same trajectory under several ids."""
+
+    def make(*turns, **more):
+        names = [f"desk_{index}" for index in range(len(turns))]
+        dataset = dataset_of(*[replace(help_desk, id=name) for name in names])
+        return viewed(dataset, source_of(dict(zip(names, turns, strict=True)), **more))
+
+    return make
+
+
+def test_a_page_has_an_index_and_a_pack_for_every_episode(run):
+    index, shared, *packs = unpacked(report([run(RIGHT, WRONG)]))
+    assert shared == {"prompts": [], "functions": [], "tools": {}, "documents": []}
+    [about] = index
+    assert (about["name"], about["profile"], about["first_pack"]) == ("made-up", "bfcl", 2)
+    assert [row["outcome"] for row in about["rows"]] == ["passed", "failed"]
+    assert ["Dark'" in json.dumps(pack["turns"][0]["steps"]) for pack in packs] == [False, True]
+
+
+def test_several_runs_share_a_page(run):
+    packs = unpacked(report([run(RIGHT, WRONG), run(WRONG)]))
+    assert [about["first_pack"] for about in packs[0]] == [3, 5]
+    assert len(packs) == 3 + 3
+    assert all("turns" in pack for pack in packs[3:])
+
+
+def test_the_functions_that_a_run_offered_are_in_it(run, tmp_path):
+    tool = {"function": {"name": "get_ticket"}}
+    folder = kept_tools(tmp_path / "run", tool)
+    live = run(RIGHT, records={"desk_0": record()}, path=folder)
+    assert unpacked(report([live]))[1]["functions"] == [tool]
+
+
+def test_what_is_long_is_cut_off_first(run, monkeypatch):
+    monkeypatch.setattr(run_report, "_BUDGET", 4)
+    monkeypatch.setattr(run_report, "_BOUNDS", (Bounds(10_000, 100), Bounds(100, 10)))
+    noise = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(4_000))
+    runs = [run(RIGHT, [[call("create_ticket", title=noise)], [], []], RIGHT)]
+    _, _, short, long, _ = unpacked(report(runs))
+    assert "cut off here" in json.dumps(long, ensure_ascii=False)
+    assert "cut off here" not in json.dumps(short, ensure_ascii=False)
+
+
+def test_nothing_is_cut_off_where_all_fits(run):
+    assert "cut off here" not in json.dumps(unpacked(report([run(RIGHT, WRONG)])))
+
+
+def test_a_name_is_text_in_the_title(run):
+    made = run(RIGHT)
+    hostile = made._replace(source=made.source._replace(name="</title><script>alert(1)</script>"))
+    page = report([hostile])
+    assert "<title>Turnwise: &lt;/title&gt;&lt;script&gt;" in page
+    assert len(re.findall("<script>", page)) == 1
+
+
+def test_the_same_run_gives_the_same_bytes(run):
+    assert report([run(RIGHT, WRONG)]) == report([run(RIGHT, WRONG)])

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner.analysis.report.scores_page import scores_page
+from runner.analysis.run_scores import RunScores
+from runner.analysis.summary import Outcome, Totals
+from tests.runner.analysis.report.making import unpacked
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\ud800"
+
+
+@pytest.fixture
+def run():
+    """Return a run of which some episodes passed, by category."""
+
+    def make(name="model", totals=None, **passed):
+        outcomes = [
+            Outcome(f"{category}_{number}", 0, category, "passed" if right else "failed", 1, 0)
+            for category, results in passed.items()
+            for number, right in enumerate(results)
+        ]
+        return RunScores(name, Path("made-up"), "bfcl", outcomes, totals)
+
+    return make
+
+
+def test_it_holds_the_groups_of_every_run(run):
+    [shown] = unpacked(scores_page([run(multiple=[1, 0]), run(rest=[1])]))
+    rates = {row["name"]: row["rates"] for row in shown["groups"]["rows"]}
+    assert rates["multiple"][0]["value"] == 0.5
+    assert rates["multiple"][1] is None
+    assert rates["rest"][1]["entries"] == 1
+    assert shown["groups"]["notes"][-1].startswith("BFCL's")
+
+
+def test_it_holds_the_nine_classic_groups(run):
+    [shown] = unpacked(scores_page([run(multiple=[1, 0])]))
+    assert len(shown["groups"]["classic"]) == 9
+    assert [group["name"] for group in shown["groups"]["classic"] if group["rates"][0]] == [
+        "AST multiple"
+    ]
+
+
+def test_it_holds_what_requests_took(run):
+    totals = Totals(2, 10, 10, [1.0, 3.0], 0.5)
+    [shown] = unpacked(scores_page([run(totals=totals, base=[1]), run(base=[1])]))
+    first, second = shown["runs"]
+    assert (first["requests"], first["cost_per_1000"], first["latency"]["mean"]) == (2, 250, 2)
+    assert (second["requests"], second["latency"]) == (None, None)
+
+
+def test_a_hostile_name_is_no_markup(run):
+    text = scores_page([run(HOSTILE, base=[1])])
+    assert "<img" not in text
+    text.encode()
+    assert unpacked(text)[0]["runs"][0]["name"] == HOSTILE

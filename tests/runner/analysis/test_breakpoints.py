@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from checkers.profile import BFCL, STRICT
+from envs.state import Difference
+from runner.analysis.breakpoints import Place, read_place, stops, visit
+from runner.analysis.examined import examine_recorded, examine_truth
+from runner.analysis.source import Recorded
+from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.prepare import prepare
+from trajectories.errors import DataError
+
+
+@pytest.fixture
+def truth(dataset_of, folders):
+    """Return the ground truth of the folders, played."""
+    return examine_truth(prepare(dataset_of(folders), folders, BFCL), BFCL, STEP_LIMIT)
+
+
+@pytest.fixture
+def wrong(dataset_of, help_desk):
+    """Return a run with a refused call, an unknown function, and a ticket that is wrong."""
+    turns = [
+        ["[get_ticket(9), nothing()]", "[create_ticket(title='Dark screen', priority=2)]", "Done."],
+        ["No."],
+        ["No."],
+    ]
+    ready = prepare(dataset_of(help_desk), help_desk, STRICT)
+    return examine_recorded(ready, Recorded("help_desk_0", 0, turns, "prompt"), STRICT, STEP_LIMIT)
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """Return what is at hand at each stop."""
+    found = []
+
+    def look() -> None:
+        frame = sys._getframe(1)
+        scope = dict(frame.f_locals)
+        names = ("session", "call", "result", "truth")
+        found.append({name: scope[name] for name in names} | {"frame": frame.f_code.co_name})
+
+    monkeypatch.setattr(sys, "breakpointhook", look)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("turn=2,step=1", (2, 1, 0)),
+        ("turn=2", (2, 0, 0)),
+        ("step=1, turn=0,call=3", (0, 1, 3)),
+    ],
+)
+def test_a_place_is_read(text, place):
+    assert read_place(text) == place
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2",
+        "step=1",
+        "turn=",
+        "turn=-1",
+        "turn=x",
+        "turn=1,line=2",
+        "turn=1,",
+        "turn=²",
+        f"turn={'9' * 9000}",
+    ],
+)
+def test_what_is_no_place_is_refused(text):
+    with pytest.raises(DataError, match=r"--break: .* is no place; write turn=2,step=1 or turn=2"):
+        read_place(text)
+
+
+def places(examined, *events):
+    """Return the places of some events."""
+    return [stop.place for stop in stops(examined, [], events)]
+
+
+def test_an_error_is_a_call_that_is_refused(wrong):
+    assert places(wrong, "error") == [Place(0, 0, 0), Place(0, 0, 1)]
+
+
+def test_a_function_is_stopped_at_by_its_name(truth, wrong):
+    assert places(truth, "call:wc") == [Place(1, 0, 1)]
+    assert places(wrong, "call:nothing") == [Place(0, 0, 1)]
+
+
+def test_the_call_that_leaves_the_ground_truth_is_stopped_at(wrong):
+    assert places(wrong, "divergence") == [Place(0, 1, 0)]
+
+
+def test_what_is_missing_is_stopped_at_the_end_of_its_turn(dataset_of, folders):
+    ready = prepare(dataset_of(folders), folders, BFCL)
+    gone = examine_recorded(ready, Recorded("folders_0", 0, [["No."], []], "prompt"), BFCL, 20)
+    assert places(gone, "divergence") == [Place(0, 0, None)]
+
+
+def test_places_and_events_come_in_order_and_once(wrong):
+    found = stops(wrong, [Place(0, 1), Place(0)], ["error", "divergence"])
+    assert [stop.place for stop in found] == [Place(0, 0, 0), Place(0, 0, 1), Place(0, 1, 0)]
+    assert str(found[1]) == "turn 0, step 0, call 1: nothing()"
+
+
+@pytest.mark.parametrize(
+    ("place", "events", "said"),
+    [
+        ([Place(5)], [], "--break: the episode makes no call at turn 5, step 0, call 0"),
+        ([], ["divergence"], "--break-on: divergence does not happen in this episode"),
+        ([], ["call:ls"], "--break-on: call:ls does not happen in this episode"),
+        ([], ["call:"], "--break-on: 'call:' is not divergence, error or call:NAME"),
+        ([], ["start"], "--break-on: 'start' is not divergence, error or call:NAME"),
+    ],
+)
+def test_what_does_not_happen_is_stopped_at_in_vain(truth, place, events, said):
+    with pytest.raises(DataError, match=said):
+        stops(truth, place, events)
+
+
+def test_the_stop_is_before_the_call_and_knows_what_it_gives(truth, seen):
+    (stop,) = stops(truth, [Place(0)], [])
+    before = truth.truth.turns[0].before
+    visit(truth, stop)
+    (scope,) = seen
+    assert str(scope["call"]) == "mv(source='notes.txt', destination='old')"
+    assert scope["result"].text == """{"result": "'notes.txt' moved to 'old/notes.txt'"}"""
+    assert scope["frame"] == "paused"
+    assert scope["truth"].calls == ("mv(source='notes.txt', destination='old')",)
+    # By now the call has been made, on a session of its own.
+    assert scope["session"].snapshot() == truth.truth.turns[0].after
+    assert truth.prepared.template.snapshot() == before
+
+
+def test_the_session_is_as_it_was_then(truth, monkeypatch):
+    states = []
+    monkeypatch.setattr(
+        sys,
+        "breakpointhook",
+        lambda: states.append(sys._getframe(1).f_locals["session"].snapshot()),
+    )
+    (stop,) = stops(truth, [], ["call:wc"])
+    visit(truth, stop)
+    assert states == [truth.model.turns[1].calls[0].after]
+
+
+def test_the_truth_says_where_the_state_will_be_wrong(wrong, seen):
+    (stop,) = stops(wrong, [], ["divergence"])
+    visit(wrong, stop)
+    (scope,) = seen
+    assert scope["truth"].off_path == (Difference("TicketAPI.ticket_queue[1].priority", 1, 2),)
+    assert scope["truth"].after == wrong.truth.turns[0].after
+
+
+def test_a_call_that_comes_to_no_function_is_stopped_at_all_the_same(wrong, seen):
+    (stop,) = stops(wrong, [], ["call:nothing"])
+    visit(wrong, stop)
+    (scope,) = seen
+    assert scope["frame"] == "_pause"
+    assert not scope["result"].ok
+
+
+def test_at_the_end_of_a_turn_there_is_no_call(wrong, seen):
+    (stop,) = stops(wrong, [Place(1, 0, None)], [])
+    visit(wrong, stop)
+    (scope,) = seen
+    assert (scope["call"], scope["result"]) == (None, None)
+    assert str(stop) == "end of turn 1"
+
+
+def test_arguments_are_checked_as_ever(wrong, seen):
+    (stop,) = stops(wrong, [], ["call:create_ticket"])
+    visit(wrong, stop)
+    assert [scope["frame"] for scope in seen] == ["paused"]

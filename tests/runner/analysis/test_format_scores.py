@@ -1,0 +1,64 @@
+"""The table of formats: scores, spread and standard deviation."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.analysis.format_scores import FormatScore, lines
+from runner.analysis.summary import Outcome
+from runner.models.formats.prompt_format import ALL
+
+
+def score(number, results, planned=None, category="multiple", **members):
+    """Return how the run in a format ended; p passed, f failed, e is an error."""
+    names = {"p": "passed", "f": "failed", "e": "error"}
+    found = [Outcome(f"{i}", 0, category, names[r], 1, 0) for i, r in enumerate(results)]
+    return FormatScore(ALL[number], found, planned or len(found), **members)
+
+
+@pytest.mark.parametrize(
+    ("results", "planned", "value"),
+    [
+        ("ppff", None, 0.5),
+        ("p" * 98 + "e", None, 1.0),
+        ("ppe", None, None),
+        ("pp", 3, None),
+        ("", 3, None),
+    ],
+)
+def test_a_score_is_given_where_it_is_fair(results, planned, value):
+    assert score(0, results, planned).score == value
+
+
+def test_errors_may_be_allowed():
+    assert score(0, "pfe", allow_errors=True).score == 0.5
+
+
+def test_the_spread_and_the_deviation_of_all_formats_are_told():
+    # ALL[0] and ALL[1] differ in the prompt, ALL[0] and ALL[12] in what calls are in.
+    text = "\n".join(lines([score(0, "pppp"), score(1, "pppf"), score(12, "ppff")]))
+    assert "spread 50.0% (50.0% to 100.0%), standard deviation 20.4%, mean 75.0%" in text
+    assert "over 3 formats" in text
+    assert "mean by calls: python 87.5%, json 50.0%" in text
+    assert "mean by prompt: plain 75.0%, markdown 75.0%" in text
+    assert "mean by marks" not in text
+    assert text.splitlines()[2].split() == ["python-bare-json-plain", "4", "0", "0", "0", "100.0%"]
+
+
+def test_each_category_has_a_column_where_there_are_several():
+    both = score(0, "pp")
+    other = score(0, "pf", category="chat")
+    both = both._replace(outcomes=[*both.outcomes, *other.outcomes], planned=4)
+    heading, _, row = "\n".join(lines([both])).splitlines()
+    assert heading.split()[-3:] == ["multiple", "chat", "score"]
+    assert row.split()[-3:] == ["100.0%", "50.0%", "75.0%"]
+
+
+def test_a_format_without_a_score_is_left_out_of_the_spread_and_said_to_be():
+    text = "\n".join(lines([score(0, "pp"), score(1, "pf"), score(2, "p", planned=2)]))
+    assert "over 2 formats" in text
+    assert text.endswith("unfinished, or with too many errors for a score: 1 of 3 formats")
+
+
+def test_one_format_has_no_spread():
+    assert "spread" not in "\n".join(lines([score(0, "pp")]))

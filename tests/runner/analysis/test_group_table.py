@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from checkers.table import Rate, table
+from runner.analysis.group_table import lines, lines_of_several, worth_showing
+
+ONE = table({"base": Rate.of(1, 2), "live_simple": Rate.of(3, 4)})
+OTHER = table({"base": Rate.of(2, 2)})
+
+
+def line(found, name):
+    """Return the cells of a line."""
+    return next(text for text in found if text.split()[:1] == [name]).split()[1:]
+
+
+def written(*chunks):
+    """Return lines of text, one by one."""
+    return "\n".join(*chunks).splitlines()
+
+
+def test_one_run_with_intervals_and_the_fields_figures():
+    found = written(lines(ONE, field=True))
+    assert found[0].split() == ["group", "score", "95%", "entries", "BFCL's"]
+    low, high = ONE[0].rate.interval
+    interval = [f"{100 * low:.1f}%", "to", f"{100 * high:.1f}%"]
+    assert line(found, "overall") == ["56.2%", *interval, "6", "3.8%"]
+    assert line(found, "live_simple")[-2:] == ["4", "75.0%"]
+    assert found[-1] == "BFCL's is the same sum with what was not run as 0"
+
+
+def test_the_fields_figures_are_left_out_where_they_mean_nothing():
+    found = written(lines(ONE, field=False))
+    assert "BFCL's" not in "\n".join(found)
+    assert found[-1].startswith("what was not run is left out")
+
+
+def test_what_was_not_run_is_said_once():
+    found = written(lines(ONE, field=False))
+    assert line(found, "non-live") == ["not", "run"]
+    assert line(found, "miss_func") == ["not", "run"]
+    names = [text.split()[0] for text in found]
+    assert not {"simple_python", "executable", "chat"} & {*names}
+
+
+def test_runs_side_by_side():
+    found = written(lines_of_several([ONE, OTHER], [True, False]))
+    assert line(found, "overall")[:2] == ["56.2%", "100.0%"]
+    assert line(found, "overall,") == ["BFCL's", "3.8%", "-"]
+    assert line(found, "live_simple") == ["75.0%", "not", "run"]
+    assert "sums of runs of which not the same was run do not compare" in found
+
+
+def test_more_runs_than_there_is_room_for_take_several_tables():
+    found = written(lines_of_several([ONE] * 10, [False] * 10))
+    assert [text.split()[1:] for text in found if text.startswith("group")] == [
+        ["1", "2", "3", "4", "5", "6", "7", "8"],
+        ["9", "10"],
+    ]
+    assert max(map(len, found)) <= 100
+
+
+def test_the_same_lines_are_shown_of_all_runs():
+    for rows in worth_showing([ONE, OTHER]):
+        assert rows[0].path == rows[1].path
+
+
+def test_executable_categories_alone_have_no_figures_of_the_field():
+    rows = table({"rest": Rate.of(1, 2)})
+    for found in (lines(rows, field=True), lines_of_several([rows, rows], [True, True])):
+        text = "\n".join(found)
+        assert "BFCL's" not in text
+        assert "overall" not in text

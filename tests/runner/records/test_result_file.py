@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import pytest
+
+from runner.records.result_file import RecordedEntry, categories_of, find, read
+from trajectories.errors import DataError
+from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
+
+CALL = [{"f": '{"a": 1}'}]
+
+
+# Finding
+
+
+def test_a_file_stands_for_itself(write_lines):
+    path = write_lines("any name.txt")
+    assert find([path]) == [path]
+
+
+def test_a_folder_stands_for_its_result_files(write_lines, tmp_path):
+    second = write_lines("run/b/BFCL_v4_multi_turn_base_result.json")
+    first = write_lines("run/a/BFCL_v4_multi_turn_miss_func_result.json")
+    third = write_lines("run/c/BFCL_v4_simple_python_result.json")
+    write_lines("run/a/BFCL_v4_multi_turn_base_score.json")
+    other = write_lines("other.json")
+    assert find([other, tmp_path / "run"]) == [other, first, second, third]
+
+
+def test_a_folder_without_such_files_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"holds no \*_result.json file of a category"):
+        find([tmp_path])
+
+
+def test_a_path_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"nothing.json: does not exist"):
+        find([tmp_path / "nothing.json"])
+
+
+# Reading
+
+
+def test_a_file_in_function_calling_form(write_lines):
+    path = write_lines(
+        "run.json",
+        {"id": "a", "result": [[CALL, "Done."], [None, []]], "latency": [[0.1]]},
+        {"id": "b", "result": []},
+    )
+    file = read(path)
+    assert (file.path, file.mode) == (path, "fc")
+    assert file.entries == [
+        RecordedEntry(f"{path}:1", "a", [[CALL, "Done."], [None, []]]),
+        RecordedEntry(f"{path}:2", "b", []),
+    ]
+
+
+def test_a_file_in_prompting_form(write_lines):
+    path = write_lines("run.json", {"id": "a", "result": [["[f(a=1)]", "Done."]]})
+    file = read(path)
+    assert file.mode == "prompt"
+    assert file.entries[0].turns == [["[f(a=1)]", "Done."]]
+
+
+@pytest.mark.parametrize(
+    ("steps", "mode"),
+    [
+        ([CALL], "fc"),
+        (["text", CALL], "fc"),
+        (["text"], "prompt"),
+        ([[], None], "prompt"),
+        ([], "prompt"),
+    ],
+)
+def test_the_mode_is_seen_from_any_step_of_any_entry(write_lines, steps, mode):
+    lines = [{"id": "a", "result": [["text"]]}, {"id": "b", "result": [[], steps]}]
+    assert read(write_lines("run.json", *lines)).mode == mode
+
+
+@pytest.mark.parametrize("mode", ["fc", "prompt"])
+def test_the_mode_may_be_told(write_lines, mode):
+    path = write_lines("run.json", {"id": "a", "result": [[CALL]]})
+    assert read(path, mode).mode == mode
+
+
+@pytest.mark.parametrize("result", ["Error: too many requests", None, {}, 5])
+def test_a_result_that_is_no_list_is_a_recorded_error(write_lines, result):
+    path = write_lines("run.json", {"id": "a", "result": result, "traceback": "..."})
+    file = read(path)
+    assert file.entries[0].turns is None
+    assert file.mode == "prompt"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"result": []}, '$.id: must be text; a result line is {"id": ..., "result": ...}'),
+        ({"id": 5, "result": []}, "$.id: must be text"),
+        ({"id": "b"}, "$.result: is missing"),
+        ({"id": "b", "result": ["text"]}, "$.result[0]: must be a list of steps"),
+        ({"id": "b", "result": [[], {}]}, "$.result[1]: must be a list of steps"),
+        ({"id": "b", "result": [[], ["", 5]]}, "$.result[1][1]: must be text, null or a list of"),
+        ({"id": "b", "result": [[["f()"]]]}, "$.result[0][0]: must be text, null or a list of"),
+        ({"id": "b", "result": [[[*CALL, None]]]}, "$.result[0][0]: must be text"),
+        ("{", "is not valid JSON"),
+        ("[]", "must be a JSON object"),
+    ],
+)
+def test_a_line_of_another_form_is_named_by_file_and_line(write_lines, line, message):
+    path = write_lines("run.json", {"id": "a", "result": []}, line)
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}:2: {message}")
+
+
+def test_an_id_that_occurs_twice_is_named_with_both_lines(write_lines):
+    line = {"id": "a", "result": []}
+    path = write_lines("run.json", line, "", line)
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert str(caught.value) == f"{path}:3: the id 'a' was on {path}:1 already"
+
+
+# Categories
+
+
+@pytest.mark.parametrize("category", MULTI_TURN)
+def test_ids_of_the_reference_name_their_category(category):
+    ids = [f"multi_turn_{category}_17", f"multi_turn_{category}_3"]
+    assert categories_of(ids) == [category]
+
+
+def test_several_categories_come_in_their_own_order():
+    ids = ["multi_turn_long_context_0", "multi_turn_base_0"]
+    assert categories_of(ids) == [Category.BASE, Category.LONG_CONTEXT]
+
+
+@pytest.mark.parametrize("category", [c for c in SINGLE_TURN if c is not Category.CHAT])
+def test_ids_of_single_turn_entries_name_their_category(category):
+    ids = [f"{category}_17", f"{category}_3-0-12"]
+    assert categories_of(ids) == [category]
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "",
+        "base_0",
+        "multi_turn_base",
+        "multi_turn_bse_0",
+        "multi_turn_base_0_1",
+        "multi_turn_multiple_1",
+    ],
+)
+def test_any_other_id_may_be_of_any_category(id):
+    assert categories_of(["multi_turn_base_0", id]) == list(Category)
+
+
+def test_the_result_of_a_single_turn_entry_is_its_step(write_lines):
+    path = write_lines("run.json", {"id": "simple_java_0", "result": CALL})
+    assert read(path).entries[0].turns == [[CALL]]
+    assert read(path).mode == "fc"
+    path = write_lines("run.json", {"id": "live_simple_0-0-0", "result": 5})
+    with pytest.raises(DataError, match=r"\$.result: must be text, null or a list"):
+        read(path)
+
+
+def test_a_folder_s_result_files_are_those_of_known_categories(tmp_path):
+    names = [
+        "BFCL_v4_multi_turn_base_result.json",
+        "BFCL_v4_live_simple_result.json",
+        "BFCL_v4_memory_kv_result.json",
+        "BFCL_v4_multi_turn_multiple_result.json",
+        "verdicts.jsonl",
+    ]
+    for name in names:
+        (tmp_path / name).touch()
+    assert [path.name for path in find([tmp_path])] == sorted(names[:2])

@@ -1,0 +1,763 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from runner.records.store import TIMING_FIELDS, RunStore, default_folder, read_run, write_whole
+from trajectories.errors import DataError
+
+ROOT = Path(__file__).resolve().parents[3]
+DEFINITION = {"model": "m", "settings": {"temperature": 0.0, "seed": None}}
+NO_FOLDER_OF_A_RUN = "holds no run: there is no run.json"
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch):
+    """What is tested is what a killed process leaves; that needs no wait for a disk."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "runs" / "one"
+
+
+def record(id, trial=0, outcome="passed", **more):
+    """Return a record of an episode."""
+    return {"id": id, "trial": trial, "category": "base", "outcome": outcome, **more}
+
+
+def written(folder, *records, tools=()):
+    """Make a run of some records and leave it."""
+    with RunStore.create(folder, DEFINITION) as store:
+        for digest in tools:
+            store.put_tools(digest, [{"type": "function", "function": {"name": digest}}])
+        for each in records:
+            store.append(each)
+
+
+def contents(folder):
+    """Return the bytes of all files in a folder by name."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def lines(path):
+    """Return the lines of a file, each with its line break."""
+    return path.read_bytes().splitlines(keepends=True)
+
+
+# A run from beginning to end
+
+
+def test_a_run_begins_with_what_defines_it(folder):
+    note = {"created": "2025-01-02", "command_line": ["turnwise", "eval"]}
+    with RunStore.create(folder, DEFINITION, note=note) as store:
+        assert store.done == {}
+    text = (folder / "run.json").read_text(encoding="utf-8")
+    assert json.loads(text) == {"format": 1, "definition": DEFINITION, "note": note}
+    assert text.startswith('{\n  "format": 1,\n')
+    assert text.endswith("}\n")
+    run = read_run(folder)
+    assert (run.definition, run.note, list(run.episodes())) == (DEFINITION, note, [])
+
+
+def test_every_episode_is_one_line_as_soon_as_it_is_added(folder):
+    records = [record("a"), record("a", trial=1, outcome="failed"), record("b", outcome="error")]
+    with RunStore.create(folder, DEFINITION) as store:
+        for count, each in enumerate(records, start=1):
+            store.append(each)
+            assert [json.loads(line) for line in lines(folder / "episodes.jsonl")] == (
+                records[:count]
+            )
+        assert {key: summary.outcome for key, summary in store.done.items()} == {
+            ("a", 0): "passed",
+            ("a", 1): "failed",
+            ("b", 0): "error",
+        }
+    assert list(read_run(folder).episodes()) == records
+
+
+def test_a_resumed_run_knows_what_is_done_and_goes_on(folder):
+    written(folder, record("a"), record("b", outcome="failed"))
+    before = contents(folder)
+    with RunStore.resume(folder, DEFINITION, note={"created": "later"}) as store:
+        assert [*store.done] == [("a", 0), ("b", 0)]
+        assert store.done["b", 0] == ("base", "failed")
+        store.append(record("c"))
+    after = contents(folder)
+    assert after["run.json"] == before["run.json"]
+    assert after["episodes.jsonl"].startswith(before["episodes.jsonl"])
+    assert [each["id"] for each in read_run(folder).episodes()] == ["a", "b", "c"]
+
+
+def test_a_tool_list_is_written_once(folder):
+    tools = [{"type": "function", "function": {"name": "ls"}}]
+    with RunStore.create(folder, DEFINITION) as store:
+        store.put_tools("d1", tools)
+        store.put_tools("d1", tools)
+    with RunStore.resume(folder, DEFINITION) as store:
+        store.put_tools("d1", tools)
+        store.put_tools("d2", [])
+    assert len(lines(folder / "tools.jsonl")) == 2
+    run = read_run(folder)
+    assert (run.tools("d1"), run.tools("d2")) == (tools, [])
+    with pytest.raises(DataError, match=r"tools\.jsonl: has no tool list 'd3'"):
+        run.tools("d3")
+
+
+def test_what_models_say_comes_back_as_it_was(folder):
+    texts = ["\ud83d", "\u2028", "\x00", "é", '"\n"', "\r"]
+    written(folder, record("a", messages=texts))
+    assert len(lines(folder / "episodes.jsonl")) == 1
+    [found] = read_run(folder).episodes()
+    assert found["messages"] == texts
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"id": "a", "trial": 0, "category": "base"},
+        {"id": "a", "category": "base", "outcome": "passed"},
+        record("a", outcome="lost"),
+        record("a", trial="0"),
+        record(None),
+    ],
+)
+def test_what_is_no_episode_is_not_written(folder, wrong):
+    with RunStore.create(folder, DEFINITION) as store:
+        with pytest.raises(ValueError, match="no episode with"):
+            store.append(wrong)
+        assert store.done == {}
+    assert lines(folder / "episodes.jsonl") == []
+
+
+def test_an_episode_is_not_written_twice(folder):
+    with RunStore.create(folder, DEFINITION) as store:
+        store.append(record("a"))
+        with pytest.raises(ValueError, match=r"\('a', 0\) is in the run already"):
+            store.append(record("a", outcome="failed"))
+    assert len(lines(folder / "episodes.jsonl")) == 1
+
+
+def test_a_closed_store_takes_nothing_and_can_be_closed_again(folder):
+    with RunStore.create(folder, DEFINITION) as store:
+        pass
+    store.close()
+    with pytest.raises(ValueError, match="closed"):
+        store.append(record("a"))
+
+
+# Which folder
+
+
+def test_a_new_run_does_not_go_where_one_is(folder):
+    written(folder, record("a"))
+    before = contents(folder)
+    with pytest.raises(DataError, match="holds a run already; go on with it by --resume"):
+        RunStore.create(folder, DEFINITION)
+    assert contents(folder) == before
+
+
+def test_a_new_run_does_not_go_where_episodes_are(folder):
+    written(folder, record("a"))
+    (folder / "run.json").unlink()
+    with pytest.raises(DataError, match="holds a run already"):
+        RunStore.create(folder, DEFINITION)
+
+
+def test_a_new_run_may_go_into_a_folder_with_other_files(folder):
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("mine", encoding="utf-8")
+    written(folder, record("a"))
+    assert contents(folder)["notes.txt"] == b"mine"
+
+
+def test_there_must_be_a_run_to_resume(folder):
+    with pytest.raises(DataError, match=NO_FOLDER_OF_A_RUN):
+        RunStore.resume(folder, DEFINITION)
+    assert not folder.exists()
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(DataError, match=NO_FOLDER_OF_A_RUN):
+        RunStore.resume(folder, DEFINITION)
+    assert [*contents(folder)] == ["notes.txt"]
+
+
+@pytest.mark.parametrize(
+    "left", [{}, {"lock": b""}, {"lock": b"1", ".run.json.unfinished": b'{"format"'}]
+)
+def test_a_run_that_was_killed_before_it_began_can_be_resumed_or_begun_again(tmp_path, left):
+    for name in ("create", "resume"):
+        folder = tmp_path / name
+        folder.mkdir()
+        for file, content in left.items():
+            (folder / file).write_bytes(content)
+    with RunStore.create(tmp_path / "create", DEFINITION, note={"n": 1}):
+        pass
+    with RunStore.resume(tmp_path / "resume", DEFINITION, note={"n": 1}):
+        pass
+    resumed = contents(tmp_path / "resume")
+    assert resumed == contents(tmp_path / "create")
+    assert {*resumed} == {"run.json", "episodes.jsonl", "tools.jsonl", "lock"}
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    for folder in (tmp_path / "file", tmp_path / "file" / "run"):
+        with pytest.raises(DataError, match=f"^{folder}: cannot be written: "):
+            RunStore.create(folder, DEFINITION)
+        with pytest.raises(DataError, match=NO_FOLDER_OF_A_RUN):
+            read_run(folder)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("gpt-4o", "gpt-4o"),
+        ("anthropic/claude:x@2", "anthropic-claude-x-2"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("..", "model"),
+        ("模型", "model"),
+        ("a b\n\x00c", "a-b-c"),
+        ("m" * 500, "m" * 60),
+    ],
+)
+def test_the_default_folder_is_named_after_time_and_model(model, name):
+    now = datetime(2025, 1, 2, 3, 4, 5)
+    assert default_folder(model, now) == Path("runs") / f"20250102-030405-{name}"
+
+
+# What a killed process leaves
+
+
+@pytest.mark.parametrize("name", ["episodes.jsonl", "tools.jsonl"])
+def test_a_file_that_was_cut_anywhere_is_mended_and_made_whole(folder, name):
+    records = [record(f"entry_{n}", text="é" * n) for n in range(4)]
+    digests = [f"digest_{n}" for n in range(4)]
+    written(folder, *records, tools=digests)
+    path = folder / name
+    whole = lines(path)
+    complete, kept = b"".join(whole), b"".join(whole[:-2])
+    for size in range(len(kept), len(complete) + 1):
+        path.write_bytes(complete[:size])
+        with RunStore.resume(folder, DEFINITION) as store:
+            there = complete[:size].count(b"\n")
+            assert path.read_bytes() == b"".join(whole[:there])
+            assert len(store.done) == (there if name == "episodes.jsonl" else 4)
+            for digest in digests:
+                store.put_tools(digest, [{"type": "function", "function": {"name": digest}}])
+            for each in records:
+                if (each["id"], 0) not in store.done:
+                    store.append(each)
+        assert path.read_bytes() == complete
+
+
+@pytest.mark.parametrize("damage", [b"{\n", b"\x00\x00\x00\n", b"\xff\n", b"[1]\n", b"\n"])
+@pytest.mark.parametrize("name", ["episodes.jsonl", "tools.jsonl"])
+def test_a_damaged_last_line_is_cut_off_and_an_earlier_one_is_named(folder, name, damage):
+    written(folder, record("a"), record("b"), tools=["d1", "d2"])
+    path = folder / name
+    first, second = lines(path)
+    path.write_bytes(first + second + damage)
+    with RunStore.resume(folder, DEFINITION) as store:
+        assert len(store.done) == 2
+    assert path.read_bytes() == first + second
+    path.write_bytes(first + damage + second)
+    with pytest.raises(DataError, match=f"{name}:2: "):
+        RunStore.resume(folder, DEFINITION)
+    assert path.read_bytes() == first + damage + second
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "message"),
+    [
+        ("episodes.jsonl", b"{}\n", 'no episode with "id", "trial"'),
+        ("episodes.jsonl", b'{"id": "c", "trial": 0, "category": "base"}\n', "no episode with"),
+        ("tools.jsonl", b'{"digest": "d3"}\n', "no tool list with"),
+    ],
+)
+def test_a_line_that_is_something_else_is_named(folder, name, line, message):
+    written(folder, record("a"), tools=["d1"])
+    with (folder / name).open("ab") as file:
+        file.write(line)
+    with pytest.raises(DataError, match=f"{name}:2: {message}"):
+        RunStore.resume(folder, DEFINITION)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("episodes.jsonl", r"\('a', 0\) is in the file twice"),
+        ("tools.jsonl", "'d1' is in the file twice"),
+    ],
+)
+def test_a_line_that_is_there_twice_is_named(folder, name, message):
+    written(folder, record("a"), record("b"), tools=["d1", "d2"])
+    path = folder / name
+    path.write_bytes(path.read_bytes() + lines(path)[0])
+    with pytest.raises(DataError, match=f"{name}:3: {message}"):
+        RunStore.resume(folder, DEFINITION)
+    if name == "episodes.jsonl":
+        with pytest.raises(DataError, match=f"{name}:3: {message}"):
+            list(read_run(folder).episodes())
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from runner.records.store import RunStore
+
+folder = Path(sys.argv[1])
+begin = RunStore.resume if folder.exists() else RunStore.create
+print(flush=True)
+with begin(folder, {"model": "m"}) as store:
+    for n in range(int(sys.argv[2])):
+        if (f"entry_{n}", 0) not in store.done:
+            sys.stdin.read(1)
+            store.put_tools(f"digest_{n // 7}", [{"n": n // 7, "text": "t" * 5000}])
+            store.append({
+                "id": f"entry_{n}", "trial": 0, "category": "base", "outcome": "passed",
+                "timing": {"ended": time.time()},
+                "steps": [{"n": n, "text": "s" * 20_000, "latency": time.perf_counter()}],
+            })
+            print(flush=True)
+"""
+
+
+"""Reads a character and writes a line for each episode; the end of its input holds nothing up."""
+
+
+def writer(folder, total):
+    """Start a process that writes a run of some size."""
+    command = [sys.executable, "-W", "error", "-c", WRITER, str(folder), str(total)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe)
+
+
+def without_timing(folder):
+    """Return the episodes by id, without what differs from run to run."""
+    episodes = {}
+    for each in read_run(folder).episodes():
+        steps = [{k: v for k, v in s.items() if k not in TIMING_FIELDS} for s in each["steps"]]
+        kept = {k: v for k, v in each.items() if k not in TIMING_FIELDS}
+        episodes[each["id"]] = {**kept, "steps": steps}
+    return episodes
+
+
+def test_killed_fifty_times_a_run_ends_up_as_if_undisturbed(tmp_path):
+    chance, disturbed, total = Random(3), tmp_path / "disturbed", 400
+    episodes = disturbed / "episodes.jsonl"
+    before = b""
+    for _ in range(50):
+        with writer(disturbed, total) as process:
+            allowed = chance.randrange(8)
+            process.stdin.write(b"." * allowed)
+            process.stdin.flush()
+            for _ in range(chance.randrange(allowed + 1)):
+                process.stdout.readline()
+            for _ in range(chance.randrange(20_000)):
+                pass
+            process.kill()
+        after = episodes.read_bytes() if episodes.exists() else b""
+        assert after.startswith(before)
+        before = after[: after.rfind(b"\n") + 1]
+    assert 0 < before.count(b"\n") < total
+    for folder in (disturbed, tmp_path / "undisturbed"):
+        with writer(folder, total) as process:
+            process.communicate()
+        assert process.returncode == 0
+    assert episodes.read_bytes().startswith(before)
+    assert len(lines(episodes)) == total
+    assert without_timing(disturbed) == without_timing(tmp_path / "undisturbed")
+    for name in ("tools.jsonl", "run.json"):
+        assert (disturbed / name).read_bytes() == (tmp_path / "undisturbed" / name).read_bytes()
+    assert {*contents(disturbed)} == {*contents(tmp_path / "undisturbed")}
+
+
+# One process at a time
+
+HOLDER = """
+import sys
+from pathlib import Path
+from runner.records.store import RunStore
+with RunStore.create(Path(sys.argv[1]), {"model": "m"}):
+    print(flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_process_is_refused_until_the_first_has_ended(folder):
+    command = [sys.executable, "-c", HOLDER, str(folder)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe) as process:
+        process.stdout.readline()
+        message = rf"^{folder}: another process is writing this run \(pid {process.pid}\)$"
+        for begin in (RunStore.create, RunStore.resume):
+            with pytest.raises(DataError, match=message):
+                begin(folder, {"model": "m"})
+        assert list(read_run(folder).episodes()) == []
+        process.kill()
+        process.wait()
+        RunStore.resume(folder, {"model": "m"}).close()
+
+
+def test_a_second_store_in_the_same_process_is_refused_too(folder):
+    with (
+        RunStore.create(folder, DEFINITION),
+        pytest.raises(DataError, match=rf"\(pid {os.getpid()}\)"),
+    ):
+        RunStore.resume(folder, DEFINITION)
+
+
+def test_a_refusal_leaves_the_folder_to_others(folder):
+    written(folder, record("a"))
+    with pytest.raises(DataError):
+        RunStore.resume(folder, {"model": "other"})
+    with pytest.raises(DataError):
+        RunStore.create(folder, DEFINITION)
+    RunStore.resume(folder, DEFINITION).close()
+
+
+# What defines a run
+
+
+@pytest.mark.parametrize(
+    ("now", "message"),
+    [
+        ({**DEFINITION, "model": "n"}, "model was 'm', is 'n'"),
+        ({"model": "m", "settings": {"temperature": 0.5}}, "settings.temperature was 0.0, is 0.5"),
+        ({"model": "m", "settings": {"temperature": 0.5}}, "settings.seed was None, is nothing"),
+        ({**DEFINITION, "trials": 2}, "trials was nothing, is 2"),
+        ({"model": "m"}, "settings was {'temperature': 0.0, 'seed': None}, is nothing"),
+        ({**DEFINITION, "ids": ["a" * 500]}, f"ids was nothing, is ['{'a' * 118}"),
+    ],
+)
+def test_a_run_with_another_definition_is_refused_and_what_differs_is_named(folder, now, message):
+    written(folder, record("a"))
+    before = contents(folder)
+    with pytest.raises(DataError) as caught:
+        RunStore.resume(folder, now)
+    text = str(caught.value)
+    assert text.startswith(f"{folder}: the run is defined otherwise: ")
+    assert message in text
+    assert "\n" not in text
+    assert contents(folder) == before
+
+
+def test_every_difference_is_named(folder):
+    written(folder)
+    with pytest.raises(DataError, match=r"model was 'm', is 'n'; settings\.seed was None, is 4$"):
+        RunStore.resume(folder, {"model": "n", "settings": {"temperature": 0, "seed": 4}})
+
+
+def test_what_json_makes_of_a_definition_is_compared(folder):
+    given = {"price": (1.0, 2.0), "by_number": {1: "a"}, "model": "m"}
+    with RunStore.create(folder, given):
+        pass
+    RunStore.resume(folder, dict(reversed(given.items()))).close()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"format": 2}', "is of format 2; this turnwise reads format 1"),
+        ("{}", "is of format None"),
+        ("{", "is not valid JSON"),
+        ("[]", "must be a JSON object"),
+        ('{"format": 1, "definition": {}}', 'must hold the objects "definition" and "note"'),
+        ('{"format": 1, "definition": 1, "note": {}}', "must hold the objects"),
+    ],
+)
+def test_a_run_that_cannot_be_read_is_refused(folder, content, message):
+    written(folder, record("a"))
+    (folder / "run.json").write_text(content, encoding="utf-8")
+    for read in (read_run, lambda folder: RunStore.resume(folder, DEFINITION)):
+        with pytest.raises(DataError, match=message) as caught:
+            read(folder)
+        assert str(caught.value).startswith(f"{folder / 'run.json'}: ")
+
+
+# Secrets
+
+SECRETS = [
+    "sk-0123456789abcdef",
+    'quo"te\\d-secret',
+    "schlüssel-größe",
+    "zwei\nzeilen-geheim",
+    'der "größte" schlüssel',
+]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_a_secret_reaches_no_file(folder, secret):
+    once = json.dumps({"key": secret})
+    twice = json.dumps({"arguments": json.dumps({"key": secret}, ensure_ascii=False)})
+    definition = {"model": "m", "headers": {"Authorization": f"Bearer {secret}"}}
+    note = {"command_line": ["--header", f"Authorization: Bearer {secret}"]}
+    with RunStore.create(folder, definition, note=note, secrets=["", secret]) as store:
+        store.put_tools("d", [{"description": f"use {secret}", secret: 1}])
+        store.append(record("a", error=f"401: {secret}{secret}", messages=[once, [twice]]))
+        store.append(record("b", messages=("nothing",)))
+    escaped = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
+    for content in contents(folder).values():
+        for form in {secret, *escaped, *(json.dumps(form)[1:-1] for form in escaped)}:
+            assert form.encode() not in content
+    run = read_run(folder)
+    assert run.definition["headers"] == {"Authorization": "Bearer ***"}
+    first, second = run.episodes()
+    assert first["error"] == "401: ******"
+    assert first["messages"] == ['{"key": "***"}', [json.dumps({"arguments": '{"key": "***"}'})]]
+    assert second["messages"] == ["nothing"]
+    assert run.tools("d") == [{"description": "use ***", "***": 1}]
+    RunStore.resume(folder, definition, secrets=[secret]).close()
+
+
+def test_of_secrets_that_begin_alike_none_is_left_in_part(folder):
+    with RunStore.create(
+        folder, {"key": "secret-and-more"}, secrets=["secret-and", "secret-and-more"]
+    ):
+        pass
+    assert read_run(folder).definition == {"key": "***"}
+
+
+def test_a_difference_shows_no_secret(folder):
+    with RunStore.create(folder, {"url": "http://a/"}):
+        pass
+    with pytest.raises(DataError, match=r"is 'http://a/\?key=\*\*\*'$"):
+        RunStore.resume(folder, {"url": "http://a/?key=" + SECRETS[0]}, secrets=SECRETS)
+
+
+def test_what_is_too_short_for_a_secret_is_ordinary_text(folder):
+    with RunStore.create(folder, {"model": "EMPTY"}, secrets=["EMPTY", "id"]):
+        pass
+    assert read_run(folder).definition == {"model": "EMPTY"}
+
+
+def test_a_secret_that_cannot_be_masked_is_not_written(folder):
+    with RunStore.create(folder, DEFINITION, secrets=["12345678"]) as store:
+        with pytest.raises(ValueError, match="a secret"):
+            store.append(record("a", number=123456789))
+        assert store.done == {}
+    assert lines(folder / "episodes.jsonl") == []
+
+
+# Doing episodes again
+
+
+def test_superseded_episodes_are_kept_apart_and_can_be_done_again(folder):
+    written(folder, record("a"), record("b", outcome="error"), record("c", 1, outcome="failed"))
+    first, second, third = lines(folder / "episodes.jsonl")
+    with RunStore.resume(folder, DEFINITION) as store:
+        store.supersede([("b", 0), ("c", 1), ("never", 0)])
+        assert [*store.done] == [("a", 0)]
+        assert lines(folder / "episodes.jsonl") == [first]
+        assert lines(folder / "superseded.jsonl") == [second, third]
+        store.append(record("b", outcome="failed"))
+        store.supersede([("b", 0)])
+        store.append(record("b"))
+    assert [each["id"] for each in read_run(folder).episodes()] == ["a", "b"]
+    outcomes = [json.loads(line)["outcome"] for line in lines(folder / "superseded.jsonl")]
+    assert outcomes == ["error", "failed", "failed"]
+    assert {*contents(folder)} == {
+        *("run.json", "episodes.jsonl", "tools.jsonl", "superseded.jsonl", "lock")
+    }
+
+
+def test_superseding_nothing_changes_nothing(folder):
+    written(folder, record("a"))
+    before = contents(folder)
+    with RunStore.resume(folder, DEFINITION) as store:
+        store.supersede([])
+        store.supersede([("never", 0)])
+    assert contents(folder) == before
+
+
+def states_during(folder, act):
+    """Do something and return all that the folder held meanwhile, at every call of a C function."""
+    states = []
+
+    def look(frame, event, argument):
+        if event in ("c_call", "c_return"):
+            state = contents(folder)
+            if state not in states[-1:]:
+                states.append(state)
+
+    sys.setprofile(look)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return states
+
+
+def half_written(states):
+    """Yield states, also with half of every unfinished file."""
+    for state in states:
+        yield state
+        for name, content in state.items():
+            if name.endswith(".unfinished") and content:
+                yield {**state, name: content[: len(content) // 2]}
+
+
+@pytest.mark.parametrize("taken", [["b"], ["d"], ["a", "b", "c", "d"]])
+def test_a_process_killed_while_superseding_leaves_all_or_none_of_it(tmp_path, taken):
+    folder = tmp_path / "run"
+    records = [record(id, outcome="failed") for id in "abcd"]
+    written(folder, record("a", outcome="error"), *records[1:])
+    with RunStore.resume(folder, DEFINITION) as store:
+        store.supersede([("a", 0)])
+        store.append(records[0])
+        before = contents(folder)
+        states = states_during(folder, lambda: store.supersede([(id, 0) for id in taken]))
+    assert len(states) >= 5
+    everything = sorted(
+        (before["episodes.jsonl"] + before["superseded.jsonl"]).splitlines(keepends=True)
+    )
+    outcomes = []
+    for number, state in enumerate(half_written(states)):
+        copy = tmp_path / str(number)
+        copy.mkdir()
+        for name, content in state.items():
+            (copy / name).write_bytes(content)
+        with RunStore.resume(copy, DEFINITION) as store:
+            gone = [id for id in "abcd" if (id, 0) not in store.done]
+            outcomes.append(gone)
+            found = lines(copy / "episodes.jsonl") + lines(copy / "superseded.jsonl")
+            assert sorted(found) == everything
+            for id in gone:
+                store.append(record(id))
+        with RunStore.resume(copy, DEFINITION) as store:
+            assert sorted(store.done) == [(id, 0) for id in "abcd"]
+        assert {*contents(copy)} == {*before}
+    assert outcomes[0] == []
+    assert outcomes[-1] == taken
+    assert all(gone in ([], taken) for gone in outcomes)
+
+
+# Reading a run that goes on
+
+
+def test_a_run_is_read_while_it_is_written(folder):
+    with RunStore.create(folder, DEFINITION) as store:
+        store.put_tools("early", [])
+        store.append(record("a"))
+        run = read_run(folder)
+        assert run.tools("early") == []
+        episodes = run.episodes()
+        assert next(episodes)["id"] == "a"
+        store.put_tools("late", [])
+        store.append(record("b", steps=[{"tools": "late"}]))
+        assert [each["id"] for each in run.episodes()] == ["a", "b"]
+        assert run.tools("late") == []
+        episodes.close()
+
+
+@pytest.mark.parametrize("cut", [1, 10, 40])
+def test_a_half_written_last_line_is_passed_over(folder, cut):
+    written(folder, record("a"), record("b"), tools=["d1", "d2"])
+    for name in ("episodes.jsonl", "tools.jsonl"):
+        path = folder / name
+        path.write_bytes(path.read_bytes()[:-cut])
+    before = contents(folder)
+    run = read_run(folder)
+    assert [each["id"] for each in run.episodes()] == ["a"]
+    assert run.tools("d1")
+    with pytest.raises(DataError, match="no tool list 'd2'"):
+        run.tools("d2")
+    assert contents(folder) == before
+
+
+def test_a_line_that_is_finished_while_it_is_read_is_not_misread(folder):
+    written(folder, record("a"), record("b"), record("c"))
+    path = folder / "episodes.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-100])
+    episodes = read_run(folder).episodes()
+    assert next(episodes)["id"] == "a"
+    path.write_bytes(whole)
+    assert [each["id"] for each in episodes] in ([], ["b"], ["b", "c"])
+
+
+def test_a_run_that_has_only_begun_can_be_read(folder):
+    written(folder)
+    (folder / "episodes.jsonl").unlink()
+    (folder / "tools.jsonl").unlink()
+    run = read_run(folder)
+    assert list(run.episodes()) == []
+    with pytest.raises(DataError, match="no tool list"):
+        run.tools("d")
+
+
+# A disk that is full or broken
+
+
+def test_a_full_disk_leaves_no_half_line_and_the_run_can_go_on(folder):
+    with RunStore.create(folder, DEFINITION) as store:
+        store.append(record("a"))
+        path = folder / "episodes.jsonl"
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 20, hard))
+        try:
+            with pytest.raises(DataError, match=r"episodes\.jsonl: cannot be written: no space"):
+                store.append(record("b"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert [*store.done] == [("a", 0)]
+        assert len(lines(path)) == 1
+        store.append(record("b"))
+    assert [each["id"] for each in read_run(folder).episodes()] == ["a", "b"]
+
+
+def test_a_disk_that_does_not_take_what_was_written_is_reported(folder, monkeypatch):
+    store = RunStore.create(folder, DEFINITION)
+    errors = [OSError(errno.EIO, os.strerror(errno.EIO))]
+
+    def broken_once(_):
+        while errors:
+            raise errors.pop()
+
+    monkeypatch.setattr(os, "fsync", broken_once)
+    store.append(record("a"))
+    with pytest.raises(DataError, match="cannot be written: Input/output error"):
+        store.close()
+    monkeypatch.undo()
+    with RunStore.resume(folder, DEFINITION) as store:
+        assert [*store.done] == [("a", 0)]
+
+
+@pytest.mark.parametrize("episodes", [0, 20])
+def test_everything_is_on_the_disk_when_a_store_is_closed(folder, monkeypatch, episodes):
+    synced = {}
+    with RunStore.create(folder, DEFINITION) as store:
+        monkeypatch.setattr(
+            os, "fsync", lambda handle: synced.update({os.fstat(handle).st_ino: os.fstat(handle)})
+        )
+        for number in range(episodes):
+            store.put_tools(f"d{number}", [])
+            store.append(record(f"entry_{number}"))
+        store.put_tools("unused", [])
+    for name in ("episodes.jsonl", "tools.jsonl"):
+        found = (folder / name).stat()
+        assert synced[found.st_ino].st_size == found.st_size
+
+
+def test_a_file_that_cannot_be_finished_is_not_there(tmp_path):
+    path = tmp_path / "new" / "file"
+    write_whole(path, [b"old"])
+
+    def chunks():
+        yield b"new"
+        raise DataError("somewhere", "is wrong")
+
+    with pytest.raises(DataError, match="somewhere"):
+        write_whole(path, chunks())
+    assert contents(path.parent) == {"file": b"old"}

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checkers.profile import BFCL, STRICT
+from envs.calls import Call, parse_call
+from runner.episodes.evaluate import run_script
+from runner.episodes.prepare import prepare
+from runner.episodes.scripts import oracle
+from runner.rollouts.env import REWARDS, RolloutBatch, RolloutEnv
+from trajectories.dataset import load_embedded
+from trajectories.errors import DataError
+from trajectories.schema import MULTI_TURN
+
+EMBEDDED = load_embedded(list(MULTI_TURN))
+ONE_OF_EACH = list({t.category: t for t in EMBEDDED.trajectories.values()}.values())
+both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
+each_category = pytest.mark.parametrize("trajectory", ONE_OF_EACH, ids=lambda t: t.category)
+
+
+def actions(trajectory):
+    """Return what a model does that knows the ground truth."""
+    for turn in trajectory.turns:
+        if turn.ground_truth:
+            yield [parse_call(text) for text in turn.ground_truth]
+        yield "Done."
+
+
+def course(env, some):
+    """Take actions and return the transitions."""
+    return [env.step(action) for action in some]
+
+
+def message(*calls, text=None):
+    """Return an assistant message."""
+    functions = [{"name": c.name, "arguments": json.dumps(dict(c.kwargs))} for c in calls]
+    made = [{"id": f"c{n}", "type": "function", "function": f} for n, f in enumerate(functions)]
+    return {"role": "assistant", "content": text, "tool_calls": made}
+
+
+# Steps
+
+
+@both_modes
+@each_category
+@pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda profile: profile.name)
+def test_the_ground_truth_earns_every_reward_in_full(trajectory, profile, mode):
+    for reward in REWARDS:
+        env = RolloutEnv(trajectory, profile, dataset=EMBEDDED, reward=reward, mode=mode)
+        taken = course(env, actions(trajectory))
+        assert sum(t.reward for t in taken) == pytest.approx(1.0)
+        assert [t.terminated for t in taken] == [False] * (len(taken) - 1) + [True]
+        assert not any(t.truncated for t in taken)
+        assert taken[-1].info["verdict"]["valid"]
+        truth = run_script(prepare(EMBEDDED, trajectory, profile), oracle(trajectory), profile)
+        assert env.verdict == truth
+
+
+def test_progress_is_paid_when_a_turn_passes_and_not_after_a_failed_one(help_desk):
+    env = RolloutEnv(help_desk, reward="progress")
+    rewards = [env.step([parse_call(help_desk.turns[0].ground_truth[0])]).reward]
+    rewards.append(env.step("Done.").reward)
+    rewards.append(env.step([parse_call("create_ticket(title='More')")]).reward)
+    last = course(env, ["Done.", "Done."])
+    assert [*rewards, *(t.reward for t in last)] == [0, pytest.approx(1 / 3), 0, 0, 0]
+    assert last[-1].info["turns_passed"] == env.verdict.turns_passed == 1
+
+
+def test_an_observation_is_what_is_new_to_the_model(help_desk):
+    env = RolloutEnv(help_desk)
+    first = env.reset()
+    assert first.messages == ({"role": "user", "content": "My screen is dark."},)
+    names = [tool["function"]["name"] for tool in first.tools]
+    assert "create_ticket" in names
+    assert "close_ticket" not in names
+    made = env.step(message(parse_call("create_ticket(title='Dark screen')")))
+    (result,) = made.observation.messages
+    assert (result["role"], result["tool_call_id"]) == ("tool", "c0")
+    assert json.loads(result["content"])["title"] == "Dark screen"
+    second = env.step("Your ticket is open.").observation
+    assert second.messages == ({"role": "user", "content": "Close the printer ticket."},)
+    third = env.step("I cannot.").observation
+    assert [tool["function"]["name"] for tool in third.tools][-1] == "close_ticket"
+    assert [m["role"] for m in env.messages] == [
+        "user", "assistant", "tool", "assistant", "user", "assistant", "user"
+    ]  # fmt: skip
+
+
+def test_a_call_may_be_given_by_position(help_desk):
+    env = RolloutEnv(help_desk)
+    given = env.step([Call("create_ticket", ("Dark screen",))])
+    assert given.info["calls"] == ["create_ticket(title='Dark screen')"]
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ([Call("f", (Call("g"),), nested=True)], "make it first"),
+        ([Call("nothing", (1,))], "by name only"),
+        ([Call("get_ticket", (1, 2))], "takes 1"),
+    ],
+)
+def test_what_is_no_action_is_refused_and_changes_nothing(help_desk, action, said):
+    env = RolloutEnv(help_desk)
+    env.reset()
+    before = env.snapshot()
+    with pytest.raises(ValueError, match=said):
+        env.step(action)
+    assert env.snapshot() == before
+
+
+@both_modes
+def test_hostile_text_is_an_answer_or_a_refused_call(help_desk, mode):
+    env = RolloutEnv(help_desk, mode=mode)
+    for text in ("__import__('os').system('ls')", "[" * 5_000, "\x00\ud800", "f(" * 500):
+        assert all(key in env.step(text).info for key in ("problem", "verdict"))
+        env.reset()
+    refused = RolloutEnv(help_desk).step(message(Call("__class__", (), {"a": 1})))
+    assert "There is no function" in refused.observation.messages[0]["content"]
+
+
+def test_the_step_limit_truncates(help_desk):
+    env = RolloutEnv(help_desk, step_limit=1)
+    look = [Call("ticket_get_login_status")]
+    first, second = course(env, [look, look])
+    assert (first.terminated, first.truncated) == (False, False)
+    assert (second.terminated, second.truncated, second.reward) == (True, True, 0.0)
+    with pytest.raises(ValueError, match="reset"):
+        env.step(look)
+    assert env.reset() == RolloutEnv(help_desk).reset()
+
+
+# Forks, snapshots, pickles
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+@each_category
+def test_forks_snapshots_and_pickles_go_on_alike(trajectory, data):
+    some = list(actions(trajectory))
+    cut = data.draw(st.integers(0, len(some) - 1))
+    env = RolloutEnv(trajectory, dataset=EMBEDDED, reward="progress")
+    course(env, some[:cut])
+    restored = RolloutEnv(trajectory, dataset=EMBEDDED, reward="progress")
+    restored.restore(env.snapshot())
+    others = [env.fork(), restored, pickle.loads(pickle.dumps(env))]
+    at_cut = env.snapshot()
+    expected = course(env, some[cut:])
+    for other in others:
+        assert other.snapshot() == at_cut
+        assert course(other, some[cut:]) == expected
+        assert other.snapshot() == env.snapshot()
+        assert other.messages == env.messages
+
+
+def test_a_snapshot_is_the_same_in_every_process(help_desk, tmp_path):
+    trajectory = next(iter(EMBEDDED.trajectories.values()))
+    code = (
+        "import sys\n"
+        "from envs.calls import parse_call\n"
+        "from runner.rollouts.env import RolloutEnv\n"
+        "from trajectories.dataset import load_embedded\n"
+        "from trajectories.schema import Category\n"
+        "t = next(iter(load_embedded([Category.BASE]).trajectories.values()))\n"
+        "env = RolloutEnv(t)\n"
+        "env.step([parse_call(text) for text in t.turns[0].ground_truth])\n"
+        "sys.stdout.buffer.write(env.snapshot())"
+    )
+    env = RolloutEnv(trajectory)
+    env.step([parse_call(text) for text in trajectory.turns[0].ground_truth])
+    for seed in ("0", "1"):
+        made = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+        assert made.stdout == env.snapshot()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda held: b"no JSON", "is none"),
+        (lambda held: b'{"replies": 1}', "is none"),
+        (lambda held: {**held, "format": 99}, "format: taken with 99"),
+        (lambda held: {**held, "trajectory": "other"}, "trajectory: taken with 'other'"),
+        (lambda held: {**held, "profile": "bfcl"}, "profile"),
+        (lambda held: {**held, "state": "0" * 64}, "another state"),
+        (lambda held: {**held, "replies": [["Hi", []]] * 9}, "do not fit"),
+        (lambda held: {**held, "replies": [[None, [["a"]]]]}, "do not fit"),
+    ],
+)
+def test_a_snapshot_that_does_not_fit_is_refused_and_changes_nothing(help_desk, change, said):
+    env = RolloutEnv(help_desk)
+    env.step("Hello.")
+    before = env.snapshot()
+    changed = change(json.loads(before))
+    bad = changed if isinstance(changed, bytes) else json.dumps(changed).encode()
+    with pytest.raises(DataError, match=said):
+        env.restore(bad)
+    assert env.snapshot() == before
+
+
+# Seeds
+
+
+def test_a_seed_replaces_what_is_drawn():
+    everything = EMBEDDED.trajectories.values()
+    seeded = next(t for t in everything if "VehicleControlAPI" in t.environments)
+    look = [Call("check_tire_pressure")]
+    one, same, other = (RolloutEnv(seeded, seed=seed, profile=BFCL) for seed in (1, 1, 2))
+    assert one.step(look) == same.step(look)
+    assert one.snapshot() != other.snapshot()
+
+
+def test_a_seed_under_which_the_ground_truth_fails_is_refused():
+    trajectory = EMBEDDED.trajectories["composite_travel_ticket_new_hire_trip"]
+    with pytest.raises(DataError, match="drawn at random"):
+        RolloutEnv(trajectory, seed=7, dataset=EMBEDDED)
+
+
+# Many at once
+
+
+def test_a_batch_steps_those_that_are_not_over(help_desk):
+    batch = RolloutBatch([RolloutEnv(help_desk, reward="progress") for _ in range(3)])
+    assert len(batch.reset()) == 3
+    assert batch.active == [0, 1, 2]
+    batch.step({0: "a", 2: "a"})
+    batch.step({0: "b", 2: [Call("ticket_get_login_status")]})
+    assert batch.step({0: "c"})[0].terminated
+    assert batch.active == [1, 2]
+    again = asyncio.run(batch.astep({1: "a"}))
+    assert list(again) == [1]
+
+
+def test_stepping_awaits_nothing(help_desk):
+    env, other = RolloutEnv(help_desk), RolloutEnv(help_desk)
+    assert asyncio.run(env.astep("Done.")) == other.step("Done.")

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from runner.show.terminal import Line, clipped, painted, visible, wants_colour
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "environment", "wanted"),
+    [
+        (Terminal(), {}, True),
+        (Terminal(), {"NO_COLOR": "", "TERM": "xterm"}, True),
+        (Terminal(), {"NO_COLOR": "1"}, False),
+        (Terminal(), {"TERM": "dumb"}, False),
+        (io.StringIO(), {}, False),
+    ],
+)
+def test_colour_is_for_terminals_that_want_it(stream, environment, wanted):
+    assert wants_colour(stream, environment) is wanted
+
+
+def test_a_tone_is_shown_in_colour_only():
+    assert painted(Line("x", "bad"), colour=True) == "\033[31mx\033[0m"
+    assert painted(Line("x", "bad"), colour=False) == "x"
+    assert painted(Line("x"), colour=True) == "x"
+    assert painted(Line("", "bad"), colour=True) == ""
+
+
+@pytest.mark.parametrize("colour", [False, True])
+@pytest.mark.parametrize(
+    ("hostile", "harmless"),
+    [
+        ("\033[2J", "\\x1b[2J"),
+        ("\x9b31m", "\\x9b31m"),
+        ("a\rb\x08\x00", "a\\rb\\x08\\x00"),
+        ("passed\nFAILED", "passed\\nFAILED"),
+        ("\u202eevil\u2066", "\\u202eevil\\u2066"),
+        ("\ud800", "\\ud800"),
+        ("\u2028", "\\u2028"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_escaped(hostile, harmless, colour):
+    assert painted(Line(hostile), colour=colour) == harmless
+
+
+def test_other_scripts_are_shown_as_they_are():
+    assert visible("Grüße 你好 🙂") == "Grüße 你好 🙂"
+
+
+def test_a_text_is_cut_where_it_gets_longer():
+    assert clipped("x" * 10, 10) == "x" * 10
+    assert clipped("x" * 11, 10) == "x" * 7 + "..."

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from trajectories.dataset import load_path
+from trajectories.errors import DataError
+from trajectories.making import build
+from trajectories.making.notes import read_notes
+from trajectories.schema import MULTI_TURN, Category
+
+
+def few(count):
+    paths = (build.FOLDER / "base.jsonl", build.FOLDER / "notes.jsonl")
+    base = load_path(paths[0], [Category.BASE]).trajectories.values()
+    return list(base)[:count], read_notes(paths[1])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    base, _ = few(1)
+    text = (build.FOLDER / "notes.jsonl").read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if f'"{base[0].id}"' in line)
+    (tmp_path / "base.jsonl").write_text(build.lines(base), encoding="utf-8")
+    (tmp_path / "notes.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_the_committed_files_are_what_is_built():
+    for path, text in build.texts().items():
+        assert path.read_text(encoding="utf-8") == text, path.name
+
+
+def test_every_base_has_notes_and_nothing_else_has():
+    base, notes = few(None)
+    assert list(notes) == [t.id for t in base]
+
+
+def test_each_base_gives_one_trajectory_of_each_category():
+    built = build.build(*few(2))
+    assert {category: len(members) for category, members in built.items()} == {
+        category: 2 for category in MULTI_TURN if category is not Category.BASE
+    }
+    for category, members in built.items():
+        assert {t.category for t in members} == {category}
+
+
+def test_a_base_without_notes_is_refused():
+    base, _ = few(1)
+    with pytest.raises(DataError, match=f"{base[0].id}: there are no notes"):
+        build.build(base, {})
+
+
+def test_files_are_written_and_checked(folder):
+    assert "miss_param.jsonl" in build.main(["--check"], folder)
+    assert build.main([], folder) is None
+    assert build.main(["--check"], folder) is None
+    (folder / "composite.jsonl").write_text("", encoding="utf-8")
+    assert build.main(["--check"], folder).startswith("composite.jsonl: out of date")
+
+
+def test_bad_input_ends_in_one_line(folder):
+    (folder / "notes.jsonl").write_text("{}\n", encoding="utf-8")
+    assert "notes.jsonl:1: $.base" in build.main([], folder)
+    assert build.main(["--help"], folder).startswith("usage:")

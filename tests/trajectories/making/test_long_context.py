@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from envs.session import check_config
+from trajectories.errors import DataError
+from trajectories.making.long_context import lengthen
+from trajectories.making.replay import calls, start
+from trajectories.schema import Category, LongContext, Message, Trajectory, Turn
+
+USERS = {
+    "user_map": {"Ann": "USR001", "Ben": "USR002"},
+    "user_count": 2,
+    "inbox": [{"USR002": "hello"}],
+    "message_count": 1,
+    "current_user": "USR001",
+}
+
+
+def folder(**files):
+    contents = {
+        f"{name}.txt": {"type": "file", "content": content} for name, content in files.items()
+    }
+    contents = {"papers": {"type": "directory", "contents": contents}}
+    contents["empty"] = {"type": "directory", "contents": {}}
+    return {"root": {"home": {"type": "directory", "contents": contents}}}
+
+
+def scenario(config, *turns):
+    return Trajectory(
+        "base_x",
+        Category.BASE,
+        tuple(config),
+        config,
+        tuple([Turn((Message("user", said),), truth) for said, truth in turns]),
+        provenance={"author": "Turnwise"},
+    )
+
+
+def outcome(trajectory):
+    """Return the ground truth's results, of which each must be a success."""
+    session = start(trajectory)
+    results = session.play([call for turn in trajectory.turns for call in calls(turn)])
+    assert [result.text for result in results if not result.ok] == []
+    return [result.value for result in results]
+
+
+ENTER = ("Go to papers.", ("cd(folder='papers')",))
+
+
+def test_the_bulk_is_as_asked_for():
+    longer = lengthen(scenario({"GorillaFileSystem": folder(a="one")}, ENTER), seed=5, items=30)
+    assert (longer.id, longer.category) == ("long_context_x", Category.LONG_CONTEXT)
+    assert longer.long_context == LongContext("generated", 5, 30)
+    assert longer.provenance == {"author": "Turnwise", "base": "base_x"}
+
+
+def test_the_same_seed_and_size_give_the_same_world():
+    base = scenario({"MessageAPI": USERS}, ("Who?", ("list_users()",)))
+    assert lengthen(base, 5, 40) == lengthen(base, 5, 40)
+    assert lengthen(base, 5, 40).config != lengthen(base, 6, 40).config
+    assert lengthen(base) == lengthen(base)
+
+
+def test_a_count_that_is_sent_is_counted_anew():
+    base = scenario(
+        {"GorillaFileSystem": folder(a="one\ntwo"), "MessageAPI": USERS},
+        ENTER,
+        (
+            "Send Ben the number of characters in a.txt.",
+            (
+                "wc(file_name='a.txt', mode='c')",
+                "send_message(receiver_id='USR002', message='7')",
+            ),
+        ),
+    )
+    longer = lengthen(base, 5, 30)
+    count = outcome(longer)[1]["count"]
+    assert count > 1000
+    assert longer.turns[1].ground_truth[1] == (
+        f"send_message(receiver_id='USR002', message='{count}')"
+    )
+
+
+def test_a_size_within_a_sentence_is_taken_anew():
+    base = scenario(
+        {"GorillaFileSystem": folder(a="one", note="")},
+        ENTER,
+        ("How big?", ("du()",)),
+        ("Put 'Size: ' and that in note.txt", ("echo(content='Size: 3', file_name='note.txt')",)),
+    )
+    base_size = outcome(base)[1]["disk_usage"]
+    number = re.findall(r"\d+", base_size)[0]
+    truth = (f"echo(content='Size: {number}', file_name='note.txt')",)
+    base = scenario(
+        base.config,
+        *[(turn.messages[0].content, turn.ground_truth) for turn in base.turns[:2]],
+        ("Put 'Size: ' and that in note.txt", truth),
+    )
+    longer = lengthen(base, 5, 30)
+    size = re.findall(r"\d+", outcome(longer)[1]["disk_usage"])[0]
+    assert size != number
+    assert longer.turns[2].ground_truth == (f"echo(content='Size: {size}', file_name='note.txt')",)
+
+
+def test_what_is_computed_from_a_changed_result_follows():
+    base = scenario(
+        {"GorillaFileSystem": folder(a="one\ntwo", b="three"), "MathAPI": {}},
+        ENTER,
+        (
+            "Mean number of characters of a.txt and b.txt, rounded to no decimals?",
+            (
+                "wc(file_name='a.txt', mode='c')",
+                "wc(file_name='b.txt', mode='c')",
+                "mean(numbers=[7, 5])",
+                "round_number(number=6.0, decimal_places=0)",
+            ),
+        ),
+    )
+    longer = lengthen(base, 5, 30)
+    _, first, second, mean, _ = outcome(longer)
+    third, fourth = longer.turns[1].ground_truth[2:]
+    assert third == f"mean(numbers=[{first['count']}, {second['count']}])"
+    assert fourth == f"round_number(number={mean['result']!r}, decimal_places=0)"
+
+
+def test_what_the_user_dictates_stays():
+    base = scenario(
+        {"GorillaFileSystem": folder(a="one\ntwo"), "MessageAPI": USERS},
+        ENTER,
+        (
+            "Count the characters of a.txt, and send Ben '7'.",
+            (
+                "wc(file_name='a.txt', mode='c')",
+                "send_message(receiver_id='USR002', message='7')",
+            ),
+        ),
+    )
+    assert lengthen(base, 5, 30).turns == base.turns
+
+
+def test_an_argument_that_would_be_bulk_is_refused():
+    base = scenario(
+        {"GorillaFileSystem": folder(a="one\ntwo"), "MessageAPI": USERS},
+        ENTER,
+        (
+            "Send Ben the last line of a.txt.",
+            (
+                "tail(file_name='a.txt', lines=1)",
+                "send_message(receiver_id='USR002', message='two')",
+            ),
+        ),
+    )
+    with pytest.raises(DataError, match=r"turn 1: send_message.*'two' would have to repeat"):
+        lengthen(base, 5, 30)
+
+
+def test_a_value_that_is_not_shown_any_more_is_refused():
+    base = scenario(
+        {"TradingBot": {"authenticated": True}, "MathAPI": {}},
+        ("The figures of Apple, please.", ("get_stock_info(symbol='AAPL')",)),
+        ("Twice its five-day average?", ("multiply(a=227.11, b=2)",)),
+    )
+    average = outcome(base)[0]["MA(5)"]
+    turns = (base.turns[0], replace(base.turns[1], ground_truth=(f"multiply(a={average}, b=2)",)))
+    with pytest.raises(DataError, match=f"{average} is shown no longer"):
+        lengthen(replace(base, turns=turns), 5, 30)
+
+
+def test_an_empty_directory_can_still_be_removed():
+    base = scenario(
+        {"GorillaFileSystem": folder(a="one")},
+        ("Remove the empty folder.", ("rmdir(dir_name='empty')",)),
+        (ENTER[0], (*ENTER[1], "ls()", "cat(file_name='a.txt')")),
+    )
+    longer = lengthen(base, 5, 30)
+    _, _, listed, read = outcome(longer)
+    assert len(listed["current_directory_content"]) == 31
+    assert read["file_content"].startswith("one ")
+    assert len(read["file_content"]) > 1000
+
+
+@pytest.mark.parametrize(
+    ("config", "path", "size"),
+    [
+        ({"MessageAPI": USERS}, ("MessageAPI", "inbox"), 41),
+        ({"MessageAPI": USERS}, ("MessageAPI", "user_map"), 12),
+        ({"MessageAPI": {}}, ("MessageAPI", "inbox"), 43),
+        (
+            {
+                "TicketAPI": {
+                    "ticket_queue": [
+                        {
+                            "id": 90,
+                            "title": "t",
+                            "description": "d",
+                            "status": "Open",
+                            "priority": 1,
+                            "created_by": "me",
+                        }
+                    ],
+                    "ticket_counter": 91,
+                }
+            },
+            ("TicketAPI", "ticket_queue"),
+            41,
+        ),
+        ({"TwitterAPI": {"tweet_counter": 25}}, ("TwitterAPI", "tweets"), 25),
+        ({"TwitterAPI": {"tweet_counter": 25}}, ("TwitterAPI", "following_list"), 38),
+    ],
+)
+def test_a_config_is_filled_and_stays_without_defect(config, path, size):
+    longer = lengthen(scenario(config), 5, 40)
+    assert check_config(longer.environments, longer.config) == []
+    held = longer.config[path[0]][path[1]]
+    assert abs(len(held) - size) <= 4
+
+
+def test_what_is_there_keeps_its_ids_and_stays_the_latest():
+    base = scenario(
+        {
+            "MessageAPI": USERS,
+            "TwitterAPI": {
+                "username": "me",
+                "authenticated": True,
+                "tweets": {
+                    "60": {"id": 60, "username": "me", "content": "c", "tags": [], "mentions": []}
+                },
+                "tweet_counter": 61,
+            },
+        },
+        (
+            "Take back my last message to Ben, add Cleo, and tweet 'd'.",
+            (
+                "delete_message(receiver_id='USR002')",
+                "add_contact(user_name='Cleo')",
+                "post_tweet(content='d')",
+            ),
+        ),
+    )
+    longer = lengthen(base, 5, 40)
+    assert list(longer.config["TwitterAPI"]["tweets"])[-1] == "60"
+    _, added, tweet = outcome(longer)
+    assert (added["user_id"], tweet["id"]) == ("USR003", 61)

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import pytest
+
+from trajectories.errors import DataError
+from trajectories.making.missing_function import done_otherwise, hold_out
+from trajectories.making.notes import MissingFunction, MissingParameter, Notes
+from trajectories.schema import Category, Message, Trajectory, Turn
+
+FILES = {
+    "GorillaFileSystem": {
+        "root": {
+            "home": {
+                "type": "directory",
+                "contents": {
+                    "a.txt": {"type": "file", "content": "one\ntwo"},
+                    "b.txt": {"type": "file", "content": "one\nthree"},
+                },
+            }
+        }
+    }
+}
+TICKETS = {
+    "TicketAPI": {
+        "ticket_queue": [
+            {"id": 1, "title": "t", "description": "d", "status": "Open", "priority": 1}
+        ],
+        "ticket_counter": 2,
+        "current_user": "me",
+    }
+}
+
+
+def scenario(environment, config, *turns):
+    return Trajectory(
+        "base_x",
+        Category.BASE,
+        (environment,),
+        config,
+        tuple([Turn((Message("user", said),), truth) for said, truth in turns]),
+        provenance={"author": "Turnwise"},
+    )
+
+
+def noted(turn, *functions):
+    return Notes("base_x", MissingParameter(0, "a", "b"), MissingFunction(turn, functions))
+
+
+DIFFERENCE = scenario(
+    "GorillaFileSystem",
+    FILES,
+    ("Where am I?", ("pwd()",)),
+    ("How do a.txt and b.txt differ?", ("diff(file_name1='a.txt', file_name2='b.txt')", "ls()")),
+)
+
+
+def test_the_turn_becomes_a_request_and_a_turn_that_hands_over():
+    harder = hold_out(DIFFERENCE, noted(1, "diff"))
+    assert (harder.id, harder.category) == ("miss_func_x", Category.MISSING_FUNCTION)
+    assert harder.provenance == {"author": "Turnwise", "base": "base_x"}
+    before, request, handover = harder.turns
+    assert before == DIFFERENCE.turns[0]
+    assert request == Turn(DIFFERENCE.turns[1].messages, ())
+    assert handover == Turn((), DIFFERENCE.turns[1].ground_truth, ("diff",))
+
+
+RENAMED = ("Rename a.txt to c.txt.", ("mv(source='a.txt', destination='c.txt')",))
+CLOSED = ("Close ticket 1.", ("close_ticket(ticket_id=1)",))
+RESOLVED = ("Resolve 1: 'done'.", ("resolve_ticket(ticket_id=1, resolution='done')",))
+
+
+@pytest.mark.parametrize(
+    ("base", "functions", "instead"),
+    [
+        pytest.param(
+            scenario("GorillaFileSystem", FILES, RENAMED), ["mv"], ["cp", "rm"], id="a pair"
+        ),
+        pytest.param(
+            scenario("TicketAPI", TICKETS, CLOSED), ["close_ticket"], ["edit_ticket"], id="one"
+        ),
+        pytest.param(
+            scenario("MathAPI", {}, ("7.5 less 2.25?", ("subtract(a=7.5, b=2.25)",))),
+            ["subtract"],
+            ["add"],
+            id="the negative added",
+        ),
+        pytest.param(
+            scenario("MathAPI", {}, ("7.5 times 2.5?", ("multiply(a=7.5, b=2.5)",))),
+            ["multiply"],
+            ["divide"],
+            id="by the inverse",
+        ),
+        pytest.param(
+            scenario("MathAPI", {}, ("Part of 40: 15?", ("percentage(part=15, whole=40)",))),
+            ["percentage"],
+            ["multiply"],
+            id="a hundred times the quotient",
+        ),
+        pytest.param(
+            scenario(
+                "MathAPI", {}, ("Mean of these?", ("mean(numbers=[1.5, 2.75, 9.0, 31.125])",))
+            ),
+            ["mean"],
+            ["divide"],
+            id="the sum divided by the count",
+        ),
+    ],
+)
+def test_what_other_functions_do_as_well_is_refused(base, functions, instead):
+    note = noted(0, *functions)
+    assert [call.name for call in done_otherwise(base, note)] == instead
+    with pytest.raises(DataError, match=f"base_x: missing_function: {instead[0]}"):
+        hold_out(base, note)
+
+
+def test_what_nothing_else_does_is_held_out():
+    base = scenario("TicketAPI", TICKETS, RESOLVED)
+    assert done_otherwise(base, noted(0, "resolve_ticket")) == []
+    assert done_otherwise(DIFFERENCE, noted(1, "diff")) == []
+
+
+@pytest.mark.parametrize(
+    ("note", "complaint"),
+    [
+        (noted(2, "diff"), "there is no turn 2"),
+        (noted(1), "names no function"),
+        (noted(1, "cat"), "turn 1 does not call cat"),
+    ],
+)
+def test_notes_that_do_not_fit_are_refused(note, complaint):
+    with pytest.raises(DataError, match=complaint):
+        hold_out(DIFFERENCE, note)
+
+
+def test_a_function_that_is_needed_earlier_is_refused():
+    base = scenario("GorillaFileSystem", FILES, ("List.", ("ls()",)), ("Again.", ("ls()",)))
+    with pytest.raises(DataError, match="ls is needed in turn 0"):
+        hold_out(base, noted(1, "ls"))

@@ -1,1 +1,0 @@
-"""What makes a trajectory harder: functions from a trajectory and its notes to a trajectory."""

@@ -1,0 +1,1 @@
+"""Which results can feed which arguments, and seeded walks over it."""

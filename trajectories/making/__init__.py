@@ -1,0 +1,1 @@
+"""Making trajectories out of trajectories: the harder categories, in any size."""

@@ -1,0 +1,103 @@
+"""Builds the four derived files of the data set from the base trajectories and their notes.
+
+``python -m trajectories.making.build`` writes them, ``--check`` only says whether they are up to
+date.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from trajectories.dataset import load_path
+from trajectories.errors import DataError
+from trajectories.making.composite import compose
+from trajectories.making.long_context import lengthen
+from trajectories.making.missing_function import hold_out
+from trajectories.making.missing_parameter import leave_out_value
+from trajectories.making.notes import Notes, read_notes
+from trajectories.schema import Category, Trajectory
+from trajectories.validation import to_json
+
+FOLDER = Path(__file__).parents[1] / "data"
+ITEMS = 200
+"""How many items each kind of bulk in the embedded data has."""
+
+
+def build(
+    base: Sequence[Trajectory],
+    notes: Mapping[str, Notes],
+    seed: int | None = None,
+    items: int = ITEMS,
+) -> dict[Category, list[Trajectory]]:
+    """Return the derived trajectories of each category, in the order of the base.
+
+    Args:
+        base: Base trajectories.
+        notes: Their notes, by id.
+        seed: Of the bulk in long contexts; without one, each trajectory has its own.
+        items: How many items each kind of bulk has.
+
+    Raises:
+        DataError: There are no notes of a base, or a category cannot be made of it.
+    """
+    for trajectory in base:
+        if trajectory.id not in notes:
+            raise DataError(trajectory.id, "there are no notes; add a line to notes.jsonl")
+    return {
+        Category.MISSING_PARAMETER: [leave_out_value(t, notes[t.id]) for t in base],
+        Category.MISSING_FUNCTION: [hold_out(t, notes[t.id]) for t in base],
+        Category.LONG_CONTEXT: [lengthen(t, seed, items) for t in base],
+        Category.COMPOSITE: [compose(t, notes[t.id], seed, items) for t in base],
+    }
+
+
+def texts(folder: Path = FOLDER, seed: int | None = None, items: int = ITEMS) -> dict[Path, str]:
+    """Return what the derived files of a folder should hold.
+
+    Args:
+        folder: Where ``base.jsonl`` and ``notes.jsonl`` are.
+        seed: Of the bulk in long contexts; without one, each trajectory has its own.
+        items: How many items each kind of bulk has.
+
+    Raises:
+        DataError: One of the two is not as it must be, or a category cannot be made.
+    """
+    base = list(load_path(folder / "base.jsonl", [Category.BASE]).trajectories.values())
+    built = build(base, read_notes(folder / "notes.jsonl"), seed, items)
+    return {folder / f"{category}.jsonl": lines(members) for category, members in built.items()}
+
+
+def lines(trajectories: Sequence[Trajectory]) -> str:
+    """Return trajectories in the form of a file."""
+    return "".join(f"{json.dumps(to_json(t), ensure_ascii=False)}\n" for t in trajectories)
+
+
+def main(arguments: Sequence[str], folder: Path = FOLDER) -> str | None:
+    """Write the derived files, or compare them; return what is wrong."""
+    if list(arguments) not in ([], ["--check"]):
+        return "usage: python -m trajectories.making.build [--check]"
+    try:
+        wanted = texts(folder)
+    except DataError as error:
+        return str(error)
+    if arguments:
+        stale = [
+            path.name
+            for path, text in wanted.items()
+            if not path.is_file() or path.read_text(encoding="utf-8") != text
+        ]
+        return (
+            f"{', '.join(stale)}: out of date; run python -m trajectories.making.build"
+            if stale
+            else None
+        )
+    for path, text in wanted.items():
+        path.write_text(text, encoding="utf-8")
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

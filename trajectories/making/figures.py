@@ -1,0 +1,120 @@
+"""The figures of the data card, counted from the embedded data.
+
+``python -m trajectories.making.figures`` writes them into README.md, between its two marks;
+``--check`` only says whether they are up to date.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from envs.calls import parse_call
+from envs.registry import BACKENDS
+from trajectories.dataset import load_embedded
+from trajectories.schema import MULTI_TURN, Category, Trajectory
+
+README = Path(__file__).parents[1] / "README.md"
+OPENING = "<!-- figures: written by python -m trajectories.making.figures -->"
+CLOSING = "<!-- end of figures -->"
+
+
+def figures(trajectories: Sequence[Trajectory]) -> list[str]:
+    """Return the figures of a data set as lines of Markdown.
+
+    Args:
+        trajectories: All of them; what is counted by scenario is counted in those of ``base``.
+    """
+    base = [t for t in trajectories if t.category is Category.BASE]
+    backends = Counter(name for t in base for name in t.environments)
+    pairs = Counter(pair for t in base for pair in combinations(_ordered(t), 2))
+    used = functions_used(base)
+    single = sum(len(t.environments) == 1 for t in base)
+    return [
+        *_by_category(trajectories),
+        "",
+        f"Backends of the {len(base)} scenarios, {single} with one and {len(base) - single} with "
+        "more:",
+        _listed((name, backends[name]) for name in BACKENDS) + ".",
+        "",
+        f"{len(pairs)} of {len(list(combinations(BACKENDS, 2)))} pairs of backends occur, each in "
+        f"{min(pairs.values(), default=0)} to {max(pairs.values(), default=0)} scenarios.",
+        "",
+        f"{len(used)} of {sum(len(b.TOOLS) for b in BACKENDS.values())} functions are in the "
+        "ground truth; the number is that of scenarios:",
+        "",
+        *(
+            f"- {name}: {_listed((tool, used[tool]) for tool in backend.TOOLS)}"
+            for name, backend in BACKENDS.items()
+        ),
+    ]
+
+
+def functions_used(base: Sequence[Trajectory]) -> Counter[str]:
+    """Return in how many trajectories' ground truth each function is."""
+    return Counter(
+        name
+        for t in base
+        for name in {parse_call(text).name for turn in t.turns for text in turn.ground_truth}
+    )
+
+
+def _by_category(trajectories: Sequence[Trajectory]) -> list[str]:
+    rows = ["| category | trajectories | turns | calls | turns: trajectories | calls: turns |"]
+    rows.append("|---|---|---|---|---|---|")
+    for category in MULTI_TURN:
+        members = [t for t in trajectories if t.category is category]
+        steps = [len(turn.ground_truth) for t in members for turn in t.turns]
+        rows.append(
+            f"| {category} | {len(members)} | {len(steps)} | {sum(steps)} "
+            f"| {_histogram(len(t.turns) for t in members)} | {_histogram(steps)} |"
+        )
+    return rows
+
+
+def _histogram(values: Iterable[int]) -> str:
+    return ", ".join(f"{value}: {times}" for value, times in sorted(Counter(values).items()))
+
+
+def _listed(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts)
+
+
+def _ordered(trajectory: Trajectory) -> list[str]:
+    return [name for name in BACKENDS if name in trajectory.environments]
+
+
+def written(text: str, lines: Sequence[str]) -> str:
+    """Return a text with lines put between its two marks.
+
+    Raises:
+        ValueError: A mark is missing.
+    """
+    before, _, rest = text.partition(f"{OPENING}\n")
+    _, mark, after = rest.partition(f"\n{CLOSING}")
+    if not mark:
+        raise ValueError(f"{OPENING} and {CLOSING} must stand on lines of their own")
+    return "\n".join([f"{before}{OPENING}", "", *lines, "", f"{CLOSING}{after}"])
+
+
+def main(arguments: Sequence[str], path: Path = README) -> str | None:
+    """Write the figures, or compare them; return what is wrong."""
+    if list(arguments) not in ([], ["--check"]):
+        return "usage: python -m trajectories.making.figures [--check]"
+    dataset = load_embedded(list(MULTI_TURN))
+    text = path.read_text(encoding="utf-8")
+    try:
+        wanted = written(text, figures(list(dataset.trajectories.values())))
+    except ValueError as error:
+        return f"{path}: {error}"
+    if not arguments:
+        path.write_text(wanted, encoding="utf-8")
+        return None
+    return None if text == wanted else f"{path.name}: run python -m trajectories.making.figures"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
