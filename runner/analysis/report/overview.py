@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import quantiles
 from typing import Any
 
 from checkers.profile import BFCL
@@ -13,7 +12,15 @@ from runner.analysis.report.groups import groups
 from runner.analysis.report.requests import Json
 from runner.analysis.report.viewing import Viewed, ViewedRun
 from runner.analysis.single_turn import ExaminedAnswer
-from runner.analysis.summary import MOST_ERRORS, Outcome, attempts_of, rate_of, rates_of, totals_of
+from runner.analysis.summary import (
+    MOST_ERRORS,
+    Latency,
+    Outcome,
+    attempts_of,
+    rate_of,
+    rates_of,
+    totals_of,
+)
 from trajectories.schema import MULTI_TURN, Category
 
 
@@ -161,12 +168,12 @@ def _usage(records: Sequence[Mapping[str, Any]]) -> Json | None:
     if not records:
         return None
     totals = totals_of(map(dict, records))
-    cuts = quantiles(totals.latencies, n=20) if len(totals.latencies) > 1 else None
+    latency = Latency.of(totals.latencies)
     return {
         "requests": totals.requests,
         "prompt_tokens": totals.prompt_tokens,
         "completion_tokens": totals.completion_tokens,
         "cost": totals.cost,
-        "p50": cuts and cuts[9],
-        "p95": cuts and cuts[18],
+        "p50": latency and latency.p50,
+        "p95": latency and latency.p95,
     }
