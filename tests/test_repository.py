@@ -8,17 +8,13 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from runner.data.fetch import WHEEL_SHA256
+from tests.source import PACKAGES, ROOT, imported, modules, nodes
 from trajectories.bfcl import PACKAGE, VERSION
-
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("envs", "checkers", "trajectories", "runner")
-"""Each may import itself and those to its left."""
 
 PRINTERS = "runner/commands/"
 """Where modules may print."""
@@ -48,32 +44,6 @@ NETWORK = {"socket", "ssl", "http.client", "urllib.request", "httpx", "openai", 
 LOCKS = sorted((ROOT / "configs" / "locks").glob("*.txt"))
 
 
-@cache
-def trees() -> dict[str, ast.Module]:
-    """Return the syntax tree of every module by its path."""
-    paths = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-    return {
-        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in paths
-    }
-
-
-def nodes() -> Iterator[tuple[str, str, ast.AST]]:
-    """Yield path, place and node of every node of every module."""
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
-            yield path, f"{path}:{getattr(node, 'lineno', 0)}", node
-
-
-def imported(node: ast.AST) -> list[str]:
-    """Return the modules that a node imports."""
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom):
-        return ["." * node.level + (node.module or "")]
-    return []
-
-
 def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run code in a fresh interpreter that sees the checkout."""
     command = [sys.executable, "-W", "error", "-c", code, *arguments]
@@ -85,12 +55,6 @@ def loaded_by(code: str) -> set[str]:
     done = python(f"{code}\nimport sys; print(*sys.modules, sep='\\n')")
     assert done.returncode == 0, done.stderr
     return set(done.stdout.split())
-
-
-def modules(package: str) -> list[str]:
-    """Return the dotted names of a package's modules."""
-    paths = [path for path in trees() if path.startswith(f"{package}/")]
-    return [path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in paths]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
