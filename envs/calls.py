@@ -111,6 +111,14 @@ def parse_call(text: str) -> Call:
     return call_from_node(node)
 
 
+def read_call(text: str) -> Call | MalformedCall:
+    """Return the call that a text stands for, or the reason why there is none."""
+    try:
+        return parse_call(text)
+    except MalformedCall as error:
+        return error
+
+
 def parse_calls(text: str) -> list[Call]:
     """Read the calls in a model's text reply.
 

@@ -46,7 +46,7 @@ class Session:
         tools: All functions of the backends by name.
         offered: Names that may be called, or None where every function may.
         checks_arguments: Whether arguments are validated against the function's schema before it
-            runs. Where not, ill-typed arguments do what Python makes of them, as in the reference.
+            runs. Where not, ill-typed arguments do what Python makes of them, as in BFCL.
         tolerant: Whether the initial config was not checked, so that the state may be irregular and
             a backend that stumbles over it is not to blame.
     """
@@ -56,13 +56,13 @@ class Session:
     def __init__(
         self,
         backends: dict[str, Backend],
-        offered: frozenset[str] | None = None,
+        *,
         checks_arguments: bool = False,
         tolerant: bool = False,
     ) -> None:
         self.backends = backends
         self.tools = _tools_of(tuple(backends))
-        self.offered = offered
+        self.offered: frozenset[str] | None = None
         self.checks_arguments = checks_arguments
         self.tolerant = tolerant
 
@@ -75,6 +75,7 @@ class Session:
         *,
         tolerant: bool = False,
         checks_arguments: bool = False,
+        checks_config: bool | None = None,
     ) -> Self:
         """Make a session from an initial config.
 
@@ -82,29 +83,45 @@ class Session:
             environments: Names of the backends, in the order in which they are compared.
             config: Backend name to its initial config; a backend without one gets its defaults.
             pack: Bulky material to mix in, or None.
-            tolerant: Do not check the config: take irregular values as they are.
+            tolerant: See the class.
             checks_arguments: See the class.
+            checks_config: Whether the config has to pass the strict check; by default, unless the
+                session is tolerant. Where not, irregular values are taken as they are.
 
         Raises:
             ConfigError: A name is unknown, a config does not fit its backend, or it cannot be
                 loaded at all.
         """
-        if not tolerant:
+        if checks_config or (checks_config is None and not tolerant):
             problems = check_config(environments, config)
             if problems:
                 raise ConfigError(problems)
         backends = {name: _load(name, config.get(name, {}), pack) for name in environments}
-        return cls(backends, None, checks_arguments, tolerant)
+        return cls(backends, checks_arguments=checks_arguments, tolerant=tolerant)
 
-    def fork(self) -> Self:
-        """Return an independent copy: nothing done to one is seen by the other."""
+    def fork(self, *, checks_arguments: bool | None = None) -> Self:
+        """Return an independent copy: nothing done to one is seen by the other.
+
+        Args:
+            checks_arguments: Whether the copy validates arguments; by default as this one does.
+        """
         copy = object.__new__(type(self))
         copy.backends = {name: backend.fork() for name, backend in self.backends.items()}
         copy.tools = self.tools
         copy.offered = self.offered
-        copy.checks_arguments = self.checks_arguments
+        copy.checks_arguments = (
+            self.checks_arguments if checks_arguments is None else checks_arguments
+        )
         copy.tolerant = self.tolerant
         return copy
+
+    def offer(self, names: frozenset[str] | None) -> None:
+        """Let only functions of these names be called from now on, or every function."""
+        self.offered = names
+
+    def replace(self, tool: Tool) -> None:
+        """Have another function take the place of the one of its name, in this session only."""
+        self.tools = {**self.tools, tool.name: tool}
 
     def call(self, call: Call | MalformedCall) -> Result:
         """Make one call; whatever the model did wrong becomes a result that it can read.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.long_context import Pack
+from envs.session import Session
 from trajectories import bfcl, bfcl_single_turn
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects
@@ -29,7 +30,7 @@ class Dataset:
         trajectories: By id, in the order of the files.
         tolerant: Whether irregular initial configs are loaded as they are.
         folder: Where the reference's data is, for its long-context material; None for ours.
-        allow_network: Whether REST clients may ask other machines than this one.
+        connect: Joins a session to the web services that its entry asks; None where none may be.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Dataset:
     trajectories: dict[str, Trajectory]
     tolerant: bool = False
     folder: Path | None = None
-    allow_network: bool = False
+    connect: Callable[[Session], None] | None = None
     _packs: dict[LongContext, Pack] = field(default_factory=dict, repr=False)
 
     def pack(self, trajectory: Trajectory) -> Pack | None:

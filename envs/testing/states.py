@@ -18,8 +18,7 @@ def arguments(subject: Subject) -> None:
     """Make calls with and without the check of arguments, and compare."""
 
     def examine(play: Play) -> None:
-        strict = play.session.fork()
-        strict.checks_arguments = True
+        strict = play.session.fork(checks_arguments=True)
         for call, result in play.steps():
             checked = strict.call(call)
             if checked.text != result.text:

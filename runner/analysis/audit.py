@@ -17,11 +17,11 @@ from runner.data import choose
 from runner.data.choose import Runs
 from runner.episodes.episode import STEP_LIMIT, Episode
 from runner.episodes.evaluate import run_recorded
-from runner.episodes.prepare import Prepared, prepare
 from runner.episodes.scripts import play, recorded
 from trajectories.audit import Run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.prepare import Prepared, prepare
 
 
 class Executed(NamedTuple):

@@ -130,7 +130,7 @@ def visit(examined: Examined, stop: Stop) -> None:
     session = examined.prepared.template.fork()
     session.restore(stop.before)
     if examined.profile.only_offered:
-        session.offered = stop.offered
+        session.offer(stop.offered)
     traced = stop.traced
     scope = _Scope(session, traced and traced.call, traced and traced.result, stop.truth)
     try:
@@ -167,7 +167,7 @@ def _called(scope: _Scope, call: Call | MalformedCall) -> bool:
             # The session would take it for an error of the backend's.
             raise KeyboardInterrupt from None
 
-    scope.session.tools = {**tools, tool.name: tool._replace(function=paused)}
+    scope.session.replace(tool._replace(function=paused))
     scope.session.call(call)
     return reached
 

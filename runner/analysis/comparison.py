@@ -14,9 +14,9 @@ from checkers.why.diagnosis import Cause, Diagnosis
 from envs.errors import BackendFault
 from runner.analysis.examined import examine_recorded
 from runner.analysis.source import Recorded, RunSource
-from runner.episodes.prepare import Prepared, prepare
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Category, Trajectory
 
 

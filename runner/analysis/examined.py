@@ -16,8 +16,8 @@ from checkers.why.divergence import Divergence, first_divergence
 from checkers.why.trace import Trace
 from runner.analysis.source import Recorded, judged_trace
 from runner.analysis.tracing import trace, trace_truth
-from runner.episodes.prepare import Prepared
 from runner.episodes.scripts import oracle
+from trajectories.prepare import Prepared
 
 if TYPE_CHECKING:
     from runner.analysis.single_turn import ExaminedAnswer

@@ -29,11 +29,11 @@ from runner.analysis.summary import (
 from runner.data import choose
 from runner.data.choose import Notify
 from runner.episodes.evaluate import evaluate, run_recorded
-from runner.episodes.prepare import Prepared
 from runner.records import result_file, verdict_file
 from runner.records.store import RUN_FILE, read_run
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
+from trajectories.prepare import Prepared
 
 
 class Rules(NamedTuple):

@@ -20,9 +20,9 @@ from checkers.why.trace import Trace
 from runner.analysis.source import Recorded
 from runner.analysis.tracing import trace, trace_recorded, trace_truth
 from runner.episodes.executable import comparisons_of, judge_results
-from runner.episodes.prepare import Prepared
 from runner.episodes.scripts import oracle
 from runner.episodes.single_turn import FormatReader, is_error, judge_step, oracle_step, rules_of
+from trajectories.prepare import Prepared
 from trajectories.schema import ExpectedCalls, ExpectedResults, Trajectory
 from trajectories.tasks import task_of
 

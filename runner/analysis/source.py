@@ -20,12 +20,12 @@ from checkers.why.trace import Trace
 from runner.analysis.tracing import trace_recorded
 from runner.data import choose
 from runner.data.choose import Notify
-from runner.episodes.prepare import Prepared
 from runner.records import result_file
 from runner.records.store import EPISODES_FILE, RUN_FILE, Key, Record, Run, read_run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
+from trajectories.prepare import Prepared
 
 if TYPE_CHECKING:
     from runner.episodes.single_turn import FormatReader

@@ -10,8 +10,8 @@ from checkers.why.trace import Trace, TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.episodes.episode import STEP_LIMIT, Episode
-from runner.episodes.prepare import Prepared
 from runner.episodes.scripts import Script, oracle, recorded
+from trajectories.prepare import Prepared
 
 
 def trace(

@@ -17,12 +17,12 @@ from envs.errors import BackendFault
 from runner.analysis.source import Recorded, RunSource, judged_trace
 from runner.analysis.writing import call_text
 from runner.data import choose
-from runner.episodes.prepare import Prepared, prepare
 from runner.records import verdict_file
 from runner.records.store import Key
 from runner.records.verdict_file import Verdicts
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.prepare import Prepared, prepare
 
 
 class ResultChange(NamedTuple):

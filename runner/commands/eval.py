@@ -58,14 +58,13 @@ def _eval(options: argparse.Namespace) -> int:
     model = choose.model(options.model, options.base_url)
     categories = choose.categories(options.category, options.dataset)
     runs = choose.recorded_runs(model.path) if model.path else {}
-    dataset = choose.dataset(options.dataset, categories, note)
+    dataset = choose.dataset(options.dataset, categories, note, allow_network=options.allow_network)
     profile = profile_of(options, dataset)
     everything = choose.trajectories(dataset, runs if model.path else None)
     trajectories = choose.part(
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )
     population = len(everything) if options.sample else len(trajectories)
-    dataset.allow_network = options.allow_network
     if any(REST_CLIENT in trajectory.environments for trajectory in trajectories):
         from runner.data.rest.health import require_up
 

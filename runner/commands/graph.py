@@ -10,13 +10,13 @@ from typing import Any
 from envs.registry import BACKENDS
 from runner.commands.common import DONE, new_command, note, positive
 from runner.data import choose
-from runner.episodes.prepare import load_session
 from runner.show.table import table
 from trajectories.errors import DataError
 from trajectories.graph.drawing import to_dot, to_svg
 from trajectories.graph.graph import Graph, load, statistics
 from trajectories.graph.sampling import Coverage, Origin, Step, cover, coverage, sample, trace
 from trajectories.graph.sampling import Path as Walk
+from trajectories.prepare import load_session
 
 _EMBEDDED = ""
 """What ``--coverage`` without a value stands for: the data set that comes along."""
@@ -102,7 +102,8 @@ def _coverage_of(graph: Graph, options: argparse.Namespace) -> Coverage:
         graph,
         (
             trace(
-                load_session(dataset, t), [text for turn in t.turns for text in turn.ground_truth]
+                load_session(dataset, t),
+                [text for turn in t.turns for text in turn.ground_truth],
             )
             for t in dataset.trajectories.values()
         ),

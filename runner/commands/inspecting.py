@@ -16,11 +16,11 @@ from runner.analysis.examined import Examined, examine_recorded, examine_truth
 from runner.analysis.source import RunSource, dataset_of, open_trajectory
 from runner.commands.common import note, profile_of
 from runner.data import choose
-from runner.episodes.prepare import prepare
 from runner.records.result_file import categories_of, category_of
 from runner.show.terminal import Line, painted, wants_colour
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.prepare import prepare
 
 if TYPE_CHECKING:
     from runner.analysis.single_turn import ExaminedAnswer

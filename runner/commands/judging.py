@@ -18,11 +18,11 @@ from runner.commands.common import DONE, RUN_ERROR, positive, written
 from runner.data.choose import Runs
 from runner.data.truth_cache import truth_cache
 from runner.episodes.evaluate import Judged, evaluate, run_recorded
-from runner.episodes.prepare import Prepared
 from runner.live.ray.cluster import Cluster, library
 from runner.show.progress import progress
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.prepare import Prepared
 from trajectories.schema import Trajectory
 
 

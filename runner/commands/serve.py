@@ -16,10 +16,10 @@ from envs.errors import ConfigError
 from envs.session import Session
 from runner.commands.common import DONE, new_command, note, positive
 from runner.data import choose
-from runner.episodes.prepare import load_session
 from runner.records.result_file import categories_of
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
+from trajectories.prepare import load_session
 
 _TOKEN = "TURNWISE_CONTROL_TOKEN"
 """Environment variable with the token of the control."""
@@ -90,7 +90,6 @@ def _serve(options: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         needs = f"serving needs the package {error.name}: pip install 'turnwise[serve]'"
         raise DataError("serve", needs) from None
-    template.checks_arguments = True
     pool = SessionPool(template, options.max_sessions, options.idle, time.monotonic)
     given = os.environ.get(_TOKEN)
     token = given or token_urlsafe(32)
@@ -124,7 +123,7 @@ def _template(options: argparse.Namespace) -> Session:
     if not environments:
         raise DataError("--mcp", "name the environments to serve, or a --config or --trajectory")
     try:
-        return Session.load(environments, config)
+        return Session.load(environments, config, checks_arguments=True)
     except ConfigError as error:
         raise DataError(str(options.config or "--mcp"), str(error)) from None
 
@@ -137,9 +136,9 @@ def _of_trajectory(options: argparse.Namespace) -> Session:
     trajectory = choose.trajectory(dataset, options.trajectory)
     if not trajectory.environments:
         raise DataError("--trajectory", f"{trajectory.id} has no environment that could be served")
-    session = load_session(dataset, trajectory)
+    session = load_session(dataset, trajectory, checks_arguments=True)
     last = len(trajectory.turns) - 1
-    session.offered = trajectory.offered(tuple(session.tools), last)
+    session.offer(trajectory.offered(tuple(session.tools), last))
     return session
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +13,7 @@ from checkers.profile import Mode
 from envs.errors import ConfigProblem
 from envs.session import check_config
 from runner.data.cache import cache_folder
+from runner.data.rest.connect import connect
 from runner.records import result_file
 from runner.records.result_file import RecordedEntry
 from trajectories import bfcl
@@ -95,13 +98,16 @@ def categories(names: str | None, dataset_name: str | None) -> list[Category]:
     return [category for category in Category if category in wanted]
 
 
-def dataset(name: str | None, wanted: Sequence[Category], notify: Notify) -> Dataset:
+def dataset(
+    name: str | None, wanted: Sequence[Category], notify: Notify, *, allow_network: bool = False
+) -> Dataset:
     """Load the data set of a name; the reference's is downloaded when it is not in the cache.
 
     Args:
         name: What the user typed, or None for the embedded data set.
         wanted: Which categories to load.
         notify: Told when a download begins.
+        allow_network: Whether REST entries may ask other machines than this one.
 
     Raises:
         DataError: There is no such data set, it cannot be read, or has nothing of what is wanted.
@@ -116,7 +122,7 @@ def dataset(name: str | None, wanted: Sequence[Category], notify: Notify) -> Dat
         raise DataError("--dataset", f"{name!r} is neither bfcl, bfcl:FOLDER nor a file or folder")
     if not loaded.trajectories:
         raise DataError("--category", f"{loaded.name} has nothing in {', '.join(wanted)}")
-    return loaded
+    return replace(loaded, connect=partial(connect, allow_network=allow_network))
 
 
 def bfcl_folder(name: str, notify: Notify) -> Path:

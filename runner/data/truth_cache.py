@@ -27,8 +27,8 @@ from envs.session import Session
 from envs.state import Snapshot
 from runner.data.cache import cache_folder
 from runner.data.rest.connect import REST_CLIENT
-from runner.episodes.prepare import truth_outcomes
 from trajectories.dataset import Dataset
+from trajectories.prepare import truth_outcomes
 from trajectories.schema import LongContext, Trajectory
 
 _FORMAT = 1

@@ -17,10 +17,10 @@ from envs.errors import MalformedCall
 from envs.results import Result
 from runner.episodes.episode import Episode
 from runner.episodes.evaluate import judge_episode
-from runner.episodes.prepare import Prepared
 from runner.episodes.single_turn import calls_in_format, judge_step, without_dots
 from runner.models.base import Reply, Request
 from runner.models.conversation import FunctionCalling, Prompting, Style
+from trajectories.prepare import Prepared
 from trajectories.schema import ExpectedCalls
 
 

@@ -35,7 +35,7 @@ class Episode:
 
     Args:
         trajectory: What is asked.
-        session: The world it is asked in, freshly loaded; the episode owns it.
+        session: What it is asked in, freshly loaded under the profile; the episode owns it.
         profile: How steps are executed.
         step_limit: Steps with calls that a turn may take, or None for no limit.
 
@@ -65,7 +65,6 @@ class Episode:
         self.terminated = False
         self._steps_this_turn = 0
         self._results: list[Result] = []
-        session.checks_arguments = profile.checks_arguments
         self._offer()
 
     @property
@@ -153,4 +152,4 @@ class Episode:
 
     def _offer(self) -> None:
         if self.profile.only_offered:
-            self.session.offered = self.offered
+            self.session.offer(self.offered)

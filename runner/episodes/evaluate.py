@@ -12,9 +12,9 @@ from checkers.turn import force_terminated, inference_error, judge
 from checkers.verdict import Verdict
 from envs.errors import BackendFault
 from runner.episodes.episode import STEP_LIMIT, Episode
-from runner.episodes.prepare import Prepared, TruthSource, prepare
 from runner.episodes.scripts import Script, null, oracle, play, recorded
 from trajectories.dataset import Dataset
+from trajectories.prepare import Prepared, TruthSource, prepare
 from trajectories.schema import Category, ExpectedCalls, ExpectedResults, Trajectory
 
 

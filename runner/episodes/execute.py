@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from envs.calls import read_call
 from envs.errors import ConfigError
 from envs.long_context import Pack
 from envs.session import Session
-from runner.episodes.prepare import read_call
 from trajectories.errors import DataError
 
 
@@ -74,11 +74,12 @@ def execute(
     """
     material = pack() if script.long_context else None
     try:
-        session = Session.load(script.environments, script.config, material, tolerant=True)
+        # An irregular state excuses a backend that breaks; a regular one does not.
+        session = Session.load(
+            script.environments, script.config, material, tolerant=irregular, checks_config=False
+        )
     except ConfigError as error:
         raise DataError(where, f"$.initial_config: {error}") from None
-    # An irregular state excuses a backend that breaks; a regular one does not.
-    session.tolerant = irregular
     try:
         initial = session.snapshot().to_json()
     except RecursionError:

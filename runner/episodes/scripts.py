@@ -9,7 +9,7 @@ from checkers.replies.decoding import Decoder, Step
 from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.episodes.episode import Episode, StepRecord
-from runner.episodes.prepare import read_call
+from trajectories.prepare import truth_calls
 from trajectories.schema import Trajectory
 
 Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
@@ -18,10 +18,7 @@ Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 
 def oracle(trajectory: Trajectory) -> Script:
     """Return the ground truth, each turn in one step."""
-    return [
-        [[read_call(text) for text in turn.ground_truth]] if turn.ground_truth else []
-        for turn in trajectory.turns
-    ]
+    return [[truth_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
 
 
 def null(trajectory: Trajectory) -> Script:

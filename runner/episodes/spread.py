@@ -12,9 +12,9 @@ from multiprocessing import get_context
 from checkers.profile import Profile
 from checkers.verdict import Verdict
 from runner.episodes.evaluate import Judged, evaluate
-from runner.episodes.prepare import Prepared
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.prepare import Prepared
 from trajectories.schema import Trajectory
 
 Run = Callable[[Prepared], Verdict]

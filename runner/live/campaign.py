@@ -10,7 +10,6 @@ from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
 from envs import __version__
 from envs.errors import BackendFault
-from runner.episodes.prepare import Prepared, prepare
 from runner.live.engine import Engine
 from runner.live.loop import Ask, LiveRun, run_live
 from runner.live.settings import Settings
@@ -22,6 +21,7 @@ from runner.models.tools import toolbox_of
 from runner.records.store import Key, Record, RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Trajectory
 
 

@@ -13,9 +13,9 @@ from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, Snapshot, to_json
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import Episode
-from runner.episodes.prepare import Prepared
 from runner.models.base import Reply, Request
 from runner.models.conversation import Style
+from trajectories.prepare import Prepared
 
 
 class Answer(NamedTuple):

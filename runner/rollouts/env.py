@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple, Self
 
 from checkers.profile import STRICT, Mode, Profile
@@ -20,9 +20,9 @@ from envs.binding import bind
 from envs.calls import Call
 from envs.errors import ToolError
 from envs.registry import backend_class
+from runner.data.rest.connect import connect
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.prepare import Prepared, prepare
 from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import PromptTexts, read_prompts
@@ -30,6 +30,7 @@ from runner.models.reply import read_completion
 from runner.models.tools import toolbox_of
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Trajectory
 
 FORMAT = 1
@@ -345,7 +346,13 @@ def _prepared(
     Raises:
         DataError: The ground truth does not work under the seed.
     """
-    data = dataset or Dataset("rollout", "unknown", "", {trajectory.id: trajectory})
+    data = dataset or Dataset(
+        "rollout",
+        "unknown",
+        "",
+        {trajectory.id: trajectory},
+        connect=partial(connect, allow_network=False),
+    )
     own = prepare(data, trajectory, profile)
     if seed is None:
         return own

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from envs.binding import bind
 from envs.calls import Call, parse_call
-from runner.episodes.prepare import Prepared
 from runner.models.base import ChatMessage, Reply, Request, ToolCall, Usage
 from runner.rollouts.search import GIVE_UP
+from trajectories.prepare import Prepared
 
 Made = tuple[str, dict[str, Any]]
 """A call by name and named arguments."""

@@ -19,9 +19,9 @@ from checkers.profile import Mode, Profile
 from checkers.verdict import Verdict
 from envs.calls import Call
 from runner.episodes.dialogue import Dialogue
-from runner.episodes.prepare import Prepared
 from runner.models.base import Reply, Request, ToolList, Usage
 from runner.models.conversation import Style
+from trajectories.prepare import Prepared
 
 GIVE_UP = "give_up_branch"
 """The function by which a model gives a branch up."""

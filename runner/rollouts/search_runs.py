@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from checkers.profile import Mode, Profile
 from envs.errors import BackendFault
-from runner.episodes.prepare import prepare
 from runner.live.engine import Engine
 from runner.live.engine import Limits as EngineLimits
 from runner.live.loop import Ask
@@ -21,6 +20,7 @@ from runner.rollouts.fallible import Errors, FallibleModel
 from runner.rollouts.search import Found, Limits, Propose, search
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.prepare import prepare
 from trajectories.schema import Trajectory
 
 _ATTEMPTS = 8

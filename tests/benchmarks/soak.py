@@ -15,10 +15,10 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from envs.calls import Call
+from envs.calls import Call, read_call
 from envs.session import Session
 from runner.data import choose
-from runner.episodes.prepare import load_session, read_call
+from trajectories.prepare import load_session
 from trajectories.schema import Category
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -24,8 +24,8 @@ def judge(workload):
     """Execute and judge every recorded entry; a trajectory is prepared once for all its runs."""
     import envs.schema  # noqa: F401 - loaded on demand otherwise, and start-up is not timed
     from runner.episodes.evaluate import run_recorded
-    from runner.episodes.prepare import prepare
     from trajectories.dataset import load_bfcl
+    from trajectories.prepare import prepare
     from trajectories.schema import Category
 
     wanted = {entry["category"] for entry in workload["recorded"]}

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from envs.calls import Call
+from envs.calls import Call, read_call
 from envs.state import Difference, diff
-from runner.episodes.prepare import read_call
 from tests.conformance.known import Case, Known, Step, explanation, failed
 from tests.conformance.sides import CRASH, Reply, Script
 

@@ -14,8 +14,8 @@ from checkers.why.diagnosis import Cause
 from runner.analysis.examined import examine_recorded
 from runner.analysis.source import RunSource, open_run
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.prepare import prepare
 from trajectories.dataset import Dataset, load_bfcl
+from trajectories.prepare import prepare
 from trajectories.schema import MULTI_TURN
 
 _FIRST = {

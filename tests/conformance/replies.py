@@ -13,9 +13,8 @@ from pathlib import Path
 from random import Random
 
 from checkers.replies.decoding import decode_text_as_bfcl
-from envs.calls import Call
+from envs.calls import Call, read_call
 from envs.errors import MalformedCall
-from runner.episodes.prepare import read_call
 from tests.conformance.sides import DRIVER
 
 _LITERALS = (

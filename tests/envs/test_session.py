@@ -241,14 +241,14 @@ def test_an_unknown_function(name, message):
 
 def test_only_what_is_offered_may_be_called():
     live = session()
-    live.offered = frozenset({"titles", "draw"})
+    live.offer(frozenset({"titles", "draw"}))
     assert call(live, "titles()").ok
     result = call(live, "add('x')")
     assert isinstance(result.error, UnknownFunction)
     assert result.error.message == "There is no function 'add'. There are: titles, draw."
     assert not call(live, "touch(add('x'))").ok
     assert not call(live, "titles(add('x'))").ok
-    live.offered = None
+    live.offer(None)
     assert call(live, "add('x')").ok
     assert state(live)["books"] == ["Emma", "x"]
 
@@ -316,7 +316,7 @@ def test_play_goes_on_after_a_failure():
 
 def test_a_fork_and_its_original_do_not_see_each_other():
     live = session({"books": list("abcdefgh")}, checks_arguments=True)
-    live.offered = frozenset({"add", "draw"})
+    live.offer(frozenset({"add", "draw"}))
     fork = live.fork()
     assert (fork.offered, fork.checks_arguments) == (live.offered, True)
     before = live.snapshot()
@@ -324,7 +324,7 @@ def test_a_fork_and_its_original_do_not_see_each_other():
     assert live.snapshot().states == before.states
     call(live, "draw()")
     assert state(fork)["_random"].position == 0
-    fork.offered = None
+    fork.offer(None)
     assert live.offered is not None
 
 

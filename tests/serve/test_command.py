@@ -21,11 +21,11 @@ from mcp import Client, StdioServerParameters
 
 from checkers.profile import STRICT
 from runner.cli import main
-from runner.episodes.prepare import prepare
 from tests.serve.serving import answer
 from tests.serve.test_http import hello
 from tests.serve.test_truth import expected, play
 from trajectories.dataset import load_embedded
+from trajectories.prepare import prepare
 from trajectories.schema import Category
 
 COMMAND = [sys.executable, "-W", "error", "-m", "runner.cli", "serve", "--mcp"]

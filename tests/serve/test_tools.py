@@ -55,7 +55,7 @@ def test_every_function_of_every_backend_is_a_tool() -> None:
 
 
 def test_functions_that_are_not_offered_are_no_tools(desk: Session) -> None:
-    desk.offered = frozenset(["get_ticket"])
+    desk.offer(frozenset(["get_ticket"]))
     tools = talk(desk, lambda client: client.list_tools()).tools
     assert [tool.name for tool in tools] == ["get_ticket"]
     assert "no function 'create_ticket'" in text(call(desk, "create_ticket", {"title": "x"}))

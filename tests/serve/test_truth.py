@@ -13,11 +13,11 @@ from checkers.profile import STRICT
 from envs.binding import bind
 from envs.calls import parse_call
 from envs.session import Session
-from runner.episodes.prepare import Prepared, prepare
 from runner.serve.pool import Served, SessionPool
 from runner.serve.tools import mcp_server
 from tests.serve.serving import served_over_http
 from trajectories.dataset import load_embedded
+from trajectories.prepare import Prepared, prepare
 from trajectories.schema import MULTI_TURN, Category
 
 EVERY = 45

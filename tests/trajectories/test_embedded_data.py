@@ -23,11 +23,11 @@ from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
 from envs.session import check_config
 from runner.episodes.evaluate import run_script
-from runner.episodes.prepare import Prepared, prepare
 from runner.episodes.scripts import Script, null, oracle
 from trajectories.dataset import load_embedded
 from trajectories.literals import literals
 from trajectories.making.replay import documents, result_text, shown, stands_in
+from trajectories.prepare import Prepared, prepare
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.validation import to_json
 

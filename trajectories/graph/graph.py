@@ -213,7 +213,7 @@ class Graph:
             made = [step for step in first if self.fruitful(step, trial.call(step))]
             result = trial.call(call)
             if self.fruitful(call, result):
-                session.backends = trial.backends
+                session.restore(trial.snapshot())
                 return [*made, call], result
         return None
 

@@ -89,7 +89,7 @@ def done_otherwise(base: Trajectory, notes: Notes) -> list[Call]:
     goal = session.snapshot()
     held_out = set(note.functions)
     # Searching without them is faster, and finds rather more than less.
-    session.checks_arguments = False
+    session = session.fork(checks_arguments=False)
     changing = any(r.changed and call.name in held_out for call, r in zip(truth, done, strict=True))
     if changing:
         # What the state is to hold is most likely an argument of whatever leads there.

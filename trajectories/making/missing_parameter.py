@@ -93,7 +93,7 @@ def found_only_in_answer(base: Trajectory, notes: Notes) -> list[str | int | flo
     ]
     if not supplied:
         return []
-    session.checks_arguments = False
+    session = session.fork(checks_arguments=False)
     known = [*spoken_values(said), *(v for r in results for v in literals(r.value))]
     # What a calculator makes of known numbers is no reading of a missing one.
     tools = [tool for tool in session.tools.values() if tool.environment != "MathAPI"]

@@ -6,19 +6,20 @@ Variants of the ground truth are replayed from the call on at which they part fr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from checkers.profile import BFCL, STRICT, Profile
 from checkers.turn import check_turn
 from checkers.verdict import Failure, TurnOutcome
 from envs.binding import bind
-from envs.calls import Call, parse_call
+from envs.calls import Call
 from envs.errors import BackendFault, ConfigError, MalformedCall, ToolError
 from envs.results import Result
 from envs.session import Session
 from trajectories import bfcl, bfcl_single_turn
 from trajectories.dataset import Dataset
+from trajectories.prepare import truth_calls
 from trajectories.rules.problem import Problem, Severity
 from trajectories.schema import SINGLE_TURN, Trajectory
 
@@ -61,7 +62,7 @@ class Entry:
     @cached_property
     def calls(self) -> list[list[Call | MalformedCall]]:
         """The ground truth, turn by turn."""
-        return [list(map(_parsed, turn.ground_truth)) for turn in self.trajectory.turns]
+        return [truth_calls(turn) for turn in self.trajectory.turns]
 
     @property
     def profile(self) -> Profile:
@@ -77,12 +78,16 @@ class Entry:
         trajectory = self.trajectory
         pack = self.dataset.pack(trajectory)
         try:
-            session = Session.load(trajectory.environments, trajectory.config, pack, tolerant=True)
+            return Session.load(
+                trajectory.environments,
+                trajectory.config,
+                pack,
+                tolerant=self.dataset.tolerant,
+                checks_arguments=self.profile.checks_arguments,
+                checks_config=False,
+            )
         except ConfigError as error:
             raise Unplayable(f"the config cannot be loaded: {error}") from None
-        session.tolerant = self.dataset.tolerant
-        session.checks_arguments = self.profile.checks_arguments
-        return session
 
     @cached_property
     def template(self) -> Session:
@@ -199,11 +204,3 @@ def _made(session: Session, call: Call | MalformedCall) -> Result:
         return session.call(call)
     except BackendFault as fault:
         raise Unplayable(str(fault)) from None
-
-
-@lru_cache(maxsize=20_000)
-def _parsed(text: str) -> Call | MalformedCall:
-    try:
-        return parse_call(text)
-    except MalformedCall as error:
-        return error

@@ -8,6 +8,7 @@ from checkers.verdict import Failure
 from checkers.why.divergence import Divergence, first_divergence, off_path
 from checkers.why.trace import TracedTurn
 from envs.binding import parameters
+from envs.calls import read_call
 from envs.errors import BackendFault
 from envs.state import Difference, brief
 from runner.analysis.debugger.said import said
@@ -21,7 +22,6 @@ from runner.analysis.debugger.timeline import (
     with_turn_ended,
 )
 from runner.analysis.examined import Examined
-from runner.episodes.prepare import read_call
 
 
 class Stepper:

@@ -22,8 +22,8 @@ from envs.errors import MalformedCall
 from envs.results import Result
 from envs.state import Difference, Snapshot
 from runner.analysis.tracing import trace
-from runner.episodes.prepare import Prepared
 from runner.episodes.scripts import Script
+from trajectories.prepare import Prepared
 
 
 class Source(StrEnum):

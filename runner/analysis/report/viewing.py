@@ -18,9 +18,9 @@ from runner.analysis.examined import Examined, examine_recorded
 from runner.analysis.single_turn import ExaminedAnswer
 from runner.analysis.source import Recorded, RunSource
 from runner.data import choose
-from runner.episodes.prepare import prepare
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.prepare import prepare
 from trajectories.schema import Trajectory
 
 

@@ -12,8 +12,8 @@ from checkers.why.diagnosis import Cause, diagnose
 from envs.calls import parse_call
 from envs.errors import MalformedCall
 from runner.analysis.tracing import trace, trace_truth
-from runner.episodes.prepare import prepare
 from trajectories.dataset import Dataset
+from trajectories.prepare import prepare
 from trajectories.schema import Category, Trajectory, Turn
 
 FILES = {

@@ -10,9 +10,9 @@ from checkers.profile import PROFILES
 from envs import __version__
 from runner.analysis.source import Recorded, judged_trace
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.prepare import prepare
 from runner.records.store import Record, RunStore
 from trajectories.dataset import load_path
+from trajectories.prepare import prepare
 from trajectories.schema import Category, Trajectory
 
 Turns = Sequence[Sequence[Any]]

@@ -10,8 +10,8 @@ from envs.calls import parse_call
 from runner.analysis.align import Column, align, document, lines
 from runner.analysis.examined import Examined
 from runner.analysis.tracing import trace, trace_truth
-from runner.episodes.prepare import prepare
 from runner.episodes.scripts import null
+from trajectories.prepare import prepare
 
 
 @pytest.fixture

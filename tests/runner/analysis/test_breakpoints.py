@@ -10,8 +10,8 @@ from runner.analysis.breakpoints import Place, read_place, stops, visit
 from runner.analysis.examined import examine_recorded, examine_truth
 from runner.analysis.source import Recorded
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.prepare import prepare
 from trajectories.errors import DataError
+from trajectories.prepare import prepare
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from checkers.why.diagnosis import Cause
 from runner.analysis.answer_writing import document, lines
 from runner.analysis.examined import examine_recorded, examine_truth
 from runner.analysis.source import Recorded
-from runner.episodes.prepare import prepare
 from tests.runner.analysis.entries import (
     ANSWER,
     COUNT,
@@ -21,6 +20,7 @@ from tests.runner.analysis.entries import (
     called,
     executed_entry,
 )
+from trajectories.prepare import prepare
 from trajectories.schema import Category
 
 

@@ -14,9 +14,9 @@ from runner.analysis.source import (
     open_run,
     open_trajectory,
 )
-from runner.episodes.prepare import prepare
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
 from trajectories.errors import DataError
+from trajectories.prepare import prepare
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from runner.analysis.transcript import Selection, shown_turns
 from runner.analysis.writing import document, lines
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import run_recorded
-from runner.episodes.prepare import prepare
 from runner.episodes.scripts import null, oracle
 from trajectories.errors import DataError
+from trajectories.prepare import prepare
 
 AFTER = "turn 1 (after the failure, not judged)"
 

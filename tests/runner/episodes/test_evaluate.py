@@ -8,13 +8,13 @@ from checkers.profile import BFCL, STRICT
 from checkers.turn import force_terminated, inference_error
 from checkers.verdict import Reason, Verdict
 from envs.backends.ticket import TicketAPI
-from envs.calls import Call, parse_call
+from envs.calls import Call, parse_call, read_call
 from envs.errors import BackendFault, InvalidArgument
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import Judged, evaluate, run_recorded, run_script
-from runner.episodes.prepare import prepare, read_call
 from runner.episodes.scripts import null, oracle
 from trajectories.errors import DataError
+from trajectories.prepare import prepare
 from trajectories.schema import Category, LongContext, Turn
 
 PROFILES = [BFCL, STRICT]

@@ -12,9 +12,9 @@ from checkers.verdict import Verdict
 from envs.calls import parse_call
 from envs.registry import backend_class
 from runner.episodes.evaluate import run_script
-from runner.episodes.prepare import prepare
 from runner.episodes.scripts import oracle
 from trajectories.dataset import load_embedded
+from trajectories.prepare import prepare
 from trajectories.schema import EXECUTABLE, Category, ExpectedResults, Trajectory
 
 DATA = load_embedded(EXECUTABLE)

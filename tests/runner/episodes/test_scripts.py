@@ -89,7 +89,8 @@ def test_text_that_cannot_be_read_is_answered_in_strict():
 
 def played(trajectory, script, profile=BFCL, step_limit=20):
     """Return the episode that a script makes."""
-    session = Session.load(trajectory.environments, trajectory.config)
+    checks = profile.checks_arguments
+    session = Session.load(trajectory.environments, trajectory.config, checks_arguments=checks)
     episode = Episode(trajectory, session, profile, step_limit)
     play(script, episode)
     return episode

@@ -9,7 +9,6 @@ from checkers.calls.errors import CannotJudge
 from checkers.calls.verdict import Reason
 from checkers.profile import BFCL, STRICT
 from runner.episodes.evaluate import evaluate, run_recorded
-from runner.episodes.prepare import prepare
 from runner.episodes.single_turn import judge_step
 from runner.live.loop import Answer, run_live
 from runner.models.base import Reply, ToolCall, Usage
@@ -17,6 +16,7 @@ from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import toolbox_of
 from runner.rollouts.env import RolloutEnv
+from trajectories.prepare import prepare
 from trajectories.schema import Category
 
 WAIT = {

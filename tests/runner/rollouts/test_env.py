@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from checkers.profile import BFCL, STRICT
 from envs.calls import Call, parse_call
 from runner.episodes.evaluate import run_script
-from runner.episodes.prepare import prepare
 from runner.episodes.scripts import oracle
 from runner.rollouts.env import REWARDS, RolloutBatch, RolloutEnv
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
+from trajectories.prepare import prepare
 from trajectories.schema import MULTI_TURN
 
 EMBEDDED = load_embedded(list(MULTI_TURN))

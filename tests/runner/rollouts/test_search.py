@@ -7,12 +7,12 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.calls import parse_call
-from runner.episodes.prepare import prepare
 from runner.models.base import Reply, ToolCall, TransientError, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
 from runner.rollouts.search import GIVE_UP, Limits, search, search_texts
+from trajectories.prepare import prepare
 
 RIGHT = "create_ticket(title='Dark screen')"
 WRONG = "create_ticket(title='Bright screen')"

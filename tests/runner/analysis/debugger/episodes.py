@@ -7,8 +7,8 @@ from runner.analysis.debugger.stepper import Stepper
 from runner.analysis.examined import Examined, examine_recorded, examine_truth
 from runner.analysis.source import Recorded
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.prepare import Prepared, prepare
 from trajectories.dataset import Dataset
+from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 HOSTILE = "[bold red]x[/] :smile: \x1b[31m\x07\u202e $text-error"

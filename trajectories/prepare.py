@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
-from envs.calls import Call, parse_call
+from envs.calls import Call, read_call
 from envs.errors import ConfigError, MalformedCall
 from envs.session import Session
-from runner.data.rest.connect import connect
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import Trajectory
+from trajectories.schema import Trajectory, Turn
 
 
 class Prepared(NamedTuple):
@@ -45,33 +44,40 @@ def prepare(
     Raises:
         DataError: The initial config does not fit the backends.
     """
-    template = load_session(dataset, trajectory)
+    template = load_session(dataset, trajectory, checks_arguments=profile.checks_arguments)
     unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
     if unknown:
         message = f"there is no function {', '.join(sorted(unknown))} to hold out"
         raise DataError(f"{dataset.name}: {trajectory.id}", message)
-    template.checks_arguments = profile.checks_arguments
     outcomes = (truth or truth_outcomes)(trajectory, template)
     return Prepared(trajectory, template, outcomes)
 
 
-def load_session(dataset: Dataset, trajectory: Trajectory) -> Session:
+def load_session(
+    dataset: Dataset, trajectory: Trajectory, *, checks_arguments: bool = False
+) -> Session:
     """Return a trajectory's session in its initial state.
+
+    Args:
+        dataset: Where the trajectory is from.
+        trajectory: Whose session.
+        checks_arguments: Whether the session validates arguments.
 
     Raises:
         DataError: The initial config does not fit the backends.
     """
-    config = trajectory.config
     try:
         session = Session.load(
             trajectory.environments,
-            config,
+            trajectory.config,
             dataset.pack(trajectory),
             tolerant=dataset.tolerant,
+            checks_arguments=checks_arguments,
         )
     except ConfigError as error:
         raise DataError(f"{dataset.name}: {trajectory.id}", str(error)) from None
-    connect(session, allow_network=dataset.allow_network)
+    if dataset.connect is not None:
+        dataset.connect(session)
     return session
 
 
@@ -80,18 +86,15 @@ def truth_outcomes(trajectory: Trajectory, template: Session) -> tuple[TurnOutco
     session = template.fork()
     outcomes = []
     for turn in trajectory.turns:
-        results = session.play([_truth_call(text) for text in turn.ground_truth])
+        results = session.play(truth_calls(turn))
         outcomes.append(TurnOutcome(tuple(results), session.snapshot(), bool(results)))
     return tuple(outcomes)
 
 
-def read_call(text: str) -> Call | MalformedCall:
-    """Return the call that a text stands for, or the reason why there is none."""
-    try:
-        return parse_call(text)
-    except MalformedCall as error:
-        return error
+def truth_calls(turn: Turn) -> list[Call | MalformedCall]:
+    """Return the ground truth of a turn; what cannot be read stands as the reason why."""
+    return [_read(text) for text in turn.ground_truth]
 
 
 # Categories are made from the same scenarios, so most ground-truth calls come several times.
-_truth_call = lru_cache(maxsize=10_000)(read_call)
+_read = lru_cache(maxsize=20_000)(read_call)
