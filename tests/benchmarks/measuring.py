@@ -112,13 +112,13 @@ class Pairs(NamedTuple):
         scale = _PER_SECOND[self.measure.unit]
         one, other = (f"{scale * median(side):.4g}" for side in (self.first, self.second))
         ratios = self.ratios
-        spread = f"{min(ratios):.1f} to {max(ratios):.1f}"
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
         return [
             self.measure.text,
             self.measure.unit,
             one,
             other,
-            f"{median(ratios):.1f}",
+            f"{median(ratios):.2f}",
             spread,
         ]
 
@@ -219,5 +219,7 @@ def turnwise(root: Path, run: Path | None, data: Path) -> Side:
     if run is not None:
         files = [str(path.resolve()) for path in sorted(run.glob("*multi_turn_*_result.json"))]
         score = [sys.executable, "-m", "runner.cli", "score", *files, "--dataset", f"bfcl:{data}"]
-    script = [sys.executable, "-P", str(HERE / "turnwise_side.py")]
+    # Its own script: an earlier checkout has its modules elsewhere.
+    side = root / HERE.relative_to(HERE.parents[1]) / "turnwise_side.py"
+    script = [sys.executable, "-P", str(side)]
     return Side("turnwise", script, {"PYTHONPATH": str(root)}, score, root)

@@ -62,11 +62,11 @@ def test_the_table_has_targets_where_there_are_any():
     heading, _, first, second = measuring.shown("a", "b", pairs, {"score": 20}).splitlines()
     assert heading.endswith("target")
     assert first.endswith(" 20")
-    assert second.endswith("to 2.0")
+    assert second.endswith("to 2.00")
 
 
 def test_ratios_are_of_pairs():
     pairs = Pairs(WHOLE[0], [2.0, 9.0, 8.0], [1.0, 3.0, 2.0])
     assert pairs.ratios == [2.0, 3.0, 4.0]
     assert pairs.to_json()["ratio"] == {"median": 3.0, "low": 2.0, "high": 4.0}
-    assert pairs.row()[1:] == ["ms", "8000", "2000", "3.0", "2.0 to 4.0"]
+    assert pairs.row()[1:] == ["ms", "8000", "2000", "3.00", "2.00 to 4.00"]
