@@ -24,7 +24,8 @@ from runner.live.conduct import Ending, conduct, estimate, open_jobs, preflight,
 from runner.live.meter import Meter
 from runner.live.ray.budget import Spending
 from runner.live.settings import Settings, read_settings
-from runner.models.base import FatalError, Model, ModelError
+from runner.models.base import Model, ModelError
+from runner.models.connect import connect, listed_price
 from runner.models.prompting import DEFAULT, read_prompts
 from runner.models.tools import toolbox_of
 from runner.records.store import Record, RunStore, default_folder, read_run, write_whole
@@ -153,8 +154,6 @@ def _check_budget(model: str, settings: Settings) -> None:
     Raises:
         DataError: The price is unknown.
     """
-    from runner.models.prices import listed_price
-
     if settings.max_cost is not None and settings.price is None and not listed_price(model):
         raise DataError(
             "--max-cost", f"the price of {model} is not known; give it by --price IN,OUT"
@@ -176,26 +175,7 @@ def _check_workers(options: argparse.Namespace, settings: Settings) -> None:
 
 
 def _connect(plan: Plan) -> Model:
-    # The clients' libraries take seconds to import, and only a live model needs them.
-    from runner.models.connect import connect
-    from runner.models.prices import Price
-
-    settings = plan.settings
-    price = None
-    if settings.price is not None:
-        price = Price(settings.price[0] / 1e6, settings.price[1] / 1e6)
-    try:
-        return connect(
-            plan.model,
-            base_url=settings.base_url,
-            sampling=settings.sampling(),
-            extra_headers=settings.extra_headers,
-            extra_body=settings.extra_body,
-            timeout=settings.timeout,
-            price=price,
-        )
-    except FatalError as error:
-        raise DataError("--model", str(error)) from None
+    return connect(plan.model, plan.settings.request_options())
 
 
 def _print_result(

@@ -13,11 +13,14 @@ from typing import Any, Literal, get_type_hints
 from urllib.parse import urlsplit, urlunsplit
 
 from checkers.profile import Mode
+from runner.models.base import Price, RequestOptions
 from runner.models.conversation import ReasoningPolicy
 from trajectories.errors import DataError
 
 FunctionDocs = Literal["own", "bfcl"]
 """Whose function documents the model is shown."""
+
+_SAMPLING = ("temperature", "top_p", "seed", "max_tokens")
 
 
 @dataclass(frozen=True)
@@ -62,15 +65,17 @@ class Settings:
     max_requests: int | None = None
     max_cost: float | None = None
 
-    def sampling(self) -> dict[str, Any]:
-        """Return the sampling parameters that were given, by the name the server knows."""
-        given = {
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "seed": self.seed,
-            "max_tokens": self.max_tokens,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+    def request_options(self) -> RequestOptions:
+        """Return how the model is reached, with the sampling parameters that were given."""
+        given = {name: getattr(self, name) for name in _SAMPLING}
+        return RequestOptions(
+            base_url=self.base_url,
+            sampling={name: value for name, value in given.items() if value is not None},
+            extra_headers=self.extra_headers,
+            extra_body=self.extra_body,
+            timeout=self.timeout,
+            price=self.price and Price(self.price[0] / 1e6, self.price[1] / 1e6),
+        )
 
     def defining(self) -> dict[str, Any]:
         """Return what defines a run's result: all but how hard it pushes and what it may cost.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, NamedTuple, Protocol
@@ -56,6 +57,43 @@ class Usage(NamedTuple):
     """Part of the prompt that was cached."""
     reasoning: int | None = None
     """Part of the completion that was reasoning."""
+
+
+class Price(NamedTuple):
+    """US dollars per token."""
+
+    input: float
+    output: float
+    cached: float | None = None
+    """Of input that was cached; None where it is not known to be cheaper."""
+
+    def of(self, usage: Usage) -> float | None:
+        """Return the US dollars for one request, None where nobody counted its tokens."""
+        if usage.prompt is None or usage.completion is None:
+            return None
+        cached = min(usage.cached or 0, usage.prompt) if self.cached is not None else 0
+        fresh = usage.prompt - cached
+        return fresh * self.input + cached * (self.cached or 0) + usage.completion * self.output
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    """How a model is reached, and what goes with every request."""
+
+    base_url: str | None = None
+    """An OpenAI-compatible server, or another place of the provider's than the usual one."""
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    """Settings such as temperature, top_p, seed and max_tokens, by OpenAI's names for them."""
+    extra_headers: Mapping[str, str] = field(default_factory=dict)
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    """Further members of the body as the server knows them; they win over ``sampling``."""
+    timeout: float = 600.0
+    """Seconds that a request may take as a whole."""
+    price: Price | None = None
+    """What tokens cost; None for what is listed, where something is."""
+
+
+USUAL = RequestOptions()
 
 
 class Reply(NamedTuple):

@@ -1,72 +1,101 @@
-"""From a model's name to a client for it; the clients' libraries are imported when needed."""
+"""From a model's name to a client for it, and to what it costs.
+
+The clients' libraries take seconds to import, and only a live model needs them.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import Any
 
-from runner.models.base import FatalError, Model
-from runner.models.prices import Price, listed_price
+from runner.models.base import USUAL, FatalError, Model, Price, RequestOptions
+from trajectories.errors import DataError
 
 _LIBRARIES = ("aiohttp", "httpx", "litellm", "openai", "yarl")
 _OPENAI_HOST = "api.openai.com"
+# A file of litellm's, since litellm itself is slow to import.
+_PRICES = "litellm/model_prices_and_context_window_backup.json"
 
 
-def connect(
-    name: str,
-    *,
-    base_url: str | None = None,
-    sampling: Mapping[str, Any] | None = None,
-    extra_headers: Mapping[str, str] | None = None,
-    extra_body: Mapping[str, Any] | None = None,
-    timeout: float = 600.0,
-    price: Price | None = None,
-) -> Model:
+def connect(name: str, options: RequestOptions = USUAL) -> Model:
     """Return a client for a model.
 
     Args:
         name: ``provider/model`` for a provider that litellm knows. Anything else, or any name if
             there is a base URL, is for an OpenAI-compatible server.
-        base_url: Such a server, which gets the name as it is, slashes and all. Without it there is
-            ``OPENAI_BASE_URL``, and then OpenAI itself.
-        sampling: Settings such as temperature, top_p, seed and max_tokens.
-        extra_headers: Further headers.
-        extra_body: Further members of the body.
-        timeout: Seconds that a request may take as a whole.
-        price: What tokens cost; by default what is listed for the provider's model.
+        options: With how it is asked; the server gets the name as it is, slashes and all. Without
+            a base URL there is ``OPENAI_BASE_URL``, and then OpenAI itself.
 
     Raises:
-        FatalError: A package or a key is missing, or a name or setting makes no sense.
+        DataError: A package or a key is missing, or a name or setting makes no sense.
     """
-    settings: dict[str, Any] = {
-        "sampling": sampling,
-        "extra_headers": extra_headers,
-        "extra_body": extra_body,
-        "timeout": timeout,
-    }
-    server = base_url or os.environ.get("OPENAI_BASE_URL") or f"https://{_OPENAI_HOST}/v1"
-    at_openai = _OPENAI_HOST in server
-    provider, slash, _ = name.partition("/")
     try:
-        if slash and provider != "openai" and not base_url:
-            from runner.models.litellm_model import LiteLLMModel, is_provider
-
-            if is_provider(provider):
-                return LiteLLMModel(name, price=price or listed_price(name), **settings)
-            if at_openai:
-                raise FatalError(
-                    f"{provider!r} is no provider that litellm knows; if {name} is served by a "
-                    "server of yours, say where: --base-url"
-                )
-        from runner.models.openai_model import OpenAIModel
+        return _client(name, options)
+    except FatalError as error:
+        raise DataError("--model", str(error)) from None
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _LIBRARIES:
             raise
-        raise FatalError(
-            f"live models need the package {error.name}: pip install 'turnwise[models]'"
-        ) from None
+        message = f"live models need the package {error.name}: pip install 'turnwise[models]'"
+        raise DataError("--model", message) from None
+
+
+def _client(name: str, options: RequestOptions) -> Model:
+    server = options.base_url or os.environ.get("OPENAI_BASE_URL") or f"https://{_OPENAI_HOST}/v1"
+    at_openai = _OPENAI_HOST in server
+    provider, slash, _ = name.partition("/")
+    if slash and provider != "openai" and not options.base_url:
+        from runner.models.litellm_model import LiteLLMModel, is_provider
+
+        if is_provider(provider):
+            return LiteLLMModel(name, _priced(name, options))
+        if at_openai:
+            raise FatalError(
+                f"{provider!r} is no provider that litellm knows; if {name} is served by a "
+                "server of yours, say where: --base-url"
+            )
+    from runner.models.openai_model import OpenAIModel
+
     if at_openai:
-        price = price or listed_price(name)
+        options = _priced(name, options)
         name = name.removeprefix("openai/")
-    return OpenAIModel(name, base_url=server, price=price, **settings)
+    return OpenAIModel(name, replace(options, base_url=server))
+
+
+def _priced(name: str, options: RequestOptions) -> RequestOptions:
+    return replace(options, price=options.price or listed_price(name))
+
+
+def listed_price(model: str) -> Price | None:
+    """Return what litellm's table says that a model costs, None where nobody knows.
+
+    Args:
+        model: ``provider/name``, or the bare name of a model of OpenAI.
+    """
+    provider, _, name = model.partition("/") if "/" in model else ("openai", "", model)
+    entry = _prices().get(model)
+    if entry is None:
+        entry = _prices().get(name, {})
+        if entry.get("litellm_provider") != provider:
+            return None
+    input, output = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+    # The table has zeros for models whose price depends on who runs them.
+    if not input or output is None:
+        return None
+    return Price(input, output, entry.get("cache_read_input_token_cost"))
+
+
+@cache
+def _prices() -> Mapping[str, Mapping[str, Any]]:
+    try:
+        path = Path(str(distribution("litellm").locate_file(_PRICES)))
+        table: Mapping[str, Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    except (PackageNotFoundError, OSError, ValueError):
+        return {}
+    return table

@@ -1,16 +1,87 @@
-"""What it means when there was no answer at all: which failures pass and which will not."""
+"""What all clients do with a request, and what it means when there was no answer at all."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import ssl
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Iterator
+from time import perf_counter
+from typing import Any, ClassVar
 
 import aiohttp
 
-from runner.models.base import FatalError, ModelError, TransientError
-from runner.models.reply import Endpoint, one_line
+from runner.models.base import (
+    FatalError,
+    ModelError,
+    Reply,
+    Request,
+    RequestOptions,
+    TransientError,
+)
+from runner.models.pacing import Pacer
+from runner.models.reply import Endpoint, one_line, read_completion
+
+
+class Client(ABC):
+    """A client for one model: waits its turn, watches the clock, reads the answer, counts dollars.
+
+    Args:
+        endpoint: Who is asked.
+        options: How.
+    """
+
+    FAILURES: ClassVar[tuple[type[Exception], ...]]
+    """What the library raises."""
+
+    def __init__(self, endpoint: Endpoint, options: RequestOptions) -> None:
+        self._endpoint = endpoint
+        self._timeout = options.timeout
+        self._price = options.price
+        self._pacer = Pacer()
+
+    async def ask(self, request: Request) -> Reply:
+        """Make one request, once.
+
+        Raises:
+            TransientError: It may work if tried again.
+            RequestError: This request will never work; others may.
+            FatalError: No request will work.
+        """
+        await self._pacer.turn()
+        sending = self._send(request)
+        start = perf_counter()
+        try:
+            async with asyncio.timeout(self._timeout):
+                answer = await sending
+        except TimeoutError:
+            raise TransientError(
+                f"no answer of {self._endpoint.address} within {self._timeout:g} seconds"
+            ) from None
+        except self.FAILURES as error:
+            raise self._explained(error) from None
+        latency = perf_counter() - start
+        await self._pacer.turn()
+        reply = read_completion(self._body(answer), latency, self._endpoint)
+        return reply._replace(cost=self._price and self._price.of(reply.usage))
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Release connections."""
+
+    @abstractmethod
+    def _send(self, request: Request) -> Awaitable[Any]:
+        """Encode a request, and return what sends it once it is awaited."""
+
+    @abstractmethod
+    def _explained(self, error: Exception) -> ModelError:
+        """Return what it means that the library raised something."""
+
+    @abstractmethod
+    def _body(self, answer: Any) -> object:
+        """Return what an answer says, as parsed JSON."""
 
 
 def explain(error: BaseException, endpoint: Endpoint) -> ModelError:

@@ -7,12 +7,10 @@ is encoded here, with the tools as they were encoded before, and goes out throug
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from time import perf_counter
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.request import getproxies
 
@@ -21,11 +19,16 @@ import httpx
 import openai
 from yarl import URL
 
-from runner.models.base import ChatMessage, FatalError, Reply, Request, TransientError
-from runner.models.connection import explain
-from runner.models.pacing import Pacer
-from runner.models.prices import Price, cost
-from runner.models.reply import Endpoint, classify, read_completion
+from runner.models.base import (
+    ChatMessage,
+    FatalError,
+    ModelError,
+    Request,
+    RequestOptions,
+    TransientError,
+)
+from runner.models.connection import Client, explain
+from runner.models.reply import Endpoint, classify
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_HOST = "api.openai.com"
@@ -40,56 +43,39 @@ _PROTOCOL = ("messages", "tools", "stream", "n")
 """Members of the body that are not settings."""
 
 
-class OpenAIModel:
+class OpenAIModel(Client):
     """A model of an OpenAI-compatible endpoint.
+
+    ``OPENAI_API_KEY`` has its key; only OpenAI itself must have one.
 
     Args:
         name: The model's name as the endpoint knows it.
-        base_url: Where the endpoint is; by default ``OPENAI_BASE_URL``, or else OpenAI itself.
-        api_key: By default ``OPENAI_API_KEY``; only OpenAI itself must have one.
-        sampling: Members of the body such as temperature, top_p, seed and max_tokens.
-        extra_headers: Further headers.
-        extra_body: Further members of the body; they win over ``sampling``.
-        timeout: Seconds that a request may take as a whole.
-        price: What tokens cost, or None where nobody knows.
+        options: How it is reached; without a base URL it is where ``OPENAI_BASE_URL`` says, or else
+            OpenAI itself.
 
     Raises:
         FatalError: No request can work: there is no key, or a setting makes no sense.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        sampling: Mapping[str, Any] | None = None,
-        extra_headers: Mapping[str, str] | None = None,
-        extra_body: Mapping[str, Any] | None = None,
-        timeout: float = 600.0,
-        price: Price | None = None,
-    ) -> None:
-        url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
-        key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
+    FAILURES = (openai.APIStatusError, openai.APIConnectionError)
+
+    def __init__(self, name: str, options: RequestOptions) -> None:
+        url = _checked_url(options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
+        key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not key and url.host == OPENAI_HOST:
             raise FatalError(
                 "OpenAI wants an API key: set OPENAI_API_KEY, or name another base URL"
             )
-        headers = _checked_headers({"OPENAI_API_KEY": key, **(extra_headers or {})})
-        self._endpoint = Endpoint(
-            name,
-            f"{url.scheme}://{url.netloc.decode('ascii')}{url.path}",
-            tuple(_secrets(headers)),
-            "set OPENAI_API_KEY to one that it accepts",
-        )
+        headers = _checked_headers({"OPENAI_API_KEY": key, **options.extra_headers})
+        address = f"{url.scheme}://{url.netloc.decode('ascii')}{url.path}"
+        secrets = tuple(_secrets(headers))
+        advice = "set OPENAI_API_KEY to one that it accepts"
+        super().__init__(Endpoint(name, address, secrets, advice), options)
         del headers["OPENAI_API_KEY"]
         # The client takes longer to complete a URL than to send the request.
         self._url = str(url.copy_with(path=f"{url.path.rstrip('/')}/chat/completions"))
-        self._head = _head({"model": name, **(sampling or {}), **(extra_body or {})})
+        self._head = _head({"model": name, **options.sampling, **options.extra_body})
         self._encoder = _Encoder()
-        self._timeout = timeout
-        self._price = price
-        self._pacer = Pacer()
         self._client = openai.AsyncOpenAI(
             api_key=key or _NO_KEY,
             base_url=str(url),
@@ -98,55 +84,30 @@ class OpenAIModel:
             http_client=_AiohttpClient(secure=url.scheme == "https"),
         )
 
-    async def ask(self, request: Request) -> Reply:
-        """Make one request, once.
-
-        Raises:
-            TransientError: It may work if tried again.
-            RequestError: This request will never work; others may.
-            FatalError: No request will work.
-        """
-        await self._pacer.turn()
-        content = self._encoded(request)
-        start = perf_counter()
-        try:
-            async with asyncio.timeout(self._timeout):
-                response = await self._client.post(
-                    self._url, content=content, cast_to=httpx.Response
-                )
-        except openai.APIStatusError as error:
-            said = error.response
-            raise classify(
-                said.status_code, _parsed(said.content), said.headers, self._endpoint
-            ) from None
-        except TimeoutError:
-            raise TransientError(
-                f"no answer of {self._endpoint.address} within {self._timeout:g} seconds"
-            ) from None
-        except openai.APIConnectionError as error:
-            raise explain(error, self._endpoint) from None
-        latency = perf_counter() - start
-        await self._pacer.turn()
-        reply = read_completion(self._body(response), latency, self._endpoint)
-        return reply._replace(cost=cost(reply.usage, self._price))
-
     async def close(self) -> None:
         """Release connections."""
         await self._client.close()
 
-    def _encoded(self, request: Request) -> bytes:
+    def _send(self, request: Request) -> Awaitable[httpx.Response]:
         parts = [self._head, self._encoder.encoded(request.messages)]
         if request.tools is not None and request.tools.tools:
             parts += [b',"tools":', request.tools.encoded]
-        return b"".join([*parts, b"}"])
+        content = b"".join([*parts, b"}"])
+        return self._client.post(self._url, content=content, cast_to=httpx.Response)
 
-    def _body(self, response: httpx.Response) -> object:
-        body = _parsed(response.content)
+    def _explained(self, error: Exception) -> ModelError:
+        if not isinstance(error, openai.APIStatusError):
+            return explain(error, self._endpoint)
+        said = error.response
+        return classify(said.status_code, _parsed(said.content), said.headers, self._endpoint)
+
+    def _body(self, answer: httpx.Response) -> object:
+        body = _parsed(answer.content)
         if not isinstance(body, str):
             return body
-        kind = response.headers.get("content-type", "no stated type")
+        kind = answer.headers.get("content-type", "no stated type")
         raise TransientError(
-            f"{self._endpoint.address} sent {len(response.content)} bytes of {kind} that are no "
+            f"{self._endpoint.address} sent {len(answer.content)} bytes of {kind} that are no "
             "JSON object; should this go on, check the base URL"
         )
 

@@ -11,7 +11,7 @@ from envs.errors import BackendFault
 from runner.live.engine import Engine
 from runner.live.engine import Limits as EngineLimits
 from runner.live.loop import Ask
-from runner.models.base import FatalError, ModelError, Reply, Request
+from runner.models.base import ModelError, Reply, Request, RequestOptions
 from runner.models.connect import connect
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
@@ -19,7 +19,6 @@ from runner.models.tools import toolbox_of
 from runner.rollouts.fallible import Errors, FallibleModel
 from runner.rollouts.search import Found, Limits, Propose, search
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepare import prepare
 from trajectories.schema import Trajectory
 
@@ -97,10 +96,7 @@ async def _live(what: Search, trajectories: Sequence[Trajectory], children: int)
     def keep(searched: Searched) -> None:
         done[searched.id] = searched
 
-    try:
-        model = connect(what.model, base_url=what.base_url)
-    except FatalError as error:
-        raise DataError("--model", str(error)) from None
+    model = connect(what.model, RequestOptions(base_url=what.base_url))
     try:
         limits = EngineLimits(concurrency=what.concurrency, attempts=_ATTEMPTS)
         await Engine[Trajectory, Searched](model, limits, Random(0)).run(trajectories, do, keep)

@@ -14,6 +14,7 @@ from runner.live.campaign import Plan
 from runner.live.conduct import conduct, open_jobs
 from runner.live.ray.episodes import conduct_on_ray
 from runner.live.settings import Settings
+from runner.models.base import RequestOptions
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
 from runner.records.store import RunStore, read_run
@@ -34,7 +35,7 @@ SOME = list(DATA.trajectories.values())[:12]
 def connect(folder, plan):
     """Connect to the server, and note which process did."""
     (folder / str(os.getpid())).touch()
-    return OpenAIModel("fake", base_url=plan.settings.base_url)
+    return OpenAIModel("fake", RequestOptions(base_url=plan.settings.base_url))
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ class Runs:
         plan = self.plan()
         with self.store(name, plan) as store:
             jobs = open_jobs(store, SOME, 1, None)
-            make = partial(OpenAIModel, "fake", base_url=plan.settings.base_url)
+            make = partial(OpenAIModel, "fake", plan.settings.request_options())
             await conduct(plan, store, jobs, make, lambda engine: lambda record: None)
 
     def comparable(self, name):

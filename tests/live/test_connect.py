@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from runner.models import prices
-from runner.models.base import FatalError, Usage
-from runner.models.connect import connect
+from runner.models import connect as connection
+from runner.models.base import Price, RequestOptions, Usage
+from runner.models.connect import connect, listed_price
 from runner.models.litellm_model import LiteLLMModel
 from runner.models.openai_model import OpenAIModel
-from runner.models.prices import Price, cost, listed_price
 from tests.live.asking import ask
 from tests.servers.serving import FakeServer
+from trajectories.errors import DataError
 
 ROOT = Path(__file__).parents[2]
 KEY = "sk-test-0123456789abcdef"
@@ -31,7 +31,10 @@ KEY = "sk-test-0123456789abcdef"
     ],
 )
 def test_with_a_base_url_the_name_is_the_servers(server: FakeServer, name: str, sent: str) -> None:
-    model = connect(name, base_url=server.base_url, sampling={"seed": 1}, extra_body={"top_k": 2})
+    model = connect(
+        name,
+        RequestOptions(base_url=server.base_url, sampling={"seed": 1}, extra_body={"top_k": 2}),
+    )
     assert isinstance(model, OpenAIModel)
     reply = ask(model)
     assert (reply.text, reply.cost) == ("Yes.", None)
@@ -62,7 +65,7 @@ def test_openai_itself(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_openai_itself_wants_a_key() -> None:
-    with pytest.raises(FatalError, match="set OPENAI_API_KEY"):
+    with pytest.raises(DataError, match="set OPENAI_API_KEY"):
         connect("gpt-4o")
 
 
@@ -74,13 +77,13 @@ def test_other_providers(name: str) -> None:
 
 
 def test_a_price_of_the_users_wins() -> None:
-    model = connect("gemini/gemini-2.5-pro", price=Price(1.0, 2.0))
+    model = connect("gemini/gemini-2.5-pro", RequestOptions(price=Price(1.0, 2.0)))
     assert isinstance(model, LiteLLMModel)
     assert model._price == Price(1.0, 2.0)
 
 
 def test_an_unknown_provider() -> None:
-    with pytest.raises(FatalError, match=r"'meta-llama' is no provider .* --base-url"):
+    with pytest.raises(DataError, match=r"'meta-llama' is no provider .* --base-url"):
         connect("meta-llama/Llama-3")
 
 
@@ -99,7 +102,7 @@ def test_a_missing_package(package: str, name: str) -> None:
     )
     last = done.stderr.splitlines()[-1]
     assert f"need the package {package}: pip install 'turnwise[models]'" in last
-    assert last.startswith("runner.models.base.FatalError")
+    assert last.startswith("trajectories.errors.DataError: --model: ")
 
 
 def test_listed_prices() -> None:
@@ -118,10 +121,10 @@ def test_an_unknown_price_is_unknown(name: str) -> None:
 
 
 def test_without_litellm_no_price_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prices, "_TABLE", "litellm/no-such-file.json")
-    prices._table.cache_clear()
+    monkeypatch.setattr(connection, "_PRICES", "litellm/no-such-file.json")
+    connection._prices.cache_clear()
     assert listed_price("gpt-4o") is None
-    prices._table.cache_clear()
+    connection._prices.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -131,11 +134,10 @@ def test_without_litellm_no_price_is_known(monkeypatch: pytest.MonkeyPatch) -> N
         (Usage(10, 5, 4), Price(2.0, 3.0, 1.0), 31.0),
         (Usage(10, 5, 4), Price(2.0, 3.0), 35.0),
         (Usage(10, 5, 40), Price(2.0, 3.0, 1.0), 25.0),
-        (Usage(10, 5), None, None),
         (Usage(None, 5), Price(2.0, 3.0), None),
         (Usage(10, None), Price(2.0, 3.0), None),
         (Usage(0, 0), Price(2.0, 3.0), 0.0),
     ],
 )
-def test_cost(usage: Usage, price: Price | None, dollars: float | None) -> None:
-    assert cost(usage, price) == dollars
+def test_cost(usage: Usage, price: Price, dollars: float | None) -> None:
+    assert price.of(usage) == dollars

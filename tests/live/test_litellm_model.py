@@ -15,14 +15,15 @@ from checkers.replies.decoding import decode_tool_calls
 from runner.models.base import (
     FatalError,
     ModelError,
+    Price,
     Reply,
     Request,
     RequestError,
+    RequestOptions,
     TransientError,
     Usage,
 )
 from runner.models.litellm_model import LiteLLMModel, is_provider
-from runner.models.prices import Price
 from tests.live.asking import REQUESTS, ask, talk
 from tests.servers.faults import FAULTS, fault
 from tests.servers.serving import Answer, FakeServer, as_json
@@ -42,7 +43,7 @@ REFUSED = [name for name, shape in SHAPES.items() if shape.error]
 @pytest.mark.parametrize("name", KEPT)
 def test_shape(server: FakeServer, name: str, mode: str) -> None:
     server.answer = fault(name)
-    reply = ask(LiteLLMModel(NAME, base_url=server.base_url), mode)
+    reply = ask(LiteLLMModel(NAME, RequestOptions(base_url=server.base_url)), mode)
     assert reply._asdict() == {
         **expected(SHAPES[name]),
         "latency": reply.latency,
@@ -61,7 +62,7 @@ def test_an_odd_shape_is_read_rightly_or_not_at_all(server: FakeServer, name: st
     server.answer = fault(name)
     came: object
     try:
-        came = meaning(ask(LiteLLMModel(NAME, base_url=server.base_url)))
+        came = meaning(ask(LiteLLMModel(NAME, RequestOptions(base_url=server.base_url))))
     except TransientError as error:
         came = str(error).partition(": ")[2]
     assert came in (meaning(SHAPES[name]), "an answer that litellm cannot read")
@@ -71,7 +72,7 @@ def test_an_odd_shape_is_read_rightly_or_not_at_all(server: FakeServer, name: st
 def test_an_error_is_never_a_reply(server: FakeServer, name: str) -> None:
     server.answer = fault(name)
     with pytest.raises(ModelError) as caught:
-        ask(LiteLLMModel(NAME, base_url=server.base_url))
+        ask(LiteLLMModel(NAME, RequestOptions(base_url=server.base_url)))
     assert "\n" not in str(caught.value)
 
 
@@ -87,7 +88,7 @@ def test_fault(server: FakeServer, kind: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HOSTED_VLLM_API_KEY", KEY)
     server.answer = fault(kind)
     with pytest.raises(ModelError) as caught:
-        ask(LiteLLMModel(NAME, base_url=server.base_url, timeout=0.5))
+        ask(LiteLLMModel(NAME, RequestOptions(base_url=server.base_url, timeout=0.5)))
     assert type(caught.value) is MEANING[kind]
     assert "\n" not in str(caught.value)
     assert KEY not in str(caught.value)
@@ -105,17 +106,19 @@ def test_fault(server: FakeServer, kind: str, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "no-such-host.invalid"])
 def test_nobody_there(host: str) -> None:
     with pytest.raises(TransientError) as caught:
-        ask(LiteLLMModel(NAME, base_url=f"http://{host}/v1"))
+        ask(LiteLLMModel(NAME, RequestOptions(base_url=f"http://{host}/v1")))
     assert caught.value.unreachable
 
 
 def test_what_is_sent(server: FakeServer) -> None:
     model = LiteLLMModel(
         NAME,
-        base_url=server.base_url,
-        sampling={"temperature": 0.5, "seed": 7, "max_tokens": 9},
-        extra_headers={"X-Who": "me"},
-        extra_body={"top_k": 3},
+        RequestOptions(
+            base_url=server.base_url,
+            sampling={"temperature": 0.5, "seed": 7, "max_tokens": 9},
+            extra_headers={"X-Who": "me"},
+            extra_body={"top_k": 3},
+        ),
     )
     ask(model)
     assert server.last is not None
@@ -140,7 +143,7 @@ def test_the_conversation_stays_as_it_is(server: FakeServer) -> None:
         {"role": "tool", "tool_call_id": "call_1", "content": "/"},
     ]  # fmt: skip
     before = json.dumps(messages)
-    model = LiteLLMModel(NAME, base_url=server.base_url)
+    model = LiteLLMModel(NAME, RequestOptions(base_url=server.base_url))
     talk(model, lambda model: model.ask(Request(messages, REQUESTS["fc"].tools)))
     assert json.dumps(messages) == before
     assert server.last is not None
@@ -152,7 +155,8 @@ def test_a_setting_that_a_provider_does_not_take_is_an_error(
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     model = LiteLLMModel(
-        "anthropic/claude-sonnet-4-5", base_url=server.base_url, sampling={"seed": 1}
+        "anthropic/claude-sonnet-4-5",
+        RequestOptions(base_url=server.base_url, sampling={"seed": 1}),
     )
     with pytest.raises(FatalError, match=r"claude-sonnet-4-5 does not take 'seed'"):
         ask(model)
@@ -178,7 +182,10 @@ def test_another_protocol(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     server.answer = lambda _: as_json(ANTHROPIC)
     reply = ask(
-        LiteLLMModel("anthropic/claude-sonnet-4-5", base_url=server.base_url.removesuffix("/v1"))
+        LiteLLMModel(
+            "anthropic/claude-sonnet-4-5",
+            RequestOptions(base_url=server.base_url.removesuffix("/v1")),
+        )
     )
     assert server.last is not None
     assert server.last.path == "/v1/messages"
@@ -211,7 +218,7 @@ def test_errors_of_another_protocol(
     body = {"type": "error", "error": {"type": kind, "message": "Sorry."}}
     server.answer = lambda _: as_json(body, status)
     with pytest.raises(ModelError) as caught:
-        ask(LiteLLMModel("anthropic/claude-sonnet-4-5", base_url=server.base_url))
+        ask(LiteLLMModel("anthropic/claude-sonnet-4-5", RequestOptions(base_url=server.base_url)))
     assert type(caught.value) is error
     assert "Sorry." in str(caught.value)
     assert server.requests == 1
@@ -219,7 +226,9 @@ def test_errors_of_another_protocol(
 
 def test_cost(server: FakeServer) -> None:
     server.answer = fault("usage-details")
-    reply = ask(LiteLLMModel(NAME, base_url=server.base_url, price=Price(2.0, 10.0, 1.0)))
+    reply = ask(
+        LiteLLMModel(NAME, RequestOptions(base_url=server.base_url, price=Price(2.0, 10.0, 1.0)))
+    )
     assert reply.cost == 4 * 2 + 8 * 1 + 3 * 10
 
 
@@ -234,7 +243,7 @@ def test_many_at_once(server: FakeServer) -> None:
         requests = [Request([{"role": "user", "content": str(n)}], None) for n in range(40)]
         return [reply.text for reply in await asyncio.gather(*map(model.ask, requests))]
 
-    model = LiteLLMModel(NAME, base_url=server.base_url)
+    model = LiteLLMModel(NAME, RequestOptions(base_url=server.base_url))
     assert talk(model, talking) == [str(number) for number in range(40)]
 
 
@@ -245,12 +254,13 @@ def test_providers() -> None:
     assert not is_provider("meta-llama")
 
 
-def test_importing_it_asks_the_network_for_nothing_and_says_nothing() -> None:
+def test_loading_it_asks_the_network_for_nothing_and_says_nothing() -> None:
     code = (
         "import socket\n"
         "def refuse(*a, **k): raise SystemExit('asked the network')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
-        "import runner.models.litellm_model"
+        "from runner.models.litellm_model import library\n"
+        "library()"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False

@@ -13,17 +13,19 @@ from typing import Any
 import pytest
 
 from runner.models.base import (
+    USUAL,
     FatalError,
     ModelError,
+    Price,
     Reply,
     Request,
     RequestError,
+    RequestOptions,
     ToolList,
     TransientError,
     Usage,
 )
 from runner.models.openai_model import OpenAIModel
-from runner.models.prices import Price
 from tests.live.asking import CERTIFICATE, QUESTION, REQUESTS, ask, talk
 from tests.servers.faults import FAULTS, fault, now_and_then, scripted
 from tests.servers.serving import Answer, FakeServer, as_json
@@ -38,7 +40,7 @@ KEY = "sk-test-0123456789abcdef"
 def test_shape(server: FakeServer, name: str, mode: str) -> None:
     shape = SHAPES[name]
     server.answer = fault(name)
-    model = OpenAIModel("fake", base_url=server.base_url)
+    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url))
     if shape.error is None:
         reply = ask(model, mode)
         assert reply._asdict() == {**expected(shape), "latency": reply.latency, "cost": None}
@@ -74,12 +76,13 @@ MEANING: dict[str, tuple[type[ModelError], str]] = {
 
 
 @pytest.mark.parametrize("kind", FAULTS)
-def test_fault(server: FakeServer, kind: str) -> None:
+def test_fault(server: FakeServer, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     server.answer = fault(kind)
     error, says = MEANING[kind]
     start = perf_counter()
     with pytest.raises(ModelError) as caught:
-        ask(OpenAIModel("fake", base_url=server.base_url, api_key=KEY, timeout=0.3))
+        ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url, timeout=0.3)))
     assert type(caught.value) is error
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -91,7 +94,7 @@ def test_fault(server: FakeServer, kind: str) -> None:
 def test_retry_after_is_passed_on(server: FakeServer) -> None:
     server.answer = fault("429")
     with pytest.raises(TransientError) as caught:
-        ask(OpenAIModel("fake", base_url=server.base_url))
+        ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)))
     assert (caught.value.retry_after, caught.value.unreachable) == (1.0, False)
 
 
@@ -109,7 +112,7 @@ def closed_port() -> int:
 )
 def test_nobody_there(host: str, says: str) -> None:
     with pytest.raises(TransientError) as caught:
-        ask(OpenAIModel("fake", base_url=f"http://{host}/v1"))
+        ask(OpenAIModel("fake", RequestOptions(base_url=f"http://{host}/v1")))
     assert caught.value.unreachable
     assert says in str(caught.value)
 
@@ -125,7 +128,7 @@ def tls() -> ssl.SSLContext:
 def test_a_certificate_that_nobody_signed_is_fatal(tls: ssl.SSLContext) -> None:
     with FakeServer(fault("text"), tls=tls) as server:
         with pytest.raises(FatalError, match=r"certificate of https://.*self-signed"):
-            ask(OpenAIModel("fake", base_url=server.base_url))
+            ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)))
         assert server.requests == 0
 
 
@@ -134,17 +137,19 @@ def test_a_certificate_that_the_user_trusts_is_fine(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     with FakeServer(fault("text"), tls=tls) as server:
-        assert ask(OpenAIModel("fake", base_url=server.base_url)).text == "Yes."
+        assert ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url))).text == "Yes."
 
 
-def test_what_is_sent(server: FakeServer) -> None:
+def test_what_is_sent(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     model = OpenAIModel(
         "org/fake",
-        base_url=f"{server.base_url}/",
-        api_key=KEY,
-        sampling={"temperature": 0.5, "seed": 7, "max_tokens": 9},
-        extra_headers={"X-Who": "me"},
-        extra_body={"top_k": 3, "seed": 8},
+        RequestOptions(
+            base_url=f"{server.base_url}/",
+            sampling={"temperature": 0.5, "seed": 7, "max_tokens": 9},
+            extra_headers={"X-Who": "me"},
+            extra_body={"top_k": 3, "seed": 8},
+        ),
     )
     ask(model)
     assert server.last is not None
@@ -166,7 +171,7 @@ def test_what_is_sent(server: FakeServer) -> None:
 
 @pytest.mark.parametrize("tools", [None, ToolList([])])
 def test_no_tools_are_not_sent_as_an_empty_list(server: FakeServer, tools: ToolList | None) -> None:
-    model = OpenAIModel("fake", base_url=server.base_url)
+    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url))
     talk(model, lambda model: model.ask(Request(QUESTION, tools)))
     assert server.last is not None
     assert server.last.body.keys() == {"model", "messages"}
@@ -203,7 +208,7 @@ def test_a_growing_conversation_is_sent_whole(server: FakeServer) -> None:
             wanted.append(list(other))
         return reply
 
-    talk(OpenAIModel("fake", base_url=server.base_url), talking)
+    talk(OpenAIModel("fake", RequestOptions(base_url=server.base_url)), talking)
     assert seen == wanted
 
 
@@ -212,48 +217,50 @@ def test_the_key_comes_from_the_environment(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-    ask(OpenAIModel("fake"))
+    ask(OpenAIModel("fake", USUAL))
     assert server.last is not None
     assert server.last.headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_a_local_server_needs_no_key(server: FakeServer) -> None:
-    ask(OpenAIModel("fake", base_url=server.base_url))
+    ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)))
     assert server.last is not None
     assert server.last.headers["authorization"].startswith("Bearer ")
 
 
 @pytest.mark.parametrize(
-    ("settings", "says"),
+    ("key", "settings", "says"),
     [
-        ({}, "set OPENAI_API_KEY"),
-        ({"base_url": "localhost:8000/v1"}, "must be like http://localhost:8000/v1"),
-        ({"base_url": "http://[::1"}, "not valid"),
-        ({"base_url": "http://me:hush@localhost/v1"}, "an Authorization header"),
-        ({"api_key": "two\nlines"}, "characters that cannot be sent"),
-        ({"api_key": KEY, "extra_headers": {"X": "é"}}, "X has characters that cannot be sent"),
-        ({"api_key": KEY, "extra_body": {"stream": True}}, "'stream' cannot be set"),
-        ({"api_key": KEY, "sampling": {"temperature": float("nan")}}, "cannot be sent"),
+        ("", {}, "set OPENAI_API_KEY"),
+        ("", {"base_url": "localhost:8000/v1"}, "must be like http://localhost:8000/v1"),
+        ("", {"base_url": "http://[::1"}, "not valid"),
+        ("", {"base_url": "http://me:hush@localhost/v1"}, "an Authorization header"),
+        ("two\nlines", {}, "characters that cannot be sent"),
+        (KEY, {"extra_headers": {"X": "é"}}, "X has characters that cannot be sent"),
+        (KEY, {"extra_body": {"stream": True}}, "'stream' cannot be set"),
+        (KEY, {"sampling": {"temperature": float("nan")}}, "cannot be sent"),
     ],
 )
-def test_settings_that_cannot_work(settings: dict[str, Any], says: str) -> None:
+def test_settings_that_cannot_work(
+    key: str, settings: dict[str, Any], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
     with pytest.raises(FatalError, match=says) as caught:
-        OpenAIModel("fake", **settings)
+        OpenAIModel("fake", RequestOptions(**settings))
     assert not {KEY, "hush"} & set(str(caught.value).split())
 
 
 def test_other_secrets_are_masked_too(server: FakeServer) -> None:
     server.answer = lambda asked: as_json({"error": asked.headers["x-auth-token"]}, 400)
-    model = OpenAIModel(
-        "fake", base_url=server.base_url, extra_headers={"X-Auth-Token": "hush hush1"}
-    )
+    headers = {"X-Auth-Token": "hush hush1"}
+    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url, extra_headers=headers))
     with pytest.raises(RequestError) as caught:
         ask(model)
     assert "hush" not in str(caught.value)
 
 
 def test_a_query_in_the_base_url_stays(server: FakeServer) -> None:
-    ask(OpenAIModel("fake", base_url=f"{server.base_url}?version=2"))
+    ask(OpenAIModel("fake", RequestOptions(base_url=f"{server.base_url}?version=2")))
     assert server.last is not None
     assert server.last.path == "/v1/chat/completions?version=2"
 
@@ -261,13 +268,16 @@ def test_a_query_in_the_base_url_stays(server: FakeServer) -> None:
 def test_a_compressed_answer_is_read(server: FakeServer) -> None:
     body = gzip.compress(json.dumps(SHAPES["call"].body).encode())
     server.answer = lambda _: Answer(body, headers=(("content-encoding", "gzip"),))
-    assert ask(OpenAIModel("fake", base_url=server.base_url)).tool_calls == SHAPES["call"].calls
+    assert (
+        ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url))).tool_calls
+        == SHAPES["call"].calls
+    )
 
 
 def test_a_body_that_is_not_compressed_as_it_says_is_lost(server: FakeServer) -> None:
     server.answer = lambda _: Answer(b"{}", headers=(("content-encoding", "gzip"),))
     with pytest.raises(TransientError):
-        ask(OpenAIModel("fake", base_url=server.base_url))
+        ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)))
 
 
 def test_a_redirect_is_followed(server: FakeServer) -> None:
@@ -277,18 +287,20 @@ def test_a_redirect_is_followed(server: FakeServer) -> None:
         return Answer(status=307, headers=(("location", "/v2/chat/completions"),))
 
     server.answer = answer
-    assert ask(OpenAIModel("fake", base_url=server.base_url)).text == "Yes."
+    assert ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url))).text == "Yes."
 
 
 def test_a_redirect_in_circles_is_fatal(server: FakeServer) -> None:
     server.answer = lambda _: Answer(status=307, headers=(("location", "/v1/chat/completions"),))
     with pytest.raises(FatalError, match="no usable base URL"):
-        ask(OpenAIModel("fake", base_url=server.base_url))
+        ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)))
 
 
 def test_cost(server: FakeServer) -> None:
     server.answer = fault("usage-details")
-    model = OpenAIModel("fake", base_url=server.base_url, price=Price(2.0, 10.0, 1.0))
+    model = OpenAIModel(
+        "fake", RequestOptions(base_url=server.base_url, price=Price(2.0, 10.0, 1.0))
+    )
     reply = ask(model)
     assert reply.usage == Usage(12, 3, 8, 2)
     assert reply.cost == 4 * 2 + 8 * 1 + 3 * 10
@@ -301,7 +313,11 @@ def test_latency_is_of_the_server_alone(server: FakeServer) -> None:
         replies = await asyncio.gather(*[model.ask(REQUESTS["fc"]) for _ in range(64)])
         return sorted(replies, key=lambda reply: reply.latency)[32]
 
-    assert 0.05 <= talk(OpenAIModel("fake", base_url=server.base_url), talking).latency < 0.1
+    assert (
+        0.05
+        <= talk(OpenAIModel("fake", RequestOptions(base_url=server.base_url)), talking).latency
+        < 0.1
+    )
 
 
 def test_connections_are_kept() -> None:
@@ -312,7 +328,7 @@ def test_connections_are_kept() -> None:
                 await model.ask(REQUESTS["fc"])
             return len(server.connections)
 
-        assert talk(OpenAIModel("fake", base_url=server.base_url), talking) == 1
+        assert talk(OpenAIModel("fake", RequestOptions(base_url=server.base_url)), talking) == 1
 
 
 def test_after_trouble_the_next_request_is_fine(server: FakeServer) -> None:
@@ -324,7 +340,12 @@ def test_after_trouble_the_next_request_is_fine(server: FakeServer) -> None:
                 await model.ask(REQUESTS["fc"])
         return await model.ask(REQUESTS["fc"])
 
-    assert talk(OpenAIModel("fake", base_url=server.base_url, timeout=0.2), talking).text == "Yes."
+    assert (
+        talk(
+            OpenAIModel("fake", RequestOptions(base_url=server.base_url, timeout=0.2)), talking
+        ).text
+        == "Yes."
+    )
     assert server.requests == 8
 
 
@@ -342,7 +363,7 @@ def test_many_requests_meet_trouble_at_random(server: FakeServer) -> None:
     async def talking(model: OpenAIModel) -> list[str | None]:
         return await asyncio.gather(*[one(model) for _ in range(100)])
 
-    model = OpenAIModel("fake", base_url=server.base_url)
+    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url))
     assert talk(model, talking) == ["Yes."] * 100
     assert server.requests > 110
 
@@ -356,5 +377,5 @@ def test_being_interrupted_takes_no_time(server: FakeServer) -> None:
 
     start = perf_counter()
     with pytest.raises(TimeoutError):
-        talk(OpenAIModel("fake", base_url=server.base_url), interrupted)
+        talk(OpenAIModel("fake", RequestOptions(base_url=server.base_url)), interrupted)
     assert perf_counter() - start < 1

@@ -232,10 +232,10 @@ def test_a_file_that_cannot_be_read_is_one_clear_line(tmp_path):
 
 
 def test_only_sampling_parameters_that_were_given_are_sent():
-    assert Settings().sampling() == {}
+    assert Settings().request_options().sampling == {}
     given = Settings(temperature=0.0, seed=0, max_tokens=5, timeout=1.0)
-    assert given.sampling() == {"temperature": 0.0, "seed": 0, "max_tokens": 5}
-    assert Settings(top_p=0.9).sampling() == {"top_p": 0.9}
+    assert given.request_options().sampling == {"temperature": 0.0, "seed": 0, "max_tokens": 5}
+    assert Settings(top_p=0.9).request_options().sampling == {"top_p": 0.9}
 
 
 def test_values_of_headers_define_no_run():
