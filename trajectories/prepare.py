@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
 from envs.calls import Call, read_call
@@ -43,11 +44,14 @@ def prepare(
 
     Raises:
         DataError: The initial config does not fit the backends.
+        CannotJudge: The entry is of BFCL's data, taken as it is, and contradicts itself.
     """
     template = load_session(dataset, trajectory, checks_arguments=profile.checks_arguments)
     unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
     if unknown:
         message = f"there is no function {', '.join(sorted(unknown))} to hold out"
+        if dataset.tolerant:
+            raise CannotJudge(message)
         raise DataError(f"{dataset.name}: {trajectory.id}", message)
     outcomes = (truth or truth_outcomes)(trajectory, template)
     return Prepared(trajectory, template, outcomes)

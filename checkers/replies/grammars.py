@@ -31,6 +31,16 @@ def parse(text: str, language: Language) -> Node:
     return _parser(language).parse(text.encode("utf-8", "replace")).root_node
 
 
+def require() -> None:
+    """Make sure that both languages can be read.
+
+    Raises:
+        MissingGrammar: The libraries are not installed.
+    """
+    for language in (Language.JAVA, Language.JAVASCRIPT):
+        _parser(language)
+
+
 @cache
 def _parser(language: Language) -> Parser:
     try:

@@ -73,7 +73,10 @@ def execute_runs(dataset: Dataset, models: Mapping[str, Runs], profile: Profile)
     truths: dict[str, Sequence[TurnOutcome]] = {}
     runs: dict[str, dict[str, Run]] = {model: {} for model in models}
     for id in _ids(models):
-        prepared = prepare(dataset, dataset.trajectories[id], profile)
+        try:
+            prepared = prepare(dataset, dataset.trajectories[id], profile)
+        except CannotJudge:
+            continue
         truths[id] = prepared.truth
         for model, entries in models.items():
             if id in entries:

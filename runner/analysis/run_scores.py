@@ -175,7 +175,9 @@ def _judged(path: Path, rules: Rules, notify: Notify) -> RunScores:
         entry, mode = runs[prepared.trajectory.id]
         return run_recorded(prepared, entry.turns, mode, profile, rules.step_limit)
 
-    judged = evaluate(dataset, choose.trajectories(dataset, runs), profile, run)
+    trajectories = choose.trajectories(dataset, runs)
+    choose.require_languages(trajectories)
+    judged = evaluate(dataset, trajectories, profile, run)
     outcomes = [outcome_of_judged(each) for each in judged]
     return RunScores(_name(path), path, profile.name, outcomes, _totals_of_files(path))
 

@@ -134,7 +134,7 @@ def dataset_of(run: RunSource, name: str | None, notify: Notify) -> Dataset:
         ids = [id for id, _ in run.episodes]
         named = any(result_file.category_of(id) for id in ids)
         wanted = result_file.categories_of(ids)
-        return choose.dataset(name or ("bfcl" if named else None), wanted, notify)
+        return _ready(choose.dataset(name or ("bfcl" if named else None), wanted, notify), run)
     then = run.definition["dataset"]
     name = name or (None if then["name"] == "turnwise" else then["name"])
     wanted = choose.categories(run.definition["selection"]["category"], name)
@@ -142,6 +142,13 @@ def dataset_of(run: RunSource, name: str | None, notify: Notify) -> Dataset:
     change = data_change(run, dataset)
     if change is not None:
         notify(f"{run.path}: {change}")
+    return _ready(dataset, run)
+
+
+def _ready(dataset: Dataset, run: RunSource) -> Dataset:
+    """Return a data set of which all that a run has can be judged."""
+    known = dataset.trajectories
+    choose.require_languages(known[id] for id, _ in run.episodes if id in known)
     return dataset
 
 

@@ -64,6 +64,7 @@ def _eval(options: argparse.Namespace) -> int:
     trajectories = choose.part(
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )
+    choose.require_languages(trajectories)
     population = len(everything) if options.sample else len(trajectories)
     if any(REST_CLIENT in trajectory.environments for trajectory in trajectories):
         from runner.data.rest.health import require_up

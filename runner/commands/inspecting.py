@@ -38,8 +38,9 @@ def examined_truth(options: argparse.Namespace) -> Examined | ExaminedAnswer:
         wanted = choose.categories(options.category, name)
     dataset = choose.dataset(name, wanted, note)
     profile = profile_of(options, dataset)
-    prepared = prepare(dataset, choose.trajectory(dataset, options.id), profile)
+    trajectory = choose.trajectory(dataset, options.id)
     with _judged(options.id):
+        prepared = prepare(dataset, trajectory, profile)
         return examine_truth(prepared, profile, options.step_limit)
 
 
@@ -69,8 +70,9 @@ def examined_episodes(
     episodes = [run.episode(options.id, trial) for trial in wanted]
     dataset = dataset_of(run, options.dataset, note)
     profile, step_limit = rules_of(run, dataset, options)
-    prepared = prepare(dataset, choose.trajectory(dataset, options.id), profile)
+    trajectory = choose.trajectory(dataset, options.id)
     with _judged(options.id):
+        prepared = prepare(dataset, trajectory, profile)
         return run, [examine_recorded(prepared, each, profile, step_limit) for each in episodes]
 
 
@@ -117,7 +119,7 @@ def show(lines: Iterable[Line]) -> None:
 
 @contextmanager
 def _judged(id: str) -> Iterator[None]:
-    """Tell the user where there is no verdict on a single turn."""
+    """Tell the user where there is no verdict on an entry."""
     try:
         yield
     except CannotJudge as error:

@@ -47,6 +47,7 @@ def _score(options: argparse.Namespace) -> int:
     dataset = choose.dataset(options.dataset, wanted, note)
     profile = profile_of(options, dataset)
     trajectories = choose.trajectories(dataset, runs)
+    choose.require_languages(trajectories)
     run = partial(run_entry, runs=runs, profile=profile, step_limit=options.step_limit)
     outcomes = judge_all(dataset, trajectories, profile, run, options)
     return report(dataset, profile, trajectories, outcomes, len(trajectories))

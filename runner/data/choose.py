@@ -9,7 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from checkers.calls.errors import MissingGrammar
 from checkers.profile import Mode
+from checkers.replies import grammars
 from envs.errors import ConfigProblem
 from envs.session import check_config
 from runner.data.cache import cache_folder
@@ -80,22 +82,25 @@ def model(name: str, base_url: str | None) -> Model:
 def categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """Return the categories that a comma-separated list names, by themselves or by their suite.
 
-    Without a list these are all that a file holds, and the multi-turn ones of a data set, but for
-    the reference's retired one: it counts in no score.
+    Without a list these are all that a file holds, and the multi-turn ones of a data set. A suite
+    of BFCL is what BFCL publishes: its retired category, which counts in no score, is to be named.
 
     Raises:
         DataError: A name is not a category.
     """
     if names is None:
-        if dataset_name == "bfcl" or (dataset_name or "").startswith("bfcl:"):
-            return [c for c in MULTI_TURN if c is not Category.COMPOSITE]
-        return list(Category) if dataset_name else list(MULTI_TURN)
+        names = "multi_turn" if dataset_name is None or _is_bfcl(dataset_name) else "all"
+    retired = {Category.COMPOSITE} if _is_bfcl(dataset_name) else set()
     wanted: set[str] = set()
     for name in (name.strip() for name in names.split(",")):
         if name not in SUITES and name not in list(Category):
             raise DataError("--category", _unknown(name, "a category", [*SUITES, *Category]))
-        wanted.update(SUITES.get(name, [name]))
+        wanted.update({*SUITES[name]} - retired if name in SUITES else {name})
     return [category for category in Category if category in wanted]
+
+
+def _is_bfcl(dataset_name: str | None) -> bool:
+    return dataset_name is not None and dataset_name.partition(":")[0] == "bfcl"
 
 
 def dataset(
@@ -114,7 +119,7 @@ def dataset(
     """
     if name is None:
         loaded = load_embedded(wanted)
-    elif name == "bfcl" or name.startswith("bfcl:"):
+    elif _is_bfcl(name):
         loaded = load_bfcl(bfcl_folder(name, notify), wanted, name)
     elif name and Path(name).exists():
         loaded = load_path(Path(name), wanted)
@@ -207,6 +212,22 @@ def part(
     if size is not None:
         chosen = sample(chosen, size, seed)
     return chosen[:limit]
+
+
+def require_languages(trajectories: Iterable[Trajectory]) -> None:
+    """Make sure, before any is judged, that the languages of all entries can be read.
+
+    Raises:
+        DataError: An entry is in Java or JavaScript, and the libraries for it are not installed.
+    """
+    for trajectory in trajectories:
+        expects = trajectory.expects
+        if isinstance(expects, ExpectedCalls) and expects.language != "python":
+            try:
+                return grammars.require()
+            except MissingGrammar as error:
+                raise DataError(trajectory.category, str(error)) from None
+    return None
 
 
 def trajectory(data: Dataset, id: str) -> Trajectory:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, NamedTuple
 
+from checkers.calls.errors import CannotJudge
 from checkers.profile import Mode, Profile
 from envs.errors import BackendFault
 from runner.live.engine import Engine
@@ -80,8 +81,11 @@ async def run_searches(
 async def _scripted(
     what: Search, trajectory: Trajectory, children: int, errors: Errors
 ) -> Searched:
-    model = FallibleModel(prepare(what.dataset, trajectory, what.profile), errors, what.seed)
-    return await _one(what, trajectory, children, model)
+    try:
+        prepared = prepare(what.dataset, trajectory, what.profile)
+    except CannotJudge as error:
+        return Searched(trajectory.id, None, str(error))
+    return await _one(what, trajectory, children, FallibleModel(prepared, errors, what.seed))
 
 
 async def _live(what: Search, trajectories: Sequence[Trajectory], children: int) -> list[Searched]:
@@ -107,13 +111,13 @@ async def _live(what: Search, trajectories: Sequence[Trajectory], children: int)
 
 
 async def _one(what: Search, trajectory: Trajectory, children: int, propose: Propose) -> Searched:
-    prepared = prepare(what.dataset, trajectory, what.profile)
     style = Style(toolbox_of(trajectory), read_prompts(), "drop")
     limits = Limits(children, what.max_calls, what.max_nodes)
     try:
+        prepared = prepare(what.dataset, trajectory, what.profile)
         found = await search(
             prepared, style, what.mode, what.profile, propose, limits, what.step_limit
         )
-    except (ModelError, BackendFault) as error:
+    except (ModelError, BackendFault, CannotJudge) as error:
         return Searched(trajectory.id, None, str(error))
     return Searched(trajectory.id, found)

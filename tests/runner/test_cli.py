@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import runner
+from checkers.replies import grammars
 from envs import __version__
 from envs.backends.ticket import TicketAPI
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
@@ -808,3 +809,30 @@ def test_the_harder_categories_are_built_in_any_size(turnwise, tmp_path):
     assert_refused(
         turnwise("dataset", "build", tmp_path / "nowhere", "--source", source), "nowhere"
     )
+
+
+def test_missing_grammars_are_told_before_the_first_entry_is_judged(
+    turnwise, monkeypatch, single_turn, write_lines, help_desk
+):
+    monkeypatch.setitem(sys.modules, "tree_sitter", None)
+    grammars._parser.cache_clear()
+    document = {
+        "name": "f",
+        "description": "",
+        "parameters": {"type": "dict", "properties": {"n": {"type": "long"}}, "required": ["n"]},
+    }
+    path = write_lines("data.jsonl", help_desk, single_turn("java", document, {"f": {"n": [5]}}))
+    advice = "pip install 'turnwise[languages]'"
+    assert_refused(turnwise(*EVAL, "--dataset", path), "simple_java: ", advice)
+    run = write_lines("run.json", *TRUTH_RUN[:1], {"id": "simple_java_0", "result": "f(5)"})
+    for command in ("score", "table", "report"):
+        assert_refused(turnwise(command, run, "--dataset", path), "simple_java: ", advice)
+    assert_refused(turnwise("compare", run, run, "--dataset", path), "simple_java: ", advice)
+    grammars._parser.cache_clear()
+
+
+def test_the_prompts_name_the_option_that_there_is(turnwise):
+    text = (ROOT / "configs" / "prompts" / "default.toml").read_text(encoding="utf-8")
+    flags = set(re.findall(r"--[a-z-]+", text))
+    assert flags
+    assert flags <= set(re.findall(r"--[a-z-]+", turnwise("eval", "--help").out))

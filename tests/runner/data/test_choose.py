@@ -119,8 +119,16 @@ def test_a_category_that_there_is_not(names, message):
 
 def test_a_suite_stands_for_its_categories():
     assert choose.categories("single_turn", None) == list(SINGLE_TURN)
-    assert choose.categories("multi_turn,multiple", "bfcl") == [*MULTI_TURN, Category.MULTIPLE]
+    assert choose.categories("multi_turn,multiple", None) == [*MULTI_TURN, Category.MULTIPLE]
     assert choose.categories("all", None) == list(Category)
+
+
+@pytest.mark.parametrize("name", ["bfcl", "bfcl:folder"])
+def test_a_suite_of_the_reference_is_what_it_publishes(name):
+    published = ALL[:-1]
+    assert choose.categories("multi_turn,multiple", name) == [*published, Category.MULTIPLE]
+    assert Category.COMPOSITE not in choose.categories("all", name)
+    assert choose.categories("multi_turn,composite", name) == ALL
 
 
 # Data sets

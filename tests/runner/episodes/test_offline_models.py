@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from checkers.calls.errors import MissingGrammar
 from checkers.profile import BFCL, STRICT
 from runner.episodes.evaluate import evaluate, run_null, run_oracle
 from runner.episodes.single_turn import oracle_step
-from trajectories.dataset import load_embedded
+from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
@@ -48,3 +50,14 @@ def test_a_missing_grammar_is_one_line(single_turn, monkeypatch):
     monkeypatch.setattr("runner.episodes.single_turn.right_step", fail)
     with pytest.raises(DataError, match=r"simple_java: tree-sitter is not installed: pip install"):
         oracle_step(entry, STRICT)
+
+
+def test_an_entry_of_the_reference_that_contradicts_itself_is_an_error_of_its_own(help_desk):
+    odd = replace(help_desk, id="odd", excluded=("no_such_function",))
+    data = Dataset("bfcl", "1", "", {t.id: t for t in (odd, help_desk)}, tolerant=True)
+    first, second = evaluate(data, [odd, help_desk], BFCL, lambda p: run_oracle(p, BFCL))
+    assert (first.verdict, first.error) == (
+        None,
+        "there is no function no_such_function to hold out",
+    )
+    assert second.verdict.valid
