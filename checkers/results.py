@@ -7,29 +7,17 @@ agrees with one of the ground truth's: all of them, or the entry fails.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from math import isclose
 from typing import Any, Literal, NamedTuple
 
 from checkers.calls.assignment import first_unmatched
 from checkers.calls.errors import CannotJudge
-from checkers.calls.verdict import Failure
+from checkers.verdict import CallEvidence, Reason
 from envs.results import Result
-from envs.state import ABSENT, Difference, to_json
+from envs.state import ABSENT, Difference, brief, to_json
 
 _ROUNDING = 1e-9
 """Largest relative difference of numbers that are the same, calculated in another order."""
-
-
-class ResultReason(StrEnum):
-    """Why results are not right."""
-
-    COUNT = "executable_checker:wrong_count"
-    REFUSED = "executable_checker:execution_error"
-    TYPE = "executable_checker:wrong_result_type"
-    STRUCTURE = "executable_checker:wrong_result_structure"
-    VALUE = "executable_checker:wrong_result_value"
-    NO_MATCH = "executable_checker:cannot_find_match"
 
 
 class Comparison(NamedTuple):
@@ -46,7 +34,7 @@ class Comparison(NamedTuple):
 
 def check_results(
     truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[Comparison]
-) -> Failure | None:
+) -> CallEvidence | None:
     """Compare the results of a model's calls with those of the ground truth.
 
     Args:
@@ -62,7 +50,8 @@ def check_results(
             raise CannotJudge(f"a call of the ground truth is refused: {expected.text}")
     if len(given) != len(truth):
         message = f"{len(truth)} calls expected, {len(given)} made"
-        return Failure(ResultReason.COUNT, message, expected=len(truth), actual=len(given))
+        made = str(len(given))
+        return CallEvidence(Reason.RESULT_COUNT, message, expected=len(truth), actual=made)
     if len(truth) == 1:
         return check_result(truth[0], given[0], comparisons[0])
 
@@ -74,39 +63,40 @@ def check_results(
         return None
     causes = (check_result(truth[left], result, comparisons[left]) for result in given)
     message = f"no call is left that gives {truth[left].text[:200]}"
-    return Failure(ResultReason.NO_MATCH, message, causes=tuple([c for c in causes if c]))
+    return CallEvidence(Reason.RESULT_NO_MATCH, message, causes=tuple([c for c in causes if c]))
 
 
-def check_result(truth: Result, given: Result, comparison: Comparison) -> Failure | None:
+def check_result(truth: Result, given: Result, comparison: Comparison) -> CallEvidence | None:
     """Compare the result of one call with that of a ground-truth call, which succeeded."""
     if not given.ok:
-        return Failure(ResultReason.REFUSED, f"the call is refused: {given.text[:500]}")
+        return CallEvidence(Reason.REFUSED, f"the call is refused: {given.text[:500]}")
     found = next(_disagreements(to_json(truth.value), to_json(given.value), comparison), None)
     if found is None:
         return None
     reason, difference = found
-    return Failure(reason, str(difference), expected=difference.expected, actual=difference.actual)
+    actual = None if difference.actual is ABSENT else brief(difference.actual)
+    return CallEvidence(reason, str(difference), expected=difference.expected, actual=actual)
 
 
 def _disagreements(
     expected: Any, actual: Any, comparison: Comparison, path: str = "result"
-) -> Iterator[tuple[ResultReason, Difference]]:
+) -> Iterator[tuple[Reason, Difference]]:
     """Yield where two JSON values do not agree, in the order of the expected one."""
     if _kind(expected) != _kind(actual):
-        yield ResultReason.TYPE, Difference(path, expected, actual)
+        yield Reason.RESULT_TYPE, Difference(path, expected, actual)
     elif isinstance(expected, list):
         yield from _in_lists(expected, actual, comparison, path)
     elif isinstance(expected, Mapping):
         yield from _in_objects(expected, actual, comparison, path)
     elif comparison.by != "structure" and not _agree(expected, actual, comparison):
-        yield ResultReason.VALUE, Difference(path, expected, actual)
+        yield Reason.RESULT_VALUE, Difference(path, expected, actual)
 
 
 def _in_lists(
     expected: list[Any], actual: list[Any], comparison: Comparison, path: str
-) -> Iterator[tuple[ResultReason, Difference]]:
+) -> Iterator[tuple[Reason, Difference]]:
     if len(expected) != len(actual):
-        yield ResultReason.STRUCTURE, Difference(f"length of {path}", len(expected), len(actual))
+        yield Reason.RESULT_STRUCTURE, Difference(f"length of {path}", len(expected), len(actual))
         return
     for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
         yield from _disagreements(one, other, comparison, f"{path}[{index}]")
@@ -114,12 +104,12 @@ def _in_lists(
 
 def _in_objects(
     expected: Mapping[str, Any], actual: Mapping[str, Any], comparison: Comparison, path: str
-) -> Iterator[tuple[ResultReason, Difference]]:
+) -> Iterator[tuple[Reason, Difference]]:
     for key in {**expected, **actual}:
         place = f"{path}[{key!r}]"
         one, other = expected.get(key, ABSENT), actual.get(key, ABSENT)
         if one is ABSENT or other is ABSENT:
-            yield ResultReason.STRUCTURE, Difference(place, one, other)
+            yield Reason.RESULT_STRUCTURE, Difference(place, one, other)
         else:
             yield from _disagreements(one, other, comparison, place)
 

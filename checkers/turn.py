@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checkers.profile import Profile
-from checkers.verdict import Failure, Reason, TurnOutcome, Verdict
+from checkers.verdict import (
+    Failure,
+    Reason,
+    ResultEvidence,
+    StateEvidence,
+    TurnOutcome,
+    Verdict,
+)
 from envs.results import Result
 
 
@@ -61,9 +68,10 @@ def check_turn(
     if not model.acted:
         return Failure(Reason.EMPTY_TURN)
     if truth.snapshot != model.snapshot:
-        return Failure(Reason.STATE_MISMATCH, truth.snapshot, model.snapshot)
+        differences = tuple(truth.snapshot.differences(model.snapshot))
+        return Failure(Reason.STATE_MISMATCH, StateEvidence(differences))
     missing = missing_results(truth.results, seen)
-    return Failure(Reason.RESPONSE_MISMATCH, missing=missing) if missing else None
+    return Failure(Reason.RESPONSE_MISMATCH, ResultEvidence(missing)) if missing else None
 
 
 def missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[str, ...]:

@@ -1,26 +1,104 @@
-"""The records of judging: what a turn led to, and what became of an episode."""
+"""The records of judging: what a turn led to, why it failed, and what became of an episode."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from envs.results import Result
-from envs.state import Difference, Snapshot, to_json
-
-if TYPE_CHECKING:
-    from checkers.calls.verdict import Failure as CallFailure
+from envs.state import ABSENT, Difference, Snapshot, to_json
 
 
 class Reason(StrEnum):
-    """Why an episode failed. All but the last are the reference's error types."""
+    """Why an episode failed; all but those that say so are BFCL's error types."""
 
-    INFERENCE_ERROR = "multi_turn:inference_error"
-    FORCE_TERMINATED = "multi_turn:force_terminated"
-    EMPTY_TURN = "multi_turn:empty_turn_model_response"
-    STATE_MISMATCH = "multi_turn:instance_state_mismatch"
-    RESPONSE_MISMATCH = "multi_turn:execution_response_mismatch"
-    CHANGE_IN_EMPTY_TURN = "multi_turn:state_change_in_empty_turn"
+    meaning: str
+    """One sentence that explains it, without a full stop."""
+
+    def __new__(cls, value: str, meaning: str = "") -> Self:
+        """Make a member of its value and its meaning."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+    INFERENCE_ERROR = (
+        "multi_turn:inference_error",
+        "there is no record of the model's steps, only an error",
+    )
+    FORCE_TERMINATED = (
+        "multi_turn:force_terminated",
+        "the record does not have the trajectory's number of turns: the step limit ended it",
+    )
+    EMPTY_TURN = (
+        "multi_turn:empty_turn_model_response",
+        "something was to be done, and the model made no call",
+    )
+    STATE_MISMATCH = (
+        "multi_turn:instance_state_mismatch",
+        "the state differs from what the ground truth leads to",
+    )
+    RESPONSE_MISMATCH = (
+        "multi_turn:execution_response_mismatch",
+        "a result that the ground truth needed is not among the model's results so far",
+    )
+    # Ours.
+    CHANGE_IN_EMPTY_TURN = (
+        "multi_turn:state_change_in_empty_turn",
+        "nothing was to be done, and the model changed the state (strict profile only)",
+    )
+
+    DECODER_FAILED = "ast_decoder:decoder_failed", "no call can be read in the answer"
+    WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format", "what was read is not a list of calls"
+    SIMPLE_COUNT = "simple_function_checker:wrong_count", "one call was expected"
+    MULTIPLE_COUNT = "multiple_function_checker:wrong_count", "one call was expected"
+    PARALLEL_COUNT = (
+        "parallel_function_checker_no_order:wrong_count",
+        "another number of calls was expected",
+    )
+    NO_MATCH = (
+        "parallel_function_checker_no_order:cannot_find_match",
+        "one of the expected calls was not made",
+    )
+    FUNCTION = "simple_function_checker:wrong_func_name", "another function was to be called"
+    MISSING_REQUIRED = "simple_function_checker:missing_required", "a required argument is left out"
+    UNEXPECTED = (
+        "simple_function_checker:unexpected_param",
+        "an argument is given that the function does not take, or that was not to be given",
+    )
+    MISSING_OPTIONAL = (
+        "simple_function_checker:missing_optional",
+        "an argument is left out that was needed here",
+    )
+    TYPE = "type_error:simple", "an argument is not of its type"
+    ITEM_TYPE = "type_error:nested", "an element of an argument is not of its type"
+    JAVA_TEXT = "type_error:java", "an argument is not the text of a Java expression"
+    JAVASCRIPT_TEXT = "type_error:js", "an argument is not the text of a JavaScript expression"
+    STRING = "value_error:string", "a text is none of those that are right"
+    LIST = "value_error:list/tuple", "a list is none of those that are right"
+    DICT_KEY = "value_error:dict_key", "an object has not the keys expected"
+    DICT_VALUE = "value_error:dict_value", "a member of an object is none of those that are right"
+    DICT_COUNT = "value_error:list_dict_count", "a list has not the expected number of objects"
+    OTHER_VALUE = "value_error:others", "a value is none of those that are right"
+    DICT_UNCLEAR = "dict_checker:unclear", "there is no object to compare an argument with"
+    DICTS_UNCLEAR = "list_dict_checker:unclear", "there is no list to compare an argument with"
+    CALL_MADE = "irrelevance_error:decoder_success", "no function fits, and one was called"
+    NO_CALL_MADE = "relevance_error:decoder_failed", "a function fits, and none was called"
+
+    # Ours, of entries whose results are compared.
+    RESULT_COUNT = "executable_checker:wrong_count", "another number of calls was expected"
+    REFUSED = "executable_checker:execution_error", "the call is refused"
+    RESULT_TYPE = "executable_checker:wrong_result_type", "a result has a value of another type"
+    RESULT_STRUCTURE = (
+        "executable_checker:wrong_result_structure",
+        "a result has another length, or other keys",
+    )
+    RESULT_VALUE = "executable_checker:wrong_result_value", "a result has another value"
+    RESULT_NO_MATCH = (
+        "executable_checker:cannot_find_match",
+        "one of the expected results was not seen",
+    )
 
 
 class TurnOutcome(NamedTuple):
@@ -34,26 +112,96 @@ class TurnOutcome(NamedTuple):
     """Whether there was at least one step with calls."""
 
 
-class Failure(NamedTuple):
-    """Why one turn failed, with the evidence."""
+class StateEvidence(NamedTuple):
+    """The state is not the one that the ground truth leads to."""
 
-    reason: StrEnum
-    """A Reason, or that of a single turn whose calls are compared."""
-    expected: Snapshot | None = None
-    """The state that the ground truth leads to, where the model's is another one."""
-    actual: Snapshot | None = None
-    """The state that the model's calls have led to."""
-    missing: tuple[str, ...] = ()
-    """Ground-truth results that the model has not seen."""
-    calls: CallFailure | None = None
-    """What is wrong with the calls of a single turn."""
+    differences: tuple[Difference, ...]
+
+
+class ResultEvidence(NamedTuple):
+    """The model has not seen all that it should have."""
+
+    missing: tuple[str, ...]
+    """Ground-truth results, as text."""
+
+
+class CallEvidence(NamedTuple):
+    """What is wrong with the calls of a single turn, with one of them or with its result."""
+
+    reason: Reason
+    message: str
+    """One sentence."""
+    function: str | None = None
+    """The function of the call that is wrong."""
+    parameter: str | None = None
+    """The parameter that is wrong."""
+    expected: Any = ABSENT
+    """What would have been right: a number of calls, a type, a list of allowed values."""
+    actual: str | None = None
+    """What was given, as Python writes it; None where nothing was."""
+    causes: tuple[CallEvidence, ...] = ()
+    """Why each of the calls that could have matched did not."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is wrong and its causes, a line each."""
+        place = ".".join(name for name in (self.function, self.parameter) if name)
+        yield f"{place}: {self.message}" if place else self.message
+        for cause in self.causes:
+            yield from (f"  {line}" for line in cause.lines())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the evidence as one JSON object."""
+        shown: dict[str, Any] = {"error_type": self.reason.value, "message": self.message}
+        if self.function is not None:
+            shown["function"] = self.function
+        if self.parameter is not None:
+            shown["parameter"] = self.parameter
+            if self.expected is not ABSENT:
+                shown["expected"] = to_json(self.expected)
+            if self.actual is not None:
+                shown["actual"] = self.actual
+        if self.causes:
+            shown["causes"] = [cause.to_json() for cause in self.causes]
+        return shown
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """Read what ``to_json`` writes."""
+        return cls(
+            Reason(document["error_type"]),
+            document["message"],
+            document.get("function"),
+            document.get("parameter"),
+            document.get("expected", ABSENT),
+            document.get("actual"),
+            tuple([cls.from_json(cause) for cause in document.get("causes", ())]),
+        )
+
+
+Evidence = StateEvidence | ResultEvidence | CallEvidence
+
+
+class Failure(NamedTuple):
+    """Why one turn failed."""
+
+    reason: Reason
+    evidence: Evidence | None = None
+    """None where the reason says it all."""
 
     @property
-    def differences(self) -> list[Difference]:
+    def differences(self) -> tuple[Difference, ...]:
         """Where the state departs from what the ground truth leads to."""
-        if self.expected is None or self.actual is None:
-            return []
-        return self.expected.differences(self.actual)
+        return self.evidence.differences if isinstance(self.evidence, StateEvidence) else ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Ground-truth results that the model has not seen."""
+        return self.evidence.missing if isinstance(self.evidence, ResultEvidence) else ()
+
+    @property
+    def calls(self) -> CallEvidence | None:
+        """What is wrong with the calls of a single turn."""
+        return self.evidence if isinstance(self.evidence, CallEvidence) else None
 
 
 class Verdict(NamedTuple):
@@ -68,24 +216,62 @@ class Verdict(NamedTuple):
     turns_passed: int
     """Number of turns before the first failing one."""
 
+    @classmethod
+    def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
+        """Return the verdict on an entry of one turn, from what is wrong with it."""
+        if evidence is None:
+            return cls(True, None, None, 1, 1)
+        return cls(False, Failure(evidence.reason, evidence), 0, 1, 0)
+
+    @property
+    def error_type(self) -> str | None:
+        """BFCL's name for what is wrong; None when the episode passes."""
+        return self.failure.reason.value if self.failure else None
+
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as one flat JSON object."""
-        failure = self.failure
         shown: dict[str, Any] = {
             "valid": self.valid,
-            "error_type": failure.reason.value if failure else None,
+            "error_type": self.error_type,
             "failed_turn": self.failed_turn,
             "turns": self.turns,
             "turns_passed": self.turns_passed,
         }
-        differences = failure.differences if failure else []
-        if differences:
-            shown["differences"] = [
-                {"path": d.path, "expected": to_json(d.expected), "actual": to_json(d.actual)}
-                for d in differences
-            ]
-        if failure and failure.missing:
-            shown["missing_results"] = list(failure.missing)
-        if failure and failure.calls:
-            shown["calls"] = failure.calls.to_json()
+        match self.failure and self.failure.evidence:
+            case StateEvidence([_, *_] as differences):
+                shown["differences"] = [difference.to_json() for difference in differences]
+            case ResultEvidence(missing):
+                shown["missing_results"] = [*missing]
+            case CallEvidence() as calls:
+                shown["calls"] = calls.to_json()
         return shown
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """Read what ``to_json`` writes.
+
+        Raises:
+            ValueError: It is no verdict, or its reason is unknown.
+        """
+        try:
+            error = document["error_type"]
+            return cls(
+                document["valid"],
+                None if error is None else Failure(Reason(error), _evidence(document)),
+                document["failed_turn"],
+                document["turns"],
+                document["turns_passed"],
+            )
+        except (AttributeError, KeyError, TypeError) as fault:
+            raise ValueError(f"this is no verdict: {fault}") from None
+
+
+def _evidence(document: Mapping[str, Any]) -> Evidence | None:
+    match document:
+        case {"differences": differences}:
+            return StateEvidence(tuple([Difference.from_json(each) for each in differences]))
+        case {"missing_results": missing}:
+            return ResultEvidence(tuple(missing))
+        case {"calls": calls}:
+            return CallEvidence.from_json(calls)
+    return None

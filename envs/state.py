@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 
 class Difference(NamedTuple):
@@ -26,6 +26,23 @@ class Difference(NamedTuple):
     def __str__(self) -> str:
         """Return the difference as one line."""
         return f"{self.path}: expected {brief(self.expected)}, got {brief(self.actual)}"
+
+    def to_json(self, first: str = "expected", second: str = "actual") -> dict[str, Any]:
+        """Return the difference as a JSON object; a value that is absent has no member.
+
+        Args:
+            first: What the member with the first state's value is called.
+            second: The same for the second state.
+        """
+        values = {first: self.expected, second: self.actual}
+        present = {name: to_json(value) for name, value in values.items() if value is not ABSENT}
+        return {"path": self.path, **present}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """Read what ``to_json`` writes under the usual names."""
+        values = document.get("expected", ABSENT), document.get("actual", ABSENT)
+        return cls(document["path"], *values)
 
 
 class _Absent:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from checkers.verdict import TurnOutcome, Verdict
-from envs.state import Difference, Snapshot, to_json
+from envs.state import Difference, Snapshot
 
 
 class Run(NamedTuple):
@@ -60,8 +60,7 @@ class Finding(NamedTuple):
                 "models": list(self.agreement.models),
                 "turn": self.agreement.turn,
                 "differences": [
-                    {"path": d.path, "expected": to_json(d.expected), "agreed": to_json(d.actual)}
-                    for d in self.agreement.differences
+                    difference.to_json(second="agreed") for difference in self.agreement.differences
                 ],
             }
         return shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checkers.calls.verdict import Reason
+from checkers.verdict import Reason
 
 
 class Unreadable(Exception):

@@ -8,15 +8,15 @@ from checkers.calls.matching import check_calls
 from checkers.calls.one_call import Rules
 from checkers.calls.profile import SingleTurnProfile
 from checkers.calls.relevance import call_made, check_call_made, no_call_made
-from checkers.calls.verdict import Failure, SingleTurnVerdict
 from checkers.profile import Mode
 from checkers.replies.decoding import Step
+from checkers.verdict import CallEvidence, Verdict
 from envs.calls import Call
 
 _CALL_OR_NOT = (Kind.IRRELEVANCE, Kind.RELEVANCE)
 
 
-def judge(task: Task, step: Step, mode: Mode, profile: SingleTurnProfile) -> SingleTurnVerdict:
+def judge(task: Task, step: Step, mode: Mode, profile: SingleTurnProfile) -> Verdict:
     """Judge what a model answered.
 
     Args:
@@ -33,12 +33,12 @@ def judge(task: Task, step: Step, mode: Mode, profile: SingleTurnProfile) -> Sin
     try:
         calls = read_calls(step, task.language, mode, profile)
     except Unreadable as error:
-        return SingleTurnVerdict(_unreadable(error, task, profile))
+        return Verdict.of_single_turn(_unreadable(error, task, profile))
     check = check_call_made if task.kind in _CALL_OR_NOT else check_calls
-    return SingleTurnVerdict(check(calls, task, rules))
+    return Verdict.of_single_turn(check(calls, task, rules))
 
 
-def inference_error(task: Task, profile: SingleTurnProfile) -> SingleTurnVerdict:
+def inference_error(task: Task, profile: SingleTurnProfile) -> Verdict:
     """Return the verdict on an entry whose request failed.
 
     Raises:
@@ -47,7 +47,7 @@ def inference_error(task: Task, profile: SingleTurnProfile) -> SingleTurnVerdict
     error = Unreadable("the request failed")
     if not profile.judges_inference_errors:
         raise CannotJudge(str(error))
-    return SingleTurnVerdict(_unreadable(error, task, profile))
+    return Verdict.of_single_turn(_unreadable(error, task, profile))
 
 
 def read_calls(
@@ -62,10 +62,10 @@ def read_calls(
     return profile.read_tool_calls(step) if mode == "fc" else profile.read_text(step, language)
 
 
-def _unreadable(error: Unreadable, task: Task, profile: SingleTurnProfile) -> Failure | None:
+def _unreadable(error: Unreadable, task: Task, profile: SingleTurnProfile) -> CallEvidence | None:
     if task.kind is Kind.RELEVANCE:
         return no_call_made(f"no call can be read: {error}")
     if task.kind is not Kind.IRRELEVANCE:
-        return Failure(error.reason, str(error))
+        return CallEvidence(error.reason, str(error))
     broken = error.attempted and profile.counts_broken_calls
     return call_made(f"a call that cannot be read: {error}") if broken else None

@@ -8,12 +8,12 @@ from functools import cache
 from checkers.calls.assignment import matched_best, matched_in_order
 from checkers.calls.documents import Kind, Task
 from checkers.calls.one_call import Rules, check_call
-from checkers.calls.verdict import Failure, Reason
+from checkers.verdict import CallEvidence, Reason
 from envs.calls import Call
 from envs.state import brief
 
 
-def check_calls(calls: Sequence[Call], task: Task, rules: Rules) -> Failure | None:
+def check_calls(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
     """Compare the calls of an entry with its answers.
 
     Args:
@@ -27,7 +27,7 @@ def check_calls(calls: Sequence[Call], task: Task, rules: Rules) -> Failure | No
     wanted = 1 if task.kind is Kind.SIMPLE else len(task.answers)
     if len(calls) != wanted:
         message = f"{wanted} expected, {len(calls)} made"
-        return Failure(_COUNTS[task.kind], message, expected=wanted, actual=len(calls))
+        return CallEvidence(_COUNTS[task.kind], message, expected=wanted, actual=str(len(calls)))
     if task.kind is Kind.PARALLEL:
         return _check_parallel(calls, task, rules)
     answer = task.answers[0]
@@ -43,11 +43,11 @@ _COUNTS = {
 }
 
 
-def _check_parallel(calls: Sequence[Call], task: Task, rules: Rules) -> Failure | None:
+def _check_parallel(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
     documents = [task.document(answer.function) for answer in task.answers]
 
     @cache
-    def failure(answer: int, call: int) -> Failure | None:
+    def failure(answer: int, call: int) -> CallEvidence | None:
         return check_call(calls[call], documents[answer], task.answers[answer], rules)
 
     def fits(answer: int, call: int) -> bool:
@@ -61,4 +61,4 @@ def _check_parallel(calls: Sequence[Call], task: Task, rules: Rules) -> Failure 
     message = f"no call is left that matches {brief({wanted.function: wanted.allowed})}"
     causes = (failure(left, call) for call in range(len(calls)))
     found = tuple([cause for cause in causes if cause])
-    return Failure(Reason.NO_MATCH, message, wanted.function, causes=found)
+    return CallEvidence(Reason.NO_MATCH, message, wanted.function, causes=found)

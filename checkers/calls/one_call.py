@@ -10,8 +10,8 @@ from checkers.calls.fits import Fit, fit
 from checkers.calls.profile import SingleTurnProfile
 from checkers.calls.type_words import Expected, expected
 from checkers.calls.values import check_value
-from checkers.calls.verdict import Failure, Reason
 from checkers.replies.grammars import MAX_CODE
+from checkers.verdict import CallEvidence, Reason
 from envs.calls import Call
 from envs.state import brief
 
@@ -27,7 +27,7 @@ class Rules(NamedTuple):
 
 def check_call(
     call: Call, document: FunctionDocument, answer: Answer, rules: Rules
-) -> Failure | None:
+) -> CallEvidence | None:
     """Compare a call with an answer.
 
     Args:
@@ -42,7 +42,7 @@ def check_call(
     name = shown_name(document.name, rules)
     if call.name != name:
         message = f"the function called is {brief(call.name)}"
-        return Failure(Reason.FUNCTION, message, name, expected=name, actual=call.name)
+        return CallEvidence(Reason.FUNCTION, message, name, expected=name, actual=brief(call.name))
     given = arguments_of(call, document)
     failure = (
         _check_count(call, given)
@@ -63,28 +63,28 @@ def shown_name(name: str, rules: Rules) -> str:
     return name.replace(".", "_") if rules.underscores else name
 
 
-def _check_count(call: Call, given: Mapping[str, Any]) -> Failure | None:
+def _check_count(call: Call, given: Mapping[str, Any]) -> CallEvidence | None:
     if len(given) == len(call.args) + len(call.kwargs):
         return None
     message = "there are more arguments than parameters, or one is given twice"
-    return Failure(Reason.UNEXPECTED, message)
+    return CallEvidence(Reason.UNEXPECTED, message)
 
 
-def _check_required(document: FunctionDocument, given: Mapping[str, Any]) -> Failure | None:
+def _check_required(document: FunctionDocument, given: Mapping[str, Any]) -> CallEvidence | None:
     for parameter in document.required:
         if parameter not in given:
-            return Failure(Reason.MISSING_REQUIRED, "it is required", parameter=parameter)
+            return CallEvidence(Reason.MISSING_REQUIRED, "it is required", parameter=parameter)
     return None
 
 
 def _check_given(
     given: Mapping[str, Any], document: FunctionDocument, answer: Answer, rules: Rules
-) -> Failure | None:
+) -> CallEvidence | None:
     for parameter, value in given.items():
         if parameter not in document.parameters or parameter not in answer.allowed:
             known = [name for name in document.parameters if name in answer.allowed]
             message = "there is no such parameter, or it is not to be given"
-            return Failure(Reason.UNEXPECTED, message, None, parameter, known, value)
+            return CallEvidence(Reason.UNEXPECTED, message, None, parameter, known, brief(value))
         type_ = expected(document.parameters[parameter], rules.language)
         failure = _check_argument(value, answer.allowed[parameter], type_, rules)
         if failure is not None:
@@ -94,20 +94,21 @@ def _check_given(
 
 def _check_argument(
     value: Any, allowed: Sequence[Any], type_: Expected, rules: Rules
-) -> Failure | None:
+) -> CallEvidence | None:
     if rules.language is not Language.PYTHON and not isinstance(value, str):
         java = rules.language is Language.JAVA
         reason = Reason.JAVA_TEXT if java else Reason.JAVASCRIPT_TEXT
         message = f"the text of an expression of type {type_.word} is expected"
-        return Failure(reason, message, expected="text", actual=value)
+        return CallEvidence(reason, message, expected="text", actual=brief(value))
     value = _converted(value, type_, rules)
     found = fit(value, allowed, type_, rules.profile)
     if found is Fit.WRONG_TYPE:
         message = f"{brief(value)} is not of type {type_.word}"
-        return Failure(Reason.TYPE, message, expected=type_.word, actual=value)
+        return CallEvidence(Reason.TYPE, message, expected=type_.word, actual=brief(value))
     if found is Fit.WRONG_ITEMS and type_.items is not None:
         message = f"{brief(value)} has elements that are not of type {type_.items.word}"
-        return Failure(Reason.ITEM_TYPE, message, expected=type_.items.word, actual=value)
+        word = type_.items.word
+        return CallEvidence(Reason.ITEM_TYPE, message, expected=word, actual=brief(value))
     return check_value(value, allowed, type_, found, rules.profile)
 
 
@@ -130,9 +131,9 @@ def _as_float(value: int) -> float:
         return value
 
 
-def _check_left_out(given: Mapping[str, Any], answer: Answer) -> Failure | None:
+def _check_left_out(given: Mapping[str, Any], answer: Answer) -> CallEvidence | None:
     for parameter, allowed in answer.allowed.items():
         if parameter not in given and "" not in allowed:
             message = "it may not be left out here"
-            return Failure(Reason.MISSING_OPTIONAL, message, None, parameter, allowed)
+            return CallEvidence(Reason.MISSING_OPTIONAL, message, None, parameter, allowed)
     return None

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from checkers.calls.assignment import matched_best, matched_in_order
 from checkers.calls.documents import Answer, FunctionDocument, Kind, Task
 from checkers.calls.one_call import Rules, arguments_of, check_call, shown_name
-from checkers.calls.verdict import Failure
 from checkers.results import Comparison, check_result
+from checkers.verdict import CallEvidence
 from checkers.why.alignment import Act, acts_of, misfits
 from checkers.why.trace import TracedTurn
 from envs.calls import Call
@@ -132,7 +132,7 @@ class _Answers:
     def _name(self, one: int) -> str:
         return shown_name(self._documents[one].name, self._rules)
 
-    def _failure(self, one: int, other: int) -> Failure | None:
+    def _failure(self, one: int, other: int) -> CallEvidence | None:
         answer = self._task.answers[one]
         return check_call(self.calls[other], self._documents[one], answer, self._rules)
 

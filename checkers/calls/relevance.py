@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from checkers.calls.documents import Kind, Task
 from checkers.calls.one_call import Rules, shown_name
-from checkers.calls.verdict import Failure, Reason
+from checkers.verdict import CallEvidence, Reason
 from envs.calls import Call
 from envs.state import brief
 
 
-def check_call_made(calls: Sequence[Call], task: Task, rules: Rules) -> Failure | None:
+def check_call_made(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
     """Check that a call was made where one fits, and none where none does.
 
     Args:
@@ -29,11 +29,11 @@ def check_call_made(calls: Sequence[Call], task: Task, rules: Rules) -> Failure 
     return no_call_made(f"{brief(calls[0].name)} is none of the functions offered")
 
 
-def call_made(what: str) -> Failure:
+def call_made(what: str) -> CallEvidence:
     """Return the failure of an entry in which no function fits."""
-    return Failure(Reason.CALL_MADE, f"no function fits, and yet there is {what}")
+    return CallEvidence(Reason.CALL_MADE, f"no function fits, and yet there is {what}")
 
 
-def no_call_made(why: str) -> Failure:
+def no_call_made(why: str) -> CallEvidence:
     """Return the failure of an entry in which a function fits."""
-    return Failure(Reason.NO_CALL_MADE, f"a function fits, but {why}")
+    return CallEvidence(Reason.NO_CALL_MADE, f"a function fits, but {why}")

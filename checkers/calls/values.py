@@ -9,7 +9,7 @@ from checkers.calls.errors import CannotJudge
 from checkers.calls.fits import Fit
 from checkers.calls.profile import SingleTurnProfile
 from checkers.calls.type_words import Expected
-from checkers.calls.verdict import Failure, Reason
+from checkers.verdict import CallEvidence, Reason
 from envs.state import brief
 
 
@@ -19,7 +19,7 @@ def check_value(
     expected: Expected,
     fit: Fit,
     profile: SingleTurnProfile,
-) -> Failure | None:
+) -> CallEvidence | None:
     """Compare a value with those that are right.
 
     Args:
@@ -46,14 +46,14 @@ def check_value(
 
 def _check_variable(
     value: Any, allowed: Sequence[Any], profile: SingleTurnProfile
-) -> Failure | None:
+) -> CallEvidence | None:
     right = _one_of(value, allowed, profile) if profile.compares_deeply else value in allowed
     return _unless(right, Reason.OTHER_VALUE, allowed, value)
 
 
 def _check_list(
     value: list[Any], allowed: Sequence[Any], unordered: bool, profile: SingleTurnProfile
-) -> Failure | None:
+) -> CallEvidence | None:
     given = _comparable_list(value, unordered, profile)
     # The empty text, which means that the parameter may be left out, is an empty list here.
     lists = [_comparable_list(_members(option), unordered, profile) for option in allowed]
@@ -73,8 +73,8 @@ def _comparable_list(value: list[Any], unordered: bool, profile: SingleTurnProfi
 
 def _check_dicts(
     value: list[Any], allowed: Sequence[Any], profile: SingleTurnProfile
-) -> Failure | None:
-    failure: Failure | None = _failure(Reason.DICTS_UNCLEAR, allowed, value)
+) -> CallEvidence | None:
+    failure: CallEvidence | None = _failure(Reason.DICTS_UNCLEAR, allowed, value)
     for option in map(_members, allowed):
         if len(option) != len(value):
             failure = _failure(Reason.DICT_COUNT, len(option), len(value))
@@ -89,10 +89,10 @@ def _check_dicts(
 
 def _check_dict(
     value: object, allowed: Sequence[Any], profile: SingleTurnProfile
-) -> Failure | None:
+) -> CallEvidence | None:
     if not isinstance(value, dict):
         return _failure(Reason.ITEM_TYPE, allowed, value)
-    failure: Failure | None = _failure(Reason.DICT_UNCLEAR, allowed, value)
+    failure: CallEvidence | None = _failure(Reason.DICT_UNCLEAR, allowed, value)
     for option in allowed:
         if not isinstance(option, Mapping):
             continue
@@ -104,7 +104,7 @@ def _check_dict(
 
 def _compare_dict(
     value: dict[Any, Any], option: Mapping[str, Sequence[Any]], profile: SingleTurnProfile
-) -> Failure | None:
+) -> CallEvidence | None:
     for key, members in option.items():
         if key not in value and "" not in _members(members):
             return _failure(Reason.DICT_KEY, list(option), list(value))
@@ -136,7 +136,7 @@ def comparable(value: Any, profile: SingleTurnProfile) -> Any:
     return value
 
 
-def _unless(right: bool, reason: Reason, allowed: object, value: object) -> Failure | None:
+def _unless(right: bool, reason: Reason, allowed: object, value: object) -> CallEvidence | None:
     return None if right else _failure(reason, allowed, value)
 
 
@@ -153,5 +153,5 @@ _MESSAGES = {
 }
 
 
-def _failure(reason: Reason, expected: object, actual: object) -> Failure:
-    return Failure(reason, _MESSAGES[reason], expected=expected, actual=actual)
+def _failure(reason: Reason, expected: object, actual: object) -> CallEvidence:
+    return CallEvidence(reason, _MESSAGES[reason], expected=expected, actual=brief(actual))

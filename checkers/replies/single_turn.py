@@ -11,7 +11,6 @@ from typing import Any
 
 from checkers.calls.documents import Language
 from checkers.calls.errors import Unreadable
-from checkers.calls.verdict import Reason
 from checkers.replies.as_bfcl.calls import UNNAMED, java_calls, javascript_calls
 from checkers.replies.calls_in_code import calls_in_code
 from checkers.replies.decoding import (
@@ -21,6 +20,7 @@ from checkers.replies.decoding import (
     decode_tool_calls,
     resolve_calls_as_bfcl,
 )
+from checkers.verdict import Reason
 from envs.calls import MAX_TEXT, Call
 from envs.errors import MalformedCall
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from checkers.calls.pairs import ArgumentPair, CallPair
-from checkers.calls.verdict import Failure, Reason
+from checkers.verdict import CallEvidence, Reason
 from checkers.why.answers import asks, declines, unread_calls
 from checkers.why.diagnosis import Cause, Diagnosis, bounded
 from envs.calls import Call
@@ -32,7 +32,7 @@ class Said(NamedTuple):
 
 
 def diagnose_calls(
-    pairs: Sequence[CallPair], said: Said, offered: Collection[str], failure: Failure
+    pairs: Sequence[CallPair], said: Said, offered: Collection[str], failure: CallEvidence
 ) -> Diagnosis:
     """Return why a single turn failed.
 
@@ -107,7 +107,7 @@ def _missing(pair: CallPair, did: str, said: Said, cause: Cause = Cause.MISSING_
     return _found(cause, detail, None, **_calls(pair), **_said(said))
 
 
-def _wrong(pair: CallPair, offered: Collection[str], failure: Failure) -> Diagnosis:
+def _wrong(pair: CallPair, offered: Collection[str], failure: CallEvidence) -> Diagnosis:
     """Explain a call that is not the expected one."""
     if isinstance(pair.call, MalformedCall):
         detail = f"a call could not be read: {pair.call}"
@@ -120,7 +120,7 @@ def _wrong(pair: CallPair, offered: Collection[str], failure: Failure) -> Diagno
     return _wrong_argument(pair, failure)
 
 
-def _wrong_argument(pair: CallPair, failure: Failure) -> Diagnosis:
+def _wrong_argument(pair: CallPair, failure: CallEvidence) -> Diagnosis:
     wrong = [argument for argument in pair.arguments if argument.problem is not None]
     # The one that the checker came upon comes first.
     wrong.sort(key=lambda argument: argument.parameter != failure.parameter)

@@ -125,7 +125,7 @@ class _Case:
         return acts_of(self.played)
 
     @cached_property
-    def differences(self) -> list[Difference]:
+    def differences(self) -> Sequence[Difference]:
         """Where the state is not the ground truth's at the end of the turn."""
         return self.failure.differences
 

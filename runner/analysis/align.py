@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from checkers.why.trace import TracedCall, TracedTurn
 from runner.analysis.examined import Examined
-from runner.analysis.writing import call_text, executed_json, pairs
+from runner.analysis.writing import call_text, executed_json
 from runner.show.terminal import Line, Tone, clipped, visible
 from trajectories.schema import Turn
 
@@ -252,4 +252,5 @@ def _cell_json(calls: Sequence[TracedCall] | None) -> list[dict[str, Any]] | Non
 def _end_json(turn: AlignedTurn, run: TracedTurn | None) -> dict[str, Any] | None:
     if run is None:
         return None
-    return {"answer": run.answer, "differences": pairs(turn.truth.after.differences(run.after))}
+    differences = turn.truth.after.differences(run.after)
+    return {"answer": run.answer, "differences": [each.to_json() for each in differences]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,7 +11,7 @@ from checkers.why.trace import TracedCall
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
-from envs.state import ABSENT, Difference, brief, to_json
+from envs.state import Difference, brief
 from runner.analysis.examined import Examined
 from runner.analysis.transcript import ShownCall, ShownStep, ShownTurn
 from runner.show.terminal import Line, Tone, clipped
@@ -72,7 +72,7 @@ def document(examined: Examined, turns: Sequence[ShownTurn], source: str) -> dic
         "divergence": divergence
         and {
             **divergence._asdict(),
-            "differences": pairs(divergence.differences),
+            "differences": [each.to_json() for each in divergence.differences],
         },
         "diagnosis": diagnosis and diagnosis.to_json(),
         "turns": [_turn_json(turn) for turn in turns],
@@ -104,26 +104,6 @@ def executed_json(traced: TracedCall) -> dict[str, Any]:
         "ok": traced.result.ok,
         "result": traced.result.text,
     }
-
-
-def pairs(
-    differences: Iterable[Difference], first: str = "expected", second: str = "actual"
-) -> list[dict[str, Any]]:
-    """Return differences as JSON objects; what one of two states does not have has no member.
-
-    Args:
-        differences: What to return.
-        first: What to call the value in the first state.
-        second: What to call the value in the second state.
-    """
-    return [
-        {
-            "path": path,
-            **({} if expected is ABSENT else {first: to_json(expected)}),
-            **({} if actual is ABSENT else {second: to_json(actual)}),
-        }
-        for path, expected, actual in differences
-    ]
 
 
 def _turn_lines(turn: ShownTurn) -> Iterator[Line]:
@@ -226,7 +206,7 @@ def _turn_json(turn: ShownTurn) -> dict[str, Any]:
         "answer": model.answer if model else None,
         "unreadable": str(model.unreadable) if model and model.unreadable else None,
         "truth": [executed_json(traced) for traced in turn.truth.calls],
-        "differences": pairs(turn.differences),
+        "differences": [each.to_json() for each in turn.differences],
         "diverges": turn.diverges,
         "failed": failure.reason.value if failure else None,
         "missing_results": list(failure.missing) if failure else [],
@@ -236,7 +216,7 @@ def _turn_json(turn: ShownTurn) -> dict[str, Any]:
 def _call_json(call: ShownCall) -> dict[str, Any]:
     return {
         **executed_json(call.traced),
-        "changes": pairs(call.changes, "before", "after"),
-        "off_path": pairs(call.off_path),
+        "changes": [each.to_json("before", "after") for each in call.changes],
+        "off_path": [each.to_json() for each in call.off_path],
         "diverges": call.diverges,
     }

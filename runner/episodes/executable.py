@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checkers.results import Comparison, check_results
-from checkers.verdict import Failure, TurnOutcome, Verdict
+from checkers.verdict import TurnOutcome, Verdict
 from trajectories.schema import ExpectedResults
 
 
@@ -18,10 +18,8 @@ def judge_results(expects: ExpectedResults, truth: TurnOutcome, model: TurnOutco
     Raises:
         CannotJudge: A call of the ground truth is refused.
     """
-    failure = check_results(truth.results, model.results, comparisons_of(expects))
-    if failure is None:
-        return Verdict(True, None, None, 1, 1)
-    return Verdict(False, Failure(failure.reason, calls=failure), 0, 1, 0)
+    found = check_results(truth.results, model.results, comparisons_of(expects))
+    return Verdict.of_single_turn(found)
 
 
 def comparisons_of(expects: ExpectedResults) -> list[Comparison]:

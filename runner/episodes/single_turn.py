@@ -12,7 +12,7 @@ from checkers.calls.profile import PROFILES, SingleTurnProfile
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import TextReader
-from checkers.verdict import Failure, Verdict
+from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
 from trajectories.errors import DataError
@@ -49,10 +49,7 @@ def judge_step(
     """
     task, rules = task_of(trajectory), rules_of(profile, reader)
     with _grammars(trajectory):
-        found = inference_error(task, rules) if is_error(step) else judge(task, step, mode, rules)
-    if found.failure is None:
-        return Verdict(True, None, None, 1, 1)
-    return Verdict(False, Failure(found.failure.reason, calls=found.failure), 0, 1, 0)
+        return inference_error(task, rules) if is_error(step) else judge(task, step, mode, rules)
 
 
 def is_error(step: Step) -> bool:

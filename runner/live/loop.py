@@ -10,7 +10,7 @@ from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from envs.calls import Call, parse_calls
 from envs.errors import MalformedCall
-from envs.state import ABSENT, Difference, Snapshot, to_json
+from envs.state import Snapshot
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import Episode
 from runner.models.base import Reply, Request
@@ -112,7 +112,10 @@ class _Log:
                 },
                 "calls": [_shown(call) for call in taken.calls],
                 "results": [result.text for result in taken.results],
-                "changes": [_change(difference) for difference in self._before.differences(after)],
+                "changes": [
+                    difference.to_json("before", "after")
+                    for difference in self._before.differences(after)
+                ],
                 "usage": reply.usage._asdict(),
                 "latency": reply.latency,
                 "cost": reply.cost,
@@ -133,16 +136,6 @@ class _Log:
             why = "answer"
         detail = problem if why in ("cut_off", "unreadable") else None
         self.turn_ends.append({"turn": turn, "why": why, "detail": detail})
-
-
-def _change(difference: Difference) -> dict[str, Any]:
-    """Return a change as a JSON object; what was or is not there has no member."""
-    shown = {"path": difference.path}
-    if difference.expected is not ABSENT:
-        shown["before"] = to_json(difference.expected)
-    if difference.actual is not ABSENT:
-        shown["after"] = to_json(difference.actual)
-    return shown
 
 
 def _looks_like_calls(text: str | None) -> bool:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from checkers.profile import BFCL, STRICT
 from checkers.turn import force_terminated, inference_error, judge, missing_results
-from checkers.verdict import Failure, Reason, TurnOutcome, Verdict
+from checkers.verdict import Failure, Reason, ResultEvidence, TurnOutcome, Verdict
 from envs.calls import parse_call
 from envs.results import Result
 from envs.session import Session
@@ -184,15 +184,15 @@ def test_a_step_of_which_nothing_came_is_not_an_empty_turn(profile):
 def test_a_wrong_state_comes_before_missing_results(profile):
     verdict = judge([outcome("a", at=1)], [outcome("b", at=2)], profile)
     assert verdict.failure.reason is Reason.STATE_MISMATCH
-    assert verdict.failure.differences == [Difference("World.place", 1, 2)]
+    assert verdict.failure.differences == (Difference("World.place", 1, 2),)
     assert verdict.failure.missing == ()
 
 
 @both
 def test_missing_results_come_last_and_are_named(profile):
     verdict = judge([outcome("a", "b", "b", at=1)], [outcome("b", at=1)], profile)
-    assert verdict.failure == Failure(Reason.RESPONSE_MISMATCH, missing=("a", "b"))
-    assert verdict.failure.differences == []
+    assert verdict.failure == Failure(Reason.RESPONSE_MISMATCH, ResultEvidence(("a", "b")))
+    assert verdict.failure.differences == ()
 
 
 @both

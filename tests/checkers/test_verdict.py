@@ -1,13 +1,34 @@
 from __future__ import annotations
 
 import json
+import re
 
-from checkers.verdict import Failure, Reason, Verdict
-from envs.state import Snapshot
+import pytest
+
+from checkers.verdict import (
+    CallEvidence,
+    Failure,
+    Reason,
+    ResultEvidence,
+    StateEvidence,
+    Verdict,
+)
+from envs.state import ABSENT, Difference, Snapshot
+
+STATE = StateEvidence(
+    (
+        Difference("A.orders[1]", (2, 3), ABSENT),
+        Difference("A.orders[2]", ABSENT, "nothing"),
+        Difference("A.names", {"b", "a"}, None),
+    )
+)
+RESULTS = ResultEvidence(("None", "None"))
+VALUE = CallEvidence(Reason.STRING, "no such text", "f", "text", ["a"], "'b'")
+CALLS = CallEvidence(Reason.NO_MATCH, "no call is left", "f", causes=(VALUE,))
 
 
-def test_reasons_are_the_error_types_of_the_reference_and_one_of_ours():
-    assert list(Reason) == [
+def test_reasons_of_several_turns_are_the_error_types_of_bfcl_and_one_of_ours():
+    assert [reason for reason in Reason if reason.startswith("multi_turn:")] == [
         "multi_turn:inference_error",
         "multi_turn:force_terminated",
         "multi_turn:empty_turn_model_response",
@@ -15,6 +36,46 @@ def test_reasons_are_the_error_types_of_the_reference_and_one_of_ours():
         "multi_turn:execution_response_mismatch",
         "multi_turn:state_change_in_empty_turn",
     ]
+
+
+def test_the_other_reasons_are_those_of_single_turns():
+    assert [reason for reason in Reason if not reason.startswith("multi_turn:")] == [
+        "ast_decoder:decoder_failed",
+        "ast_decoder:decoder_wrong_output_format",
+        "simple_function_checker:wrong_count",
+        "multiple_function_checker:wrong_count",
+        "parallel_function_checker_no_order:wrong_count",
+        "parallel_function_checker_no_order:cannot_find_match",
+        "simple_function_checker:wrong_func_name",
+        "simple_function_checker:missing_required",
+        "simple_function_checker:unexpected_param",
+        "simple_function_checker:missing_optional",
+        "type_error:simple",
+        "type_error:nested",
+        "type_error:java",
+        "type_error:js",
+        "value_error:string",
+        "value_error:list/tuple",
+        "value_error:dict_key",
+        "value_error:dict_value",
+        "value_error:list_dict_count",
+        "value_error:others",
+        "dict_checker:unclear",
+        "list_dict_checker:unclear",
+        "irrelevance_error:decoder_success",
+        "relevance_error:decoder_failed",
+        "executable_checker:wrong_count",
+        "executable_checker:execution_error",
+        "executable_checker:wrong_result_type",
+        "executable_checker:wrong_result_structure",
+        "executable_checker:wrong_result_value",
+        "executable_checker:cannot_find_match",
+    ]
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_a_reason_has_a_sentence_that_explains_it(reason):
+    assert re.fullmatch(r"[a-z].{10,100}[^. ]", reason.meaning)
 
 
 def test_a_passing_verdict_as_json():
@@ -30,8 +91,8 @@ def test_a_passing_verdict_as_json():
 def test_a_failing_verdict_as_json_shows_the_differences():
     expected = Snapshot({"A": {"orders": {1: (2, 3)}, "names": {"b", "a"}, "same": 1}})
     actual = Snapshot({"A": {"orders": {}, "names": None, "same": 1.0}})
-    failure = Failure(Reason.STATE_MISMATCH, expected, actual)
-    shown = Verdict(False, failure, 1, 3, 1).to_json()
+    evidence = StateEvidence(tuple(expected.differences(actual)))
+    shown = Verdict(False, Failure(Reason.STATE_MISMATCH, evidence), 1, 3, 1).to_json()
     assert shown == {
         "valid": False,
         "error_type": "multi_turn:instance_state_mismatch",
@@ -39,15 +100,50 @@ def test_a_failing_verdict_as_json_shows_the_differences():
         "turns": 3,
         "turns_passed": 1,
         "differences": [
-            {"path": "A.orders[1]", "expected": [2, 3], "actual": "nothing"},
+            {"path": "A.orders[1]", "expected": [2, 3]},
             {"path": "A.names", "expected": ["a", "b"], "actual": None},
         ],
     }
     assert json.loads(json.dumps(shown)) == shown
 
 
+def test_a_value_that_is_absent_has_no_member():
+    assert Verdict(False, Failure(Reason.STATE_MISMATCH, STATE), 0, 1, 0).to_json()[
+        "differences"
+    ] == [
+        {"path": "A.orders[1]", "expected": [2, 3]},
+        {"path": "A.orders[2]", "actual": "nothing"},
+        {"path": "A.names", "expected": ["a", "b"], "actual": None},
+    ]
+
+
 def test_a_failing_verdict_as_json_shows_the_missing_results():
-    failure = Failure(Reason.RESPONSE_MISMATCH, missing=("None", "None"))
+    failure = Failure(Reason.RESPONSE_MISMATCH, RESULTS)
     shown = Verdict(False, failure, 0, 1, 0).to_json()
     assert shown["missing_results"] == ["None", "None"]
     assert "differences" not in shown
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        Verdict(True, None, None, 3, 3),
+        Verdict(False, Failure(Reason.FORCE_TERMINATED), None, 2, 0),
+        Verdict(False, Failure(Reason.STATE_MISMATCH, STATE), 1, 3, 1),
+        Verdict(False, Failure(Reason.RESPONSE_MISMATCH, RESULTS), 0, 1, 0),
+        Verdict(False, Failure(Reason.NO_MATCH, CALLS), 0, 1, 0),
+    ],
+)
+def test_a_verdict_is_read_as_it_was_written(verdict):
+    written = json.loads(json.dumps(verdict.to_json()))
+    assert Verdict.from_json(written).to_json() == written
+    assert Verdict.from_json(written).error_type == verdict.error_type
+
+
+@pytest.mark.parametrize(
+    "document",
+    [{}, {"error_type": "multi_turn:x"}, {"valid": True, "error_type": None, "turns": 1}],
+)
+def test_what_is_no_verdict_is_refused(document):
+    with pytest.raises(ValueError, match=r"verdict|multi_turn:x"):
+        Verdict.from_json(document)

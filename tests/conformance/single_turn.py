@@ -21,12 +21,12 @@ from checkers.calls.matching import check_calls
 from checkers.calls.one_call import Rules
 from checkers.calls.profile import BFCL
 from checkers.calls.type_words import TYPES, Expected
-from checkers.calls.verdict import Reason
 from checkers.replies.as_bfcl import java as java_as_bfcl
 from checkers.replies.as_bfcl import javascript as javascript_as_bfcl
 from checkers.replies.as_bfcl.calls import UNNAMED
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_text_as_bfcl
+from checkers.verdict import Reason
 from envs.calls import Call
 from tests.conformance import code_texts, replies
 from tests.conformance.bfcl_single_turn_driver import NO_GRAMMARS, typed

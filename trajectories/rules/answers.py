@@ -97,8 +97,8 @@ def _right_step(entry: Entry, task: Task) -> Iterator[Problem]:
         return
     for profile in PROFILES.values():
         failure = judge(task, right_step(task, profile), "fc", profile).failure
-        if failure is not None:
-            why = brief("; ".join(failure.lines()), 200)
+        if failure is not None and failure.calls is not None:
+            why = brief("; ".join(failure.calls.lines()), 200)
             yield _error(entry, "expects.answers", f"{profile.name}: no call is right: {why}")
 
 

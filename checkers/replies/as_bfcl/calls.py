@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from checkers.calls.documents import Language
 from checkers.calls.errors import Unreadable
-from checkers.calls.verdict import Reason
 from checkers.replies.as_bfcl.literals import unquoted
 from checkers.replies.grammars import nodes, parse, text_of
+from checkers.verdict import Reason
 from envs.calls import Call
 
 if TYPE_CHECKING:

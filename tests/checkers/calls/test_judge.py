@@ -11,6 +11,7 @@ from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, T
 from checkers.calls.errors import CannotJudge
 from checkers.calls.judge import inference_error, judge
 from checkers.calls.profile import BFCL, PROFILES, STRICT, SingleTurnProfile
+from checkers.verdict import Verdict
 
 PROPERTIES = {
     "text": {"type": "string"},
@@ -292,8 +293,9 @@ def test_the_order_of_a_set_does_not_count_in_strict() -> None:
 
 def test_a_verdict_shows_its_evidence() -> None:
     verdict = judge(task({"text": ["a"]}), step(text="b"), "fc", BFCL)
-    assert verdict.to_json() == {
-        "valid": False,
+    shown = verdict.to_json()
+    assert (shown["valid"], shown["error_type"]) == (False, "value_error:string")
+    assert shown["calls"] == {
         "error_type": "value_error:string",
         "message": "the text is none of those allowed",
         "function": "shop_order",
@@ -301,7 +303,23 @@ def test_a_verdict_shows_its_evidence() -> None:
         "expected": ["a"],
         "actual": "'b'",
     }
-    assert judge(task({}), step(), "fc", BFCL).to_json() == {"valid": True, "error_type": None}
+    right = judge(task({}), step(), "fc", BFCL).to_json()
+    assert (right["valid"], right["error_type"]) == (True, None)
+    assert "calls" not in right
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        (task({"text": ["a"]}), {"expected": ["a"]}),
+        (task({"text": ["a"]}, required=("text",)), {}),
+    ],
+)
+def test_evidence_has_no_member_for_an_argument_that_was_left_out(
+    entry: Task, expected: dict[str, Any]
+) -> None:
+    shown = judge(entry, step(), "fc", BFCL).to_json()["calls"]
+    assert {name: shown[name] for name in ("expected", "actual") if name in shown} == expected
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "a", "5"])
@@ -325,7 +343,9 @@ ALLOWED = {
 @given(arguments=st.dictionaries(st.sampled_from([*PROPERTIES, "other"]), NESTED, max_size=4))
 def test_any_arguments_get_a_verdict(profile: SingleTurnProfile, arguments: dict[str, Any]) -> None:
     verdict = judge(task(ALLOWED), step(**arguments), "fc", profile)
-    assert json.loads(json.dumps(verdict.to_json()))["valid"] is verdict.valid
+    shown = verdict.to_json()
+    assert json.loads(json.dumps(shown))["valid"] is verdict.valid
+    assert Verdict.from_json(shown).to_json() == shown
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)

@@ -47,12 +47,13 @@ def test_each_call_matches_one_answer() -> None:
 def test_the_failure_says_why_each_call_does_not_match() -> None:
     failure = judge(task(("f", [1]), ("g", [2])), step(("g", 2), ("f", 5)), "fc", BFCL).failure
     assert failure is not None
-    assert [*failure.lines()] == [
+    assert failure.calls is not None
+    assert [*failure.calls.lines()] == [
         "f: no call is left that matches {'f': {'x': [1]}}",
         "  f: the function called is 'g'",
         "  f.x: the value is none of those allowed",
     ]
-    shown = [cause["error_type"] for cause in failure.to_json()["causes"]]
+    shown = [cause["error_type"] for cause in failure.calls.to_json()["causes"]]
     assert shown == ["simple_function_checker:wrong_func_name", "value_error:others"]
 
 

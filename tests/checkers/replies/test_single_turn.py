@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from checkers.calls.documents import Language
 from checkers.calls.errors import MissingGrammar, Unreadable
-from checkers.calls.verdict import Reason
 from checkers.replies import grammars
 from checkers.replies.as_bfcl.calls import UNNAMED
 from checkers.replies.single_turn import (
@@ -18,6 +17,7 @@ from checkers.replies.single_turn import (
     read_tool_calls,
     read_tool_calls_as_bfcl,
 )
+from checkers.verdict import Reason
 from envs.calls import Call
 
 PYTHON, JAVA, JAVASCRIPT = Language

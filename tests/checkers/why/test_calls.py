@@ -28,13 +28,14 @@ def why(step, *answers, kind=Kind.PARALLEL, profile=STRICT):
     task = Task(kind, Language.PYTHON, (WAIT, RING), answers)
     verdict = judge(task, step, "fc", profile)
     assert verdict.failure is not None
+    assert verdict.failure.calls is not None
     words = step if isinstance(step, str) else None
     try:
         calls, said = read_calls(step, task.language, "fc", profile), Said(words)
     except Unreadable as error:
         calls, said = [], Said(words, str(error))
     pairs = pair_answers(calls, task, Rules(task.language, profile, underscores=True))
-    found = diagnose_calls(pairs, said, OFFERED, verdict.failure)
+    found = diagnose_calls(pairs, said, OFFERED, verdict.failure.calls)
     json.dumps(found.to_json())
     return found
 
@@ -126,7 +127,8 @@ def test_a_failed_request_leaves_no_record():
     task = Task(Kind.PARALLEL, Language.PYTHON, (WAIT,), (FIVE,))
     failure = judge(task, None, "fc", STRICT).failure
     pairs = pair_answers([], task, Rules(task.language, STRICT, underscores=True))
-    found = diagnose_calls(pairs, Said("Error", None, True), OFFERED, failure)
+    assert failure.calls is not None
+    found = diagnose_calls(pairs, Said("Error", None, True), OFFERED, failure.calls)
     assert (found.cause, found.evidence) == (Cause.UNREADABLE, {"sub_reason": "no_record"})
 
 

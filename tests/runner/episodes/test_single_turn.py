@@ -6,8 +6,8 @@ import json
 import pytest
 
 from checkers.calls.errors import CannotJudge
-from checkers.calls.verdict import Reason
 from checkers.profile import BFCL, STRICT
+from checkers.verdict import Reason
 from runner.episodes.evaluate import evaluate, run_recorded
 from runner.episodes.single_turn import judge_step
 from runner.live.loop import Answer, run_live
