@@ -10,6 +10,8 @@ BFCL_GRAMMARS := 'tree-sitter==0.21.3; python_version < "3.13"' \
 	'tree-sitter-javascript==0.21.4; python_version < "3.13"'
 TOOLS_VENV := .venv-tools
 LOCKS := configs/locks
+# What an installation is made by.
+BUILD := $(wildcard configs/packaging/*.py)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -103,7 +105,7 @@ clean: ## Remove environments and caches; runs/ stays
 
 # --- Set-up. A stamp file in an environment says what it holds; its lock file is newer when it no longer does.
 
-$(VENV)/.core: $(LOCKS)/core.txt pyproject.toml $(VENV)/.made
+$(VENV)/.core: $(LOCKS)/core.txt pyproject.toml $(BUILD) $(VENV)/.made
 	@echo "Setting up $(@D) ..." >&2
 	@$(call install,--require-hashes -r $(LOCKS)/core.txt)
 	@$(call install,--no-build-isolation -e .)
@@ -129,7 +131,7 @@ $(VENV)/.browser: $(LOCKS)/browser.txt $(VENV)/.core
 	@$(call install,--require-hashes -r $<)
 	@touch $@
 
-$(ADAPTERS_VENV)/.adapters: $(LOCKS)/core.txt $(LOCKS)/adapters.txt pyproject.toml $(ADAPTERS_VENV)/.made
+$(ADAPTERS_VENV)/.adapters: $(LOCKS)/core.txt $(LOCKS)/adapters.txt pyproject.toml $(BUILD) $(ADAPTERS_VENV)/.made
 	@echo "Setting up $(@D) ..." >&2
 	@$(call install,--require-hashes -r $(LOCKS)/core.txt)
 	@$(call install,--require-hashes -r $(LOCKS)/adapters.txt)

@@ -80,7 +80,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     # A command loads what it alone needs, so where one is named, no other one is loaded.
     named = [name for name in arguments[:1] if name in _COMMANDS]
     for name in named or _COMMANDS:
-        import_module(f"runner.commands.{name.replace('-', '_')}").add_command(commands)
+        import_module(f"{__package__}.commands.{name.replace('-', '_')}").add_command(commands)
     return parser
 
 

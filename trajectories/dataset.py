@@ -18,6 +18,9 @@ from trajectories.jsonl import parse_object, read_objects
 from trajectories.packs import generate
 from trajectories.schema import MULTI_TURN, Category, LongContext, Trajectory
 
+DATA = Path(__file__).with_name("data")
+"""Where the data set is that comes with the package."""
+
 
 @dataclass
 class Dataset:
@@ -112,8 +115,7 @@ def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") 
 
 def load_embedded(categories: Sequence[Category]) -> Dataset:
     """Load categories of the data set that comes with the package."""
-    folder = Path(__file__).with_name("data")
-    found = [folder / f"{category}.jsonl" for category in categories]
+    found = [DATA / f"{category}.jsonl" for category in categories]
     return _load_files([path for path in found if path.is_file()], "turnwise", "1")
 
 

@@ -35,7 +35,7 @@ def processes(subject: Subject) -> None:
 def _in_process(subject: Subject, asked: str, seed: str) -> list[list[str]]:
     path = os.pathsep.join(sys.path)
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
-    command = [sys.executable, "-m", "envs.testing.process"]
+    command = [sys.executable, "-m", f"{__package__}.process"]
     done = subprocess.run(
         command, input=asked, env=environment, capture_output=True, text=True, check=False
     )

@@ -194,7 +194,7 @@ class Subject:
         return Broken(_member_place(self.backend.Config, key), f"{self.name}.Config: {message}")
 
     def _file(self, folder_of_ours: Path, name: str) -> Path:
-        ours = self.backend.__module__.split(".")[0] == "envs"
+        ours = self.backend.__module__.startswith(f"{envs.__name__}.")
         return (folder_of_ours if ours else Path(inspect.getfile(self.backend)).parent) / name
 
 

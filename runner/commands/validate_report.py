@@ -6,7 +6,6 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from runner.commands.common import DONE, note
 from runner.data import choose
 from runner.show.table import table
 from trajectories.allowed import ALLOW, Allowed, apply, read_exemptions
-from trajectories.dataset import Dataset
+from trajectories.dataset import DATA, Dataset
 from trajectories.errors import DataError
 from trajectories.rules.detection import Figures, figures
 from trajectories.rules.entry import Entry
@@ -58,7 +57,7 @@ def _dataset(options: argparse.Namespace) -> Dataset:
 
 
 def _own_exceptions(dataset: Dataset) -> Path | None:
-    path = Path(str(package_files("trajectories") / "data" / "allowed.jsonl"))
+    path = DATA / "allowed.jsonl"
     return path if dataset.name == "turnwise" and path.is_file() else None
 
 

@@ -60,7 +60,8 @@ class TruthCache:
             trajectory: Whose ground truth.
             template: Its session in the initial state, for when nothing is kept.
         """
-        ours = all(type(b).__module__.startswith("envs.") for b in template.backends.values())
+        package = f"{envs.__name__}."
+        ours = all(type(b).__module__.startswith(package) for b in template.backends.values())
         if not ours or REST_CLIENT in template.backends:
             # Another package's backend or a web service may have changed; our sources do not tell.
             return truth_outcomes(trajectory, template)

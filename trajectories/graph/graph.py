@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -251,7 +250,7 @@ def load(path: Path | None = None) -> Graph:
     Raises:
         DataError: The file cannot be read or is not of the expected form.
     """
-    path = path or Path(str(package_files("trajectories") / "data" / _FILE))
+    path = path or Path(__file__).parents[1] / "data" / _FILE
     try:
         data = parse_object(path.read_text(encoding="utf-8"), str(path))
         return _graph(data)

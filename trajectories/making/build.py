@@ -78,7 +78,7 @@ def lines(trajectories: Sequence[Trajectory]) -> str:
 def main(arguments: Sequence[str], folder: Path = FOLDER) -> str | None:
     """Write the derived files, or compare them; return what is wrong."""
     if list(arguments) not in ([], ["--check"]):
-        return "usage: python -m trajectories.making.build [--check]"
+        return f"usage: python -m {__package__}.build [--check]"
     try:
         wanted = texts(folder)
     except DataError as error:
@@ -90,9 +90,7 @@ def main(arguments: Sequence[str], folder: Path = FOLDER) -> str | None:
             if not path.is_file() or path.read_text(encoding="utf-8") != text
         ]
         return (
-            f"{', '.join(stale)}: out of date; run python -m trajectories.making.build"
-            if stale
-            else None
+            f"{', '.join(stale)}: out of date; run python -m {__package__}.build" if stale else None
         )
     for path, text in wanted.items():
         path.write_text(text, encoding="utf-8")

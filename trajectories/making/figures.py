@@ -103,7 +103,7 @@ def written(text: str, lines: Sequence[str]) -> str:
 def main(arguments: Sequence[str], path: Path = README) -> str | None:
     """Write the figures, or compare them; return what is wrong."""
     if list(arguments) not in ([], ["--check"]):
-        return "usage: python -m trajectories.making.figures [--check]"
+        return f"usage: python -m {__package__}.figures [--check]"
     dataset = load_embedded(list(MULTI_TURN))
     text = path.read_text(encoding="utf-8")
     try:
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str], path: Path = README) -> str | None:
     if not arguments:
         path.write_text(wanted, encoding="utf-8")
         return None
-    return None if text == wanted else f"{path.name}: run python -m trajectories.making.figures"
+    return None if text == wanted else f"{path.name}: run python -m {__package__}.figures"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,34 @@
+"""Turnwise as it is in a checkout: ``turnwise.envs`` is ``envs``, the very same module.
+
+Written into site-packages by an editable install.
+"""
+
+import sys
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from typing import TYPE_CHECKING
+
+import runner
+from runner import __all__, __dir__, __getattr__  # noqa: F401
+
+if TYPE_CHECKING:
+    from runner import *  # noqa: F403
+
+__doc__ = runner.__doc__
+
+
+class _SecondName(MetaPathFinder, Loader):
+    """Finds modules of the checkout under the name that they have in a wheel."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        door, _, name = fullname.partition(".")
+        ours = name.partition(".")[0] in {"envs", "checkers", "trajectories", "runner"}
+        return ModuleSpec(fullname, self) if door == __name__ and ours else None
+
+    def exec_module(self, module):
+        name = module.__name__
+        sys.modules[name] = import_module(name.partition(".")[2])
+
+
+sys.meta_path.insert(0, _SecondName())
