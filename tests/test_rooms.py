@@ -57,7 +57,6 @@ def test_runner_is_made_of_rooms() -> None:
     assert folders == set(ROOMS) - {"cli"}
 
 
-@pytest.mark.xfail(strict=True, reason="not yet; take this mark off when it holds")
 def test_no_room_reaches_a_higher_one() -> None:
     wrong = []
     for (own, other), place in arrows().items():
