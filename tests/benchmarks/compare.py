@@ -1,7 +1,8 @@
 """Speed beside that of an earlier revision: ``python -m tests.benchmarks.compare REVISION``.
 
 The revision is checked out in a temporary folder and run by the same interpreter on the same
-workload, each side by its own ``turnwise_side.py``. A ratio above 1 says that we have become faster.
+workload, each side by its own ``turnwise_side.py``. A ratio above 1 says that we have become
+faster.
 """
 
 from __future__ import annotations
