@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from runner.commands.live_options import flags
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, conduct, estimate, open_jobs, preflight, secrets_of
 from runner.live.meter import Meter
-from runner.live.ray.budget import Spending
 from runner.live.settings import Settings, read_settings
 from runner.models.base import Model, ModelError
 from runner.models.connect import connect, listed_price
@@ -86,7 +85,7 @@ def plan_of(options: argparse.Namespace, dataset: Dataset, profile: Profile) -> 
 def is_ready(plan: Plan) -> bool:
     """Tell whether the model answers; say why where it does not."""
     try:
-        asyncio.run(preflight(lambda: _connect(plan), plan.settings))
+        asyncio.run(preflight(plan, _connect))
     except ModelError as error:
         note(f"{error}")
         return False
@@ -124,18 +123,16 @@ def run_plan(
         jobs = open_jobs(store, trajectories, options.trials, options.only)
         note(f"{len(jobs)} episodes to do, kept in {store.folder}")
 
-        def watch(spending: Spending) -> Callable[[Record], None]:
-            return Meter(len(jobs), sys.stderr, lambda: spending.spent, time.monotonic).count
-
+        meter = Meter(len(jobs), sys.stderr, time.monotonic)
         # What is loaded by now stays; looking through it again and again took a tenth of the time.
         gc.freeze()
         cluster = cluster_of(options)
         if cluster is not None:
             from runner.live.ray.episodes import conduct_on_ray
 
-            ending = conduct_on_ray(plan, store, jobs, _connect, watch, cluster)
+            ending = conduct_on_ray(plan, store, jobs, _connect, meter.count, cluster)
         else:
-            ending = asyncio.run(conduct(plan, store, jobs, lambda: _connect(plan), watch))
+            ending = asyncio.run(conduct(plan, store, jobs, _connect, meter.count))
         return ending, _status(ending, store)
 
 

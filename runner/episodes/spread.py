@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 
 from checkers.profile import Profile
@@ -21,6 +22,10 @@ Run = Callable[[Prepared], Verdict]
 """Runs and judges one prepared trajectory; it must be one that can be pickled."""
 
 Chunk = Sequence[Trajectory]
+
+Judges = Callable[["Judge", Sequence[Chunk]], Iterator["list[Judged] | str"]]
+"""Let several copies of a judge, each in a process of its own, judge chunks; yield what they have
+found in the order of the chunks."""
 
 _LARGEST_CHUNK = 32
 
@@ -70,26 +75,50 @@ def outcomes_of(judged: list[Judged] | str) -> list[Judged]:
     return judged
 
 
-def evaluate_in_processes(
-    dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run, *, workers: int
+def evaluate_by(
+    judges: Judges,
+    workers: int,
+    dataset: Dataset,
+    trajectories: Chunk,
+    profile: Profile,
+    run: Run,
 ) -> Iterator[Judged]:
-    """Do what ``evaluate`` does with several processes; the outcomes are the same, in its order.
+    """Do what ``evaluate`` does with several judges; the outcomes are the same, in its order.
 
     Args:
+        judges: Where they are.
+        workers: How many.
         dataset: Where the trajectories are from.
         trajectories: Which to run.
         profile: How the ground truth is played.
         run: Runs and judges one prepared trajectory.
-        workers: How many processes.
+
+    Raises:
+        DataError: The user's input is wrong.
+    """
+    judge = Judge(without_trajectories(dataset), profile, run)
+    for judged in judges(judge, chunks(trajectories, workers)):
+        yield from outcomes_of(judged)
+
+
+def evaluate_in_processes(
+    dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run, *, workers: int
+) -> Iterator[Judged]:
+    """Do what ``evaluate`` does with several processes of this machine.
 
     Raises:
         DataError: The user's input is wrong, or a process was killed.
     """
-    judge = Judge(without_trajectories(dataset), profile, run)
+    judges = partial(_in_processes, workers)
+    return evaluate_by(judges, workers, dataset, trajectories, profile, run)
+
+
+def _in_processes(
+    workers: int, judge: Judge, parts: Sequence[Chunk]
+) -> Iterator[list[Judged] | str]:
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (judge,))
     try:
-        for judged in pool.map(_judge, chunks(trajectories, workers)):
-            yield from outcomes_of(judged)
+        yield from pool.map(_judge, parts)
     except BrokenProcessPool:
         message = "a process was killed, perhaps for want of memory; try fewer"
         raise DataError("--workers", message) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
@@ -18,7 +18,7 @@ from runner.models.conversation import Style
 from runner.models.formats.prompt_format import PromptFormat
 from runner.models.prompting import PromptTexts
 from runner.models.tools import toolbox_of
-from runner.records.store import Key, Record, RunStore
+from runner.records.store import Key, Record
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, prepare
@@ -73,6 +73,18 @@ class Plan(NamedTuple):
         }
 
 
+class Keeps(Protocol):
+    """Takes episodes as they are done: a run store, or what passes them on to one."""
+
+    def append(self, record: Record) -> None:
+        """Keep an episode."""
+        ...
+
+    def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
+        """Keep a tool list that episodes name by its digest."""
+        ...
+
+
 class Campaign:
     """Does episodes according to a plan and keeps them.
 
@@ -81,7 +93,7 @@ class Campaign:
         store: Where they are kept.
     """
 
-    def __init__(self, plan: Plan, store: RunStore) -> None:
+    def __init__(self, plan: Plan, store: Keeps) -> None:
         self._plan = plan
         self._store = store
         self._prepared: dict[str, Prepared] = {}

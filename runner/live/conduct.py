@@ -8,10 +8,10 @@ from random import Random
 from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from runner.live.campaign import Campaign, Job, Plan, jobs_of
-from runner.live.engine import Engine, Limits, Spent
+from runner.live.campaign import Campaign, Job, Keeps, Plan, jobs_of
+from runner.live.engine import Budget, Engine, Limits, Spent
 from runner.live.settings import Settings
-from runner.models.base import Model, ModelError, Request, ToolList, TransientError
+from runner.models.base import Model, Request, ToolList, TransientError
 from runner.records.store import Record, RunStore
 from trajectories.schema import Trajectory
 
@@ -43,6 +43,13 @@ class Ending(NamedTuple):
     failed: bool
     """Whether it was an error that ended it."""
     spent: Spent
+
+
+Connect = Callable[[Plan], Model]
+"""Connects to the model of a plan; a function of a module, so that other processes find it."""
+
+OnDone = Callable[[Record, Spent], None]
+"""Is told of a finished episode, and of what the run has used so far."""
 
 
 class Estimate(NamedTuple):
@@ -85,19 +92,19 @@ def open_jobs(
     return [job for job in jobs_of(trajectories, trials) if job.key not in store.done]
 
 
-async def preflight(make_model: Callable[[], Model], settings: Settings) -> None:
+async def preflight(plan: Plan, connect: Connect) -> None:
     """Make one cheap request, so that a wrong key or name is known before a long run.
 
     Args:
-        make_model: Connects to the model, inside the running loop.
-        settings: How the model is asked.
+        plan: How the model is asked.
+        connect: Connects to it, inside the running loop.
 
     Raises:
         ModelError: The model cannot be used; the message says what to do.
     """
-    model = make_model()
+    model = connect(plan)
     try:
-        await _probe(model, settings)
+        await _probe(model, plan.settings)
     finally:
         await model.close()
 
@@ -123,40 +130,28 @@ async def _probe(model: Model, settings: Settings) -> None:
 
 
 async def conduct(
-    plan: Plan,
-    store: RunStore,
-    jobs: Sequence[Job],
-    make_model: Callable[[], Model],
-    watch: Callable[[Engine[Job, Record]], Callable[[Record], None]],
+    plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
 ) -> Ending:
-    """Do the jobs of a run.
+    """Do the jobs of a run in this process.
 
     Args:
         plan: What the episodes are like.
         store: Where they are kept.
         jobs: What to do.
-        make_model: Connects to the model, inside the running loop.
-        watch: Given the engine, returns what is told of every finished episode.
+        connect: Connects to the model, inside the running loop.
+        on_done: Told of every finished episode.
     """
     settings = plan.settings
-    limits = Limits(
-        concurrency=settings.concurrency,
-        attempts=settings.attempts,
-        max_requests=settings.max_requests,
-        max_cost=settings.max_cost,
+    budget = Budget(settings.max_requests, settings.max_cost)
+    model = connect(plan)
+    engine: Engine[Job, Record] = Engine(
+        model, Limits(settings.concurrency, settings.attempts), Random(0), budget
     )
     try:
-        model = make_model()
-    except ModelError as error:
-        return Ending(str(error), True, Spent())
-    try:
-        engine: Engine[Job, Record] = Engine(model, limits, Random(0))
-        await Campaign(plan, store).run(engine, jobs, watch(engine))
-    except ModelError as error:
-        return Ending(str(error), True, Spent())
+        await Campaign(plan, store).run(engine, jobs, lambda done: on_done(done, budget.spent))
     finally:
         await model.close()
-    return Ending(engine.stop_reason, engine.failed, engine.spent)
+    return Ending(engine.stop_reason, engine.failed, budget.spent)
 
 
 def secrets_of(settings: Settings, environment: Mapping[str, str]) -> list[str]:

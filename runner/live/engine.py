@@ -16,7 +16,15 @@ from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
 from runner.live.loop import Answer, Ask
-from runner.models.base import FatalError, Model, ModelError, Reply, Request, TransientError
+from runner.models.base import (
+    FatalError,
+    Model,
+    ModelError,
+    Reply,
+    Request,
+    TransientError,
+    Usage,
+)
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -37,9 +45,6 @@ class Limits(NamedTuple):
     """How often one request is tried."""
     first_wait: float = 0.5
     """Wait after the first failed attempt, in seconds; it doubles with every further one."""
-    max_requests: int | None = None
-    max_cost: float | None = None
-    """US dollars."""
 
 
 class Spent(NamedTuple):
@@ -49,6 +54,39 @@ class Spent(NamedTuple):
     tokens: int = 0
     cost: float | None = None
     """US dollars; None while no price is known."""
+
+
+class Budget:
+    """What a run may use; nothing by default limits it.
+
+    Args:
+        max_requests: None for no limit.
+        max_cost: US dollars, or None.
+
+    Attributes:
+        spent: What has been used so far.
+    """
+
+    def __init__(self, max_requests: int | None = None, max_cost: float | None = None) -> None:
+        self.spent = Spent()
+        self._max_requests = max_requests
+        self._max_cost = max_cost
+
+    def admit(self) -> str | None:
+        """Admit a request and count it, or return why there may be none."""
+        spent = self.spent
+        if self._max_requests is not None and spent.requests >= self._max_requests:
+            return f"the budget of {self._max_requests} requests is used up"
+        if self._max_cost is not None and (spent.cost or 0.0) >= self._max_cost:
+            return f"the budget of {self._max_cost} US dollars is used up"
+        self.spent = spent._replace(requests=spent.requests + 1)
+        return None
+
+    def count(self, usage: Usage, cost: float | None) -> None:
+        """Take note of what an answer took."""
+        tokens = self.spent.tokens + (usage.prompt or 0) + (usage.completion or 0)
+        known = self.spent.cost if cost is None else (self.spent.cost or 0.0) + cost
+        self.spent = self.spent._replace(tokens=tokens, cost=known)
 
 
 class Stopped(Exception):
@@ -62,15 +100,18 @@ class Engine(Generic[Job, Done]):
         model: Whom to ask.
         limits: How hard to push.
         jitter: Spreads the waits of retries, so that they do not come all at once.
+        budget: What may be used.
 
     Attributes:
-        spent: What has been used so far.
+        budget: What may be used, and has been so far.
         stop_reason: Why the run ended before all was done, or None.
         failed: Whether what ended the run was an error and not a wish.
     """
 
-    def __init__(self, model: Model, limits: Limits, jitter: Random) -> None:
-        self.spent = Spent()
+    def __init__(
+        self, model: Model, limits: Limits, jitter: Random, budget: Budget | None = None
+    ) -> None:
+        self.budget = budget or Budget()
         self.stop_reason: str | None = None
         self.failed = False
         self._model = model
@@ -205,17 +246,11 @@ class Engine(Generic[Job, Done]):
         """Let a request pass, or raise because the run has ended or used up its budget."""
         if self._no_more_requests:
             raise Stopped
-        limits, spent = self._limits, self.spent
-        if limits.max_requests is not None and spent.requests >= limits.max_requests:
-            raise self._end(f"the budget of {limits.max_requests} requests is used up")
-        if limits.max_cost is not None and (spent.cost or 0.0) >= limits.max_cost:
-            raise self._end(f"the budget of {limits.max_cost} US dollars is used up")
-        self.spent = spent._replace(requests=spent.requests + 1)
-
-    def _end(self, reason: str) -> Stopped:
-        """Stop because of a budget: answers that are on their way may still come."""
-        self.stop(reason)
-        return Stopped()
+        refusal = self.budget.admit()
+        if refusal is not None:
+            # Answers that are on their way may still come.
+            self.stop(refusal)
+            raise Stopped
 
     def _fail(self, reason: str) -> Stopped:
         self.failed = True
@@ -249,12 +284,6 @@ class Engine(Generic[Job, Done]):
 
     def _count(self, reply: Reply | None) -> None:
         self._last_answer = asyncio.get_running_loop().time()
-        if reply is None:
-            return
-        self._latencies.append(reply.latency)
-        spent, usage = self.spent, reply.usage
-        cost = spent.cost
-        if reply.cost is not None:
-            cost = (cost or 0.0) + reply.cost
-        tokens = spent.tokens + (usage.prompt or 0) + (usage.completion or 0)
-        self.spent = spent._replace(tokens=tokens, cost=cost)
+        if reply is not None:
+            self._latencies.append(reply.latency)
+            self.budget.count(reply.usage, reply.cost)

@@ -18,23 +18,19 @@ class Meter:
     Args:
         total: Episodes to do.
         stream: Where to show it.
-        spent: Gives what the run has used so far.
         clock: Gives the time in seconds, from any origin.
     """
 
-    def __init__(
-        self, total: int, stream: TextIO, spent: Callable[[], Spent], clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, total: int, stream: TextIO, clock: Callable[[], float]) -> None:
         self._total = total
         self._stream = stream
-        self._spent = spent
         self._clock = clock
         self._started = clock()
         self._shown_at = self._started
         self._done = self._passed = self._errors = 0
 
-    def count(self, record: Record) -> None:
-        """Take note of a finished episode."""
+    def count(self, record: Record, spent: Spent) -> None:
+        """Take note of a finished episode, and of what the run has used so far."""
         self._done += 1
         self._passed += record["outcome"] == "passed"
         self._errors += record["outcome"] == "error"
@@ -42,11 +38,10 @@ class Meter:
         if moving or self._done == self._total or now - self._shown_at >= _QUIET:
             self._shown_at = now
             start, end = ("\r\x1b[K", "") if moving and self._done < self._total else ("", "\n")
-            self._stream.write(f"{start}{self._line(now)}{end}")
+            self._stream.write(f"{start}{self._line(now, spent)}{end}")
             self._stream.flush()
 
-    def _line(self, now: float) -> str:
-        spent = self._spent()
+    def _line(self, now: float, spent: Spent) -> str:
         cost = "" if spent.cost is None else f", ${spent.cost:.2f}"
         left = (now - self._started) / self._done * (self._total - self._done)
         return (

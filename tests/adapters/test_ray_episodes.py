@@ -14,7 +14,6 @@ from runner.live.campaign import Plan
 from runner.live.conduct import conduct, open_jobs
 from runner.live.ray.episodes import conduct_on_ray
 from runner.live.settings import Settings
-from runner.models.base import RequestOptions
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
 from runner.records.store import RunStore, read_run
@@ -32,10 +31,15 @@ DATA = load_embedded([Category.BASE])
 SOME = list(DATA.trajectories.values())[:12]
 
 
+def connect_here(plan):
+    """Connect to the server."""
+    return OpenAIModel("fake", plan.settings.request_options())
+
+
 def connect(folder, plan):
     """Connect to the server, and note which process did."""
     (folder / str(os.getpid())).touch()
-    return OpenAIModel("fake", RequestOptions(base_url=plan.settings.base_url))
+    return connect_here(plan)
 
 
 @pytest.fixture
@@ -77,7 +81,7 @@ class Runs:
                 store,
                 open_jobs(store, SOME, 1, None),
                 partial(connect, self.workers),
-                lambda spending: lambda record: on_record(next(number)),
+                lambda record, spent: on_record(next(number)),
                 self.cluster,
             )
 
@@ -86,8 +90,7 @@ class Runs:
         plan = self.plan()
         with self.store(name, plan) as store:
             jobs = open_jobs(store, SOME, 1, None)
-            make = partial(OpenAIModel, "fake", plan.settings.request_options())
-            await conduct(plan, store, jobs, make, lambda engine: lambda record: None)
+            await conduct(plan, store, jobs, connect_here, lambda record, spent: None)
 
     def comparable(self, name):
         """Return the episodes of a run without what differs between equal runs."""

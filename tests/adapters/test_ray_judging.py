@@ -11,8 +11,8 @@ import pytest
 
 from checkers.profile import STRICT
 from runner.cli import main
+from runner.episodes import spread
 from runner.episodes.evaluate import Judged, evaluate, run_null, run_oracle
-from runner.live.ray import judging
 from runner.live.ray.cluster import TRIES
 from runner.live.ray.judging import evaluate_on_ray
 from trajectories.dataset import load_embedded
@@ -60,7 +60,7 @@ def test_what_a_killed_worker_had_is_judged_by_another(cluster, tmp_path):
 
 
 def test_what_kills_every_worker_is_an_error_and_the_rest_goes_on(cluster, monkeypatch):
-    monkeypatch.setattr(judging, "chunks", lambda some, _: [some[:1], some[1:3]])
+    monkeypatch.setattr(spread, "chunks", lambda some, _: [some[:1], some[1:3]])
     run = partial(run_and_always_die, profile=STRICT)
     first, *rest = evaluate_on_ray(DATA, ALL[:3], STRICT, run, cluster=cluster)
     message = f"the process that judged it was killed {TRIES} times"

@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import signal
 from asyncio import gather
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 from random import Random
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from runner.episodes.spread import without_trajectories
-from runner.live.campaign import Campaign, Job, Plan
-from runner.live.conduct import Ending, secrets_of
-from runner.live.engine import Engine, Limits, Spent
-from runner.live.ray.budget import Budget, Spending
+from runner.live.campaign import Campaign, Job, Keeps, Plan
+from runner.live.conduct import Connect, Ending, OnDone, secrets_of
+from runner.live.engine import Budget, Engine, Limits, Spent
 from runner.live.ray.cluster import TRIES, Cluster, Fleet, connected, library
 from runner.live.settings import Settings
 from runner.models.base import FatalError, Model, Reply, Request
-from runner.records.store import Record, RunStore
+from runner.records.store import Record
 from trajectories.errors import DataError
-
-Connect = Callable[[Plan], Model]
-"""Connects to the model of a plan; a function of a module, so that workers find it."""
 
 
 class Done(NamedTuple):
@@ -39,10 +35,10 @@ class Done(NamedTuple):
 
 def conduct_on_ray(
     plan: Plan,
-    store: RunStore,
+    store: Keeps,
     jobs: Sequence[Job],
     connect: Connect,
-    watch: Callable[[Spending], Callable[[Record], None]],
+    on_done: OnDone,
     cluster: Cluster,
 ) -> Ending:
     """Do the jobs of a run, as ``conduct`` does in this process.
@@ -52,7 +48,7 @@ def conduct_on_ray(
         store: Where they are kept; only this process writes there.
         jobs: What to do.
         connect: Connects a worker to the model.
-        watch: Given what knows the spending, returns what is told of every finished episode.
+        on_done: Told of every finished episode.
         cluster: Where the workers are.
 
     Raises:
@@ -61,7 +57,6 @@ def conduct_on_ray(
     refuse_secrets(plan.settings)
     with connected(cluster) as size:
         account = _Account(plan.settings)
-        told = watch(account)
         at_once = plan.settings.concurrency
         bare = plan._replace(dataset=without_trajectories(plan.dataset))
         fleet = Fleet(EpisodeWorker, size, bare, connect, account.budget, at_once=at_once)
@@ -72,7 +67,7 @@ def conduct_on_ray(
                 account.refresh()
                 if done.record is not None:
                     _keep(done, store)
-                    told(done.record)
+                    on_done(done.record, account.spent)
     return Ending(account.stop_reason, account.failed, account.spent)
 
 
@@ -88,6 +83,30 @@ def refuse_secrets(settings: Settings) -> None:
             "takes no header or address with a secret in it, since settings travel to the workers; "
             "give them keys by their environment, such as OPENAI_API_KEY",
         )
+
+
+class SharedBudget(Budget):
+    """The one budget of a run whose requests are made by many processes; any of them may end it."""
+
+    def __init__(self, max_requests: int | None = None, max_cost: float | None = None) -> None:
+        super().__init__(max_requests, max_cost)
+        self._stop_reason: str | None = None
+        self._failed = False
+
+    def admit(self) -> str | None:
+        """Admit a request and count it, or return why there may be none."""
+        if self._stop_reason is None:
+            self._stop_reason = super().admit()
+        return self._stop_reason
+
+    def stop(self, reason: str, *, failed: bool = False) -> None:
+        """Admit no further request; the first reason stands."""
+        if self._stop_reason is None:
+            self._stop_reason, self._failed = reason, failed
+
+    def state(self) -> tuple[Spent, str | None, bool]:
+        """Return what was used, why no request is admitted any more, and if that is an error."""
+        return self.spent, self._stop_reason, self._failed
 
 
 class EpisodeWorker:
@@ -110,7 +129,7 @@ class EpisodeWorker:
             if self._model is None:
                 self._model = _Admitted(connect(plan), budget)
             engine = _engine(self._model, plan, job)
-            await Campaign(plan, cast(RunStore, outbox)).run(engine, [job], lambda _: None)
+            await Campaign(plan, outbox).run(engine, [job], lambda _: None)
         except DataError as error:
             await budget.stop.remote(str(error), failed=True)
         else:
@@ -137,8 +156,7 @@ class _Admitted:
         if refusal is not None:
             raise FatalError(refusal)
         reply = await self._model.ask(request)
-        tokens = (reply.usage.prompt or 0) + (reply.usage.completion or 0)
-        await self._budget.count.remote(tokens, reply.cost)
+        await self._budget.count.remote(reply.usage, reply.cost)
         return reply
 
     async def close(self) -> None:
@@ -164,7 +182,7 @@ class _Account:
 
     def __init__(self, settings: Settings) -> None:
         # It takes no processor, so there is always room for it.
-        remote = library().remote(Budget).options(num_cpus=0)
+        remote = library().remote(SharedBudget).options(num_cpus=0)
         self.budget = remote.remote(settings.max_requests, settings.max_cost)
         self.spent = Spent()
         self.stop_reason: str | None = None
@@ -208,7 +226,7 @@ def _done(job: Job, result: Any) -> Done:
     return done
 
 
-def _keep(done: Done, store: RunStore) -> None:
+def _keep(done: Done, store: Keeps) -> None:
     assert done.record is not None
     for digest, tools in done.tools.items():
         store.put_tools(digest, tools)

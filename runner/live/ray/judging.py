@@ -1,13 +1,14 @@
-"""Judging on a Ray cluster: what ``runner/spread.py`` does with processes of one machine."""
+"""Judging on a Ray cluster: as ``runner/episodes/spread.py`` with processes of one machine."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from checkers.profile import Profile
 from runner.episodes.evaluate import Judged
-from runner.episodes.spread import Chunk, Judge, Run, chunks, outcomes_of, without_trajectories
+from runner.episodes.spread import Chunk, Judge, Run, evaluate_by
 from runner.live.ray.cluster import TRIES, Cluster, Fleet, connected, library
 from trajectories.dataset import Dataset
 
@@ -15,28 +16,24 @@ from trajectories.dataset import Dataset
 def evaluate_on_ray(
     dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run, *, cluster: Cluster
 ) -> Iterator[Judged]:
-    """Do what ``evaluate`` does on a cluster; the outcomes are the same, in its order.
-
-    Args:
-        dataset: Where the trajectories are from; its files are read where the workers are.
-        trajectories: Which to run.
-        profile: How the ground truth is played.
-        run: Runs and judges one prepared trajectory.
-        cluster: Where.
+    """Do what ``evaluate`` does on a cluster; files of the data set are read where the workers are.
 
     Raises:
         DataError: The user's input is wrong, or the cluster cannot be used.
     """
     with connected(cluster) as size:
-        fleet = Fleet(_Judge, size, Judge(without_trajectories(dataset), profile, run))
-        parts = chunks(trajectories, size)
-        early: dict[int, list[Judged]] = {}
-        due = 0
-        for number, result in fleet.results(parts):
-            early[number] = _judged(parts[number], result)
-            while due in early:
-                yield from early.pop(due)
-                due += 1
+        judges = partial(_on_cluster, size)
+        yield from evaluate_by(judges, size, dataset, trajectories, profile, run)
+
+
+def _on_cluster(size: int, judge: Judge, parts: Sequence[Chunk]) -> Iterator[list[Judged] | str]:
+    early: dict[int, list[Judged] | str] = {}
+    due = 0
+    for number, result in Fleet(_Judge, size, judge).results(parts):
+        early[number] = _found(parts[number], result)
+        while due in early:
+            yield early.pop(due)
+            due += 1
 
 
 class _Judge:
@@ -51,10 +48,11 @@ class _Judge:
         return self._judge.do(chunk)
 
 
-def _judged(chunk: Chunk, result: Any) -> list[Judged]:
+def _found(chunk: Chunk, result: Any) -> list[Judged] | str:
     ray = library()
     try:
-        return outcomes_of(ray.get(result))
+        found: list[Judged] | str = ray.get(result)
     except ray.exceptions.RayActorError:
         message = f"the process that judged it was killed {TRIES} times"
         return [Judged(trajectory.id, trajectory.category, None, message) for trajectory in chunk]
+    return found

@@ -15,7 +15,7 @@ from envs.calls import parse_call
 from envs.errors import BackendFault
 from runner.live import campaign as module
 from runner.live.campaign import Campaign, Job, Plan, function_docs_folder, jobs_of
-from runner.live.engine import Engine, Limits
+from runner.live.engine import Budget, Engine, Limits
 from runner.live.settings import Settings
 from runner.models.base import (
     FatalError,
@@ -102,9 +102,9 @@ def plan_of(dataset_of):
     return make
 
 
-def go(plan, store, model, jobs, limits=LIMITS, on_done=None):
+def go(plan, store, model, jobs, limits=LIMITS, on_done=None, budget=None):
     """Do jobs and return the engine."""
-    engine = Engine(model, limits, Random(0))
+    engine = Engine(model, limits, Random(0), budget)
 
     def told(record):
         if on_done is not None:
@@ -460,10 +460,10 @@ def test_a_run_that_used_up_its_budget_goes_on_with_what_is_missing(
 ):
     plan = plan_of(help_desk, folders)
     folder = tmp_path / "stopped"
-    limits = LIMITS._replace(max_requests=budget)
+    limit = Budget(max_requests=budget)
     with RunStore.create(folder, plan.definition({})) as store:
-        engine = go(plan, store, Oracle(help_desk, folders), missing(plan, store), limits)
-        assert engine.spent.requests == budget
+        engine = go(plan, store, Oracle(help_desk, folders), missing(plan, store), budget=limit)
+        assert limit.spent.requests == budget
         assert engine.failed is False
     assert resumed(plan, folder, Oracle(help_desk, folders)) != []
     assert comparable(folder) == undisturbed

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from runner.live import engine as module
-from runner.live.engine import Engine, Limits, Spent, Stopped
+from runner.live.engine import Budget, Engine, Limits, Spent, Stopped
 from runner.models.base import (
     FatalError,
     ModelError,
@@ -74,9 +74,9 @@ class Hanging(Scripted):
 class Recorder:
     """Runs an engine and keeps what became of the jobs."""
 
-    def __init__(self, model, limits=QUICK, jitter=None):
+    def __init__(self, model, limits=QUICK, jitter=None, **budget):
         self.model = model
-        self.engine = Engine(model, limits, jitter or Random(0))
+        self.engine = Engine(model, limits, jitter or Random(0), Budget(**budget))
         self.done = []
         self.answers = []
 
@@ -286,32 +286,32 @@ def test_a_server_that_comes_back_is_asked_again():
 def test_what_is_spent_is_counted():
     replies = [says(cost=0.25), BUSY, says(cost=0.5), says(prompt=None, completion=None)]
     run = Recorder(Scripted(*replies), QUICK._replace(concurrency=1)).run(range(3))
-    assert run.engine.spent == Spent(requests=4, tokens=24, cost=0.75)
+    assert run.engine.budget.spent == Spent(requests=4, tokens=24, cost=0.75)
 
 
 def test_an_unknown_price_is_not_free():
-    assert Recorder(Scripted(says(cost=None))).run(range(3)).engine.spent.cost is None
-    assert Recorder(Scripted(says(cost=0.0))).run(range(3)).engine.spent.cost == 0.0
+    assert Recorder(Scripted(says(cost=None))).run(range(3)).engine.budget.spent.cost is None
+    assert Recorder(Scripted(says(cost=0.0))).run(range(3)).engine.budget.spent.cost == 0.0
 
 
 def test_requests_that_fail_are_counted():
     run = Recorder(Scripted(BUSY), QUICK._replace(concurrency=1)).run(range(2), recorded)
-    assert run.engine.spent == Spent(requests=6, tokens=0, cost=None)
+    assert run.engine.budget.spent == Spent(requests=6, tokens=0, cost=None)
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_a_budget_of_requests_stops_the_run(concurrency):
     model = Scripted()
-    run = Recorder(model, Limits(concurrency, max_requests=7))
+    run = Recorder(model, Limits(concurrency), max_requests=7)
     run.run(range(10), run.ask_thrice)
-    assert model.asked == run.engine.spent.requests == 7
+    assert model.asked == run.engine.budget.spent.requests == 7
     assert len(run.done) == (2 if concurrency == 1 else 0)
     assert run.engine.stop_reason == "the budget of 7 requests is used up"
     assert run.engine.failed is False
 
 
 def test_a_budget_that_suffices_stops_nothing():
-    run = Recorder(Scripted(says(cost=0.5)), Limits(2, max_requests=6, max_cost=3.5))
+    run = Recorder(Scripted(says(cost=0.5)), Limits(2), max_requests=6, max_cost=3.5)
     run.run(range(2), run.ask_thrice)
     assert sorted(run.done) == [0, 1]
     assert run.engine.stop_reason is None
@@ -319,15 +319,15 @@ def test_a_budget_that_suffices_stops_nothing():
 
 def test_retries_use_up_the_budget_of_requests():
     model = Scripted(BUSY)
-    limits = Limits(1, attempts=FOREVER, first_wait=1e-6, max_requests=5)
-    run = Recorder(model, limits).run(range(10), recorded)
+    limits = Limits(1, attempts=FOREVER, first_wait=1e-6)
+    run = Recorder(model, limits, max_requests=5).run(range(10), recorded)
     assert (model.asked, run.done) == (5, [])
     assert run.engine.failed is False
 
 
 def test_a_budget_of_money_stops_the_run():
     model = Scripted(says(cost=0.1))
-    run = Recorder(model, Limits(1, max_cost=0.25)).run(range(10))
+    run = Recorder(model, Limits(1), max_cost=0.25).run(range(10))
     assert run.done == [0, 1, 2]
     assert model.asked == 3
     assert run.engine.stop_reason == "the budget of 0.25 US dollars is used up"
@@ -352,7 +352,7 @@ def test_answers_on_their_way_when_a_budget_is_used_up_still_count():
             await ask(QUESTION)
         return job
 
-    run = Recorder(Slow(), Limits(2, max_requests=2)).run(range(5), do)
+    run = Recorder(Slow(), Limits(2), max_requests=2).run(range(5), do)
     assert run.done == [0]
     assert run.engine.stop_reason == "the budget of 2 requests is used up"
 
@@ -492,7 +492,7 @@ def test_who_asks_after_a_stop_at_once_gets_no_answer():
     run = Recorder(Scripted(FatalError("wrong key"), says())).run([1])
     with pytest.raises(Stopped):
         ask_alone(run.engine)
-    assert run.model.asked == run.engine.spent.requests == 1
+    assert run.model.asked == run.engine.budget.spent.requests == 1
 
 
 PROGRAM = """

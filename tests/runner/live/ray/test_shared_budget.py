@@ -1,37 +1,37 @@
 from __future__ import annotations
 
-from runner.live.engine import Spent
-from runner.live.ray.budget import Budget
+from runner.live.engine import Budget, Spent
+from runner.live.ray.episodes import SharedBudget
+from runner.models.base import Usage
+
+REFUSAL = "the budget of 2 requests is used up"
 
 
 def test_requests_are_admitted_until_the_budget_is_used_up():
-    budget = Budget(2, None)
-    assert [budget.admit() for _ in range(3)] == [
-        None,
-        None,
-        "the budget of 2 requests is used up",
-    ]
-    assert budget.state() == (Spent(2, 0, None), "the budget of 2 requests is used up", False)
+    for budget in (Budget(2), SharedBudget(2)):
+        assert [budget.admit() for _ in range(3)] == [None, None, REFUSAL]
+        assert budget.spent == Spent(2, 0, None)
+    assert budget.state() == (Spent(2, 0, None), REFUSAL, False)
 
 
 def test_answers_cost():
-    budget = Budget(None, 0.5)
+    budget = SharedBudget(None, 0.5)
     assert budget.admit() is None
-    budget.count(10, 0.25)
+    budget.count(Usage(8, 2), 0.25)
     assert budget.admit() is None
-    budget.count(5, 0.25)
+    budget.count(Usage(None, 5), 0.25)
     assert budget.admit() == "the budget of 0.5 US dollars is used up"
     assert budget.spent == Spent(2, 15, 0.5)
 
 
 def test_no_price_is_no_cost():
-    budget = Budget(None, None)
-    budget.count(10, None)
+    budget = Budget()
+    budget.count(Usage(10), None)
     assert budget.spent.cost is None
 
 
 def test_a_stopped_run_makes_no_request_and_the_first_reason_stands():
-    budget = Budget(None, None)
+    budget = SharedBudget()
     budget.stop("a wrong key", failed=True)
     budget.stop("another")
     assert budget.admit() == "a wrong key"
