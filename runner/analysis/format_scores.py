@@ -7,7 +7,7 @@ from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from runner.analysis.summary import Outcome, rates_of, too_many_errors
-from runner.models.formats.prompt_format import PromptFormat
+from runner.models.prompting import PromptFormat
 from runner.show.table import table
 from trajectories.schema import Category
 

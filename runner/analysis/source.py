@@ -235,7 +235,7 @@ def _reader_of(definition: Mapping[str, Any]) -> FormatReader | None:
     if "prompt_format" not in definition:
         return None
     # Imported here, since few runs have one, and it takes longer than to read a run.
-    from runner.models.formats.prompt_format import format_of
+    from runner.models.prompting import format_of
 
     found = format_of(definition)
     return found and found.reader

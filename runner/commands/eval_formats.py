@@ -19,7 +19,7 @@ from runner.commands.common import DONE, RUN_ERROR, note
 from runner.commands.eval_live import is_ready, plan_of, run_plan
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, estimate
-from runner.models.formats.prompt_format import PromptFormat, formats_named
+from runner.models.prompting import PromptFormat, formats_named
 from runner.models.tools import toolbox_of
 from runner.records.store import RUN_FILE, default_folder, read_run
 from trajectories.dataset import Dataset

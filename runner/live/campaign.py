@@ -15,8 +15,7 @@ from runner.live.loop import Ask, LiveRun, run_live
 from runner.live.settings import Settings
 from runner.models.base import ModelError
 from runner.models.conversation import Style
-from runner.models.formats.prompt_format import PromptFormat
-from runner.models.prompting import PromptTexts
+from runner.models.prompting import PromptFormat, PromptTexts
 from runner.models.tools import toolbox_of
 from runner.records.store import Key, Record
 from trajectories.dataset import Dataset

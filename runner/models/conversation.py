@@ -16,8 +16,7 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
 from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList
-from runner.models.formats.prompt_format import PromptFormat
-from runner.models.prompting import PromptTexts, with_functions, with_results
+from runner.models.prompting import PromptFormat, PromptTexts, with_functions, with_results
 from runner.models.tools import Toolbox
 from trajectories.schema import Message
 

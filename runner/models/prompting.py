@@ -1,18 +1,33 @@
-"""The texts that Turnwise itself puts to a model, from a file that a user can replace."""
+"""How a prompting model is asked: our own texts, from a file that a user can replace, or a format.
+
+A format is one choice on each of four axes, and all that differs between formats is here: the
+prompt, put together from the files of ``configs/prompts/formats``, and how replies are read.
+"""
 
 from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
+from checkers.calls.documents import Language
+from checkers.replies import formats as replies
+from checkers.replies.decoding import Step
+from checkers.replies.single_turn import TextReader
+from envs.calls import Call
+from runner.models import documents as shown
 from runner.models.tools import Document
 from trajectories.errors import DataError
 
-DEFAULT = Path(__file__).parents[2] / "configs" / "prompts" / "default.toml"
+_PROMPTS = Path(__file__).parents[2] / "configs" / "prompts"
+DEFAULT = _PROMPTS / "default.toml"
+FOLDER = _PROMPTS / "formats"
 
 _PLACEHOLDERS = {
     "system": "{functions}",
@@ -62,11 +77,117 @@ def read_prompts(path: Path = DEFAULT) -> PromptTexts:
 
 def with_functions(text: str, documents: Sequence[Document]) -> str:
     """Fill function documents into a text, as indented JSON."""
-    shown = json.dumps(documents, indent=4, ensure_ascii=False)
-    return text.replace("{functions}", shown)
+    return text.replace("{functions}", shown.render(documents, "json"))
 
 
 def with_results(text: str, calls: Sequence[str], results: Sequence[str]) -> str:
     """Fill calls and their results into a text, as JSON."""
-    shown = [{"call": call, "result": result} for call, result in zip(calls, results, strict=True)]
-    return text.replace("{results}", json.dumps(shown, indent=1, ensure_ascii=False))
+    made = [{"call": call, "result": result} for call, result in zip(calls, results, strict=True)]
+    return text.replace("{results}", json.dumps(made, indent=1, ensure_ascii=False))
+
+
+Returns = Literal["python", "json", "xml"]
+Markup = Literal["plain", "markdown"]
+
+
+class PromptFormat(NamedTuple):
+    """One way to ask."""
+
+    returns: Returns
+    """What calls are written in."""
+    tagged: bool
+    """Whether calls stand between marks, and nothing else counts as calls."""
+    documents: shown.Style
+    """What functions are shown in."""
+    markup: Markup
+    """How the prompt itself is written."""
+
+    @property
+    def name(self) -> str:
+        """The four choices, such as ``json-tagged-python-plain``."""
+        return f"{self.returns}-{_TAGS[self.tagged]}-{self.documents}-{self.markup}"
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the prompt, in hex."""
+        return sha256(_frame(self).encode()).hexdigest()
+
+    def system(self, documents: Sequence[Document]) -> str:
+        """Return the first message.
+
+        Args:
+            documents: The functions that may be called.
+        """
+        return _frame(self).replace("{functions}", shown.render(documents, self.documents))
+
+    def reader(self, python: TextReader) -> TextReader:
+        """Return what turns a reply into calls.
+
+        Args:
+            python: Reads calls in Python, as the profile has it.
+        """
+
+        def read(step: Step, language: Language) -> list[Call]:
+            text = replies.text_of(step)
+            if self.tagged:
+                text = replies.between_tags(text)
+            if self.returns == "python":
+                return python(text, language)
+            return _READERS[self.returns](text)
+
+        return read
+
+
+_READERS = {"json": replies.read_json, "xml": replies.read_xml}
+_TAGS = {False: "bare", True: "tagged"}
+
+ALL = tuple(
+    [
+        PromptFormat(*choices)
+        for choices in product(get_args(Returns), _TAGS, get_args(shown.Style), get_args(Markup))
+    ]
+)
+"""Every combination: 36 formats."""
+
+
+def formats_named(names: Iterable[str]) -> list[PromptFormat]:
+    """Return the formats of some names, or all of them for ``all``.
+
+    Raises:
+        DataError: There is none of a name.
+    """
+    known = {each.name: each for each in ALL}
+    wanted = list(dict.fromkeys(names))
+    if wanted == ["all"]:
+        return list(ALL)
+    for name in wanted:
+        if name not in known:
+            close = get_close_matches(name, known, n=1, cutoff=0.0)[0]
+            raise DataError("--formats", f"{name!r} is no format; did you mean {close}, or all?")
+    return [known[name] for name in wanted]
+
+
+def format_of(definition: Mapping[str, Any]) -> PromptFormat | None:
+    """Return the format that a run was made in, or None for the usual one.
+
+    Args:
+        definition: What defines the run.
+
+    Raises:
+        DataError: There is no such format any more.
+    """
+    found = definition.get("prompt_format")
+    return formats_named([found["name"]])[0] if found else None
+
+
+@cache
+def _frame(prompt_format: PromptFormat) -> str:
+    """Return the prompt, but for the functions."""
+    parts = [prompt_format.returns, *(["tag"] if prompt_format.tagged else [])]
+    reply = " ".join(map(_text, parts))
+    frame = _text(prompt_format.markup).replace("{language}", prompt_format.documents)
+    return frame.replace("{reply}", reply)
+
+
+def _text(name: str) -> str:
+    return (FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()

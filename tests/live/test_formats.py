@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from runner.cli import main
-from runner.models.formats.prompt_format import ALL
-from runner.models.prompting import DEFAULT
+from runner.models.prompting import ALL, DEFAULT
 from runner.records.store import read_run
 from tests.live.running import ready_and, records
 from tests.servers.answers import of_dataset

@@ -6,7 +6,7 @@ import pytest
 
 from runner.analysis.format_scores import FormatScore, lines
 from runner.analysis.summary import Outcome
-from runner.models.formats.prompt_format import ALL
+from runner.models.prompting import ALL
 
 
 def score(number, results, planned=None, category="multiple", **members):

@@ -11,7 +11,7 @@ from checkers.calls.errors import Unreadable
 from checkers.calls.profile import PROFILES
 from checkers.replies.formats import CLOSING, OPENING
 from envs.calls import Call
-from runner.models.formats.prompt_format import ALL, PromptFormat, format_of, formats_named
+from runner.models.prompting import ALL, PromptFormat, format_of, formats_named
 from tests.servers.formats import in_format
 from trajectories.errors import DataError
 

@@ -1,1 +1,0 @@
-"""Prompt formats: how function documents are written into a prompt."""
