@@ -20,7 +20,7 @@ BUILD := $(wildcard configs/packaging/*.py)
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup eval replay debug test test-browser test-adapters check conformance bench bench-compare profile soak bench-live lock clean
+.PHONY: help setup dev eval replay debug test test-all test-browser test-adapters check conformance bench bench-compare profile soak bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -49,8 +49,16 @@ replay: .need-ID $(VENV)/.core ## Show one trajectory of a run, turn by turn: ID
 debug: .need-ID $(VENV)/.core $(VENV)/.extras ## Step through one trajectory in the terminal: ID= [RUN=]
 	@$(VENV)/bin/turnwise debug "$$ID" $${RUN:+--run "$$RUN"} $(ARGS)
 
-test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite
-	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(ARGS)
+dev: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Set up what tests and checks need, and run nothing
+	@echo "$(VENV)/bin/python -m pytest, ruff and mypy are ready."
+
+# -m in ARGS is the last and counts: ARGS="-m slow" runs what `test` leaves out.
+pytest = $(VENV)/bin/python -m pytest -n auto --dist worksteal
+test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite but for its slow part: about two minutes
+	@$(pytest) -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the whole test suite
+	@$(pytest) $(ARGS)
 
 test-browser: $(VENV)/.dev $(VENV)/.browser ## Test the HTML report in Chromium: [CHROMIUM=/usr/bin/chromium]
 	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tracemalloc
 
 import pytest
 
@@ -34,6 +35,7 @@ def test_worlds_have_the_same_calls_as_text_and_structured(written):
 def test_our_side_takes_a_measure(written, name, monkeypatch):
     monkeypatch.setattr(turnwise_side.gc, "freeze", lambda: None)
     assert turnwise_side.MEASURES[name](json.loads(written.read_text()))["value"] > 0
+    assert not tracemalloc.is_tracing()
 
 
 def test_a_measure_that_a_side_cannot_take_is_left_out(written, capfd):
