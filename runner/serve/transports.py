@@ -9,10 +9,12 @@ has none, so that they are made to fall back to an earlier one. ``/mcp/NAME`` ta
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any
 
+import uvicorn
 from mcp import MCPError
 from mcp.server.context import CallNext
 from mcp.server.stdio import stdio_server
@@ -22,13 +24,15 @@ from mcp.types import METHOD_NOT_FOUND
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from runner.serve.control import control_app
 from runner.serve.pool import NoSession, Served, SessionPool
 from runner.serve.tools import Context, mcp_server
-from runner.serve.web import HOST, listening
+from trajectories.errors import DataError
 
+HOST = "127.0.0.1"
+"""Reached from this machine only."""
 STDIO = "stdio"
 """Name of the only session over standard input and output."""
 
@@ -151,3 +155,53 @@ async def _ask_for_handshake(ctx: Context, call_next: CallNext) -> Any:
 def _request(context: Context) -> Request:
     assert isinstance(context.request, Request)
     return context.request
+
+
+@asynccontextmanager
+async def listening(
+    option: str, port: int, make_app: Callable[[str], ASGIApp]
+) -> AsyncIterator[str]:
+    """Run a web application and yield its URL.
+
+    Args:
+        option: What the user named the port with.
+        port: The port, 0 for any free one.
+        make_app: Returns the application of a URL.
+
+    Raises:
+        DataError: The port cannot be had.
+    """
+    with _bound(option, port) as listener:
+        url = f"http://{HOST}:{listener.getsockname()[1]}"
+        config = uvicorn.Config(
+            make_app(url), log_config=None, ws="none", timeout_graceful_shutdown=1
+        )
+        server = _Server(config)
+        running = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            yield url
+        finally:
+            server.should_exit = True
+            await running
+
+
+class _Server(uvicorn.Server):
+    """A web server that leaves Ctrl-C to the event loop."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _bound(option: str, port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+        # From now on clients wait where they would have been turned away.
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        advice = "choose another one, or 0 for any that is free"
+        raise DataError(option, f"port {port}: {error.strerror}; {advice}") from None
+    return listener

@@ -14,10 +14,9 @@ from textual.widgets import ContentSwitcher, Footer, OptionList, Static
 
 from envs.calls import Call
 from runner.analysis.debugger import views
-from runner.analysis.debugger.screens import Help, Prompt
-from runner.analysis.debugger.state_view import StateView
 from runner.analysis.debugger.stepper import Stepper
 from runner.analysis.debugger.timeline import Timeline
+from runner.analysis.debugger.widgets import Help, Prompt, StateView
 from runner.analysis.examined import Examined
 from runner.show.terminal import visible
 

@@ -18,7 +18,7 @@ from textual.widgets import ContentSwitcher, Footer, Input, OptionList, Tree
 
 from checkers.profile import BFCL, STRICT
 from runner.analysis.debugger.app import WHAT_IF, Debugger
-from runner.analysis.debugger.screens import Help
+from runner.analysis.debugger.widgets import Help
 from tests.runner.analysis.debugger.episodes import HOSTILE, RECORDED, examined
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "debugger"
