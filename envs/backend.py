@@ -9,28 +9,21 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_origin
 
 from envs.errors import ConfigProblem
 from envs.interface import checked
+from envs.lazy import lazily
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
+from envs.tool import Tool
+
+if TYPE_CHECKING:
+    from envs import config_check
+else:
+    config_check = lazily(".config_check", __package__)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class Tool(NamedTuple):
-    """One function that a model may call."""
-
-    name: str
-    environment: str
-    """Name of the backend that has it."""
-    function: Callable[..., Any]
-    """The method, unbound."""
-    writes: bool
-    """Whether it may change state."""
-    keeps_on_refusal: str | None
-    """Why a refused call may leave a change behind; None where it never does."""
 
 
 def reads(function: Function) -> Function:
@@ -136,10 +129,11 @@ class Backend:
     @classmethod
     def check_config(cls, config: object) -> list[ConfigProblem]:
         """Return every unknown key, wrong type and broken reference of an initial config."""
-        # pydantic takes longer to import than most commands take to run, and only checks need it.
-        from envs.config_check import check
-
-        return check(cls, config)
+        problems = config_check.check(cls.__name__, cls.Config, config)
+        if problems or not isinstance(config, Mapping):
+            return problems
+        root = f"$.{cls.__name__}"
+        return [ConfigProblem(root + path, message) for path, message in cls.references(config)]
 
     def fork(self) -> Self:
         """Return an independent copy: nothing done to one is seen by the other."""

@@ -1,19 +1,19 @@
-"""The strict check of initial configs: unknown keys, wrong types, broken references."""
+"""The strict check of the types of initial configs: unknown keys, missing ones, wrong values."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Discriminator, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from envs.errors import ConfigProblem
 from envs.state import brief
 
-if TYPE_CHECKING:
-    from envs.backend import Backend
+BY_TYPE = Discriminator("type")
+"""Has a union of objects checked as what their ``type`` says, not as any of them."""
 
 
 @cache
@@ -22,29 +22,35 @@ def _adapter(config: type) -> TypeAdapter[Any]:
     return TypeAdapter(config)
 
 
-def config_schema(backend: type[Backend]) -> dict[str, Any]:
-    """Return the JSON Schema of a backend's initial config."""
-    return _adapter(backend.Config).json_schema()
+def config_schema(kind: type) -> dict[str, Any]:
+    """Return the JSON Schema of a backend's initial config.
+
+    Args:
+        kind: The config's type.
+    """
+    return _adapter(kind).json_schema()
 
 
-def check(backend: type[Backend], config: object) -> list[ConfigProblem]:
-    """Return the problems of one backend's initial config, in its order."""
-    root = f"$.{backend.__name__}"
+def check(backend: str, kind: type, config: object) -> list[ConfigProblem]:
+    """Return what does not fit the type of one backend's initial config, in the config's order.
+
+    Args:
+        backend: Name of the backend.
+        kind: The config's type.
+        config: What was given.
+    """
     try:
-        _adapter(backend.Config).validate_python(config)
+        _adapter(kind).validate_python(config)
     except ValidationError as error:
-        return [_problem(root, backend, config, detail) for detail in error.errors()]
-    assert isinstance(config, dict)
-    return [ConfigProblem(root + path, message) for path, message in backend.references(config)]
+        return [_problem(f"$.{backend}", kind, config, detail) for detail in error.errors()]
+    return []
 
 
-def _problem(
-    root: str, backend: type[Backend], config: object, detail: ErrorDetails
-) -> ConfigProblem:
+def _problem(root: str, kind: type, config: object, detail: ErrorDetails) -> ConfigProblem:
     path = root + _path(config, detail["loc"])
     if detail["type"] == "extra_forbidden":
         key = str(detail["loc"][-1])
-        known = list(backend.Config.__annotations__) if len(detail["loc"]) == 1 else []
+        known = list(kind.__annotations__) if len(detail["loc"]) == 1 else []
         close = get_close_matches(key, known, n=1)
         advice = f"did you mean {close[0]}?" if close else "remove it"
         return ConfigProblem(path, f"unknown key; {advice}")

@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -25,6 +26,13 @@ from typing import (
 )
 
 from typing_extensions import ReadOnly, is_typeddict
+
+from envs.lazy import lazily
+
+if TYPE_CHECKING:
+    from envs import schema
+else:
+    schema = lazily(".schema", __package__)
 
 _COMMON = {"bool", "float", "int", "str", "str | None"}
 """Types as they are written most often: resolving these would take most of the time."""
@@ -157,8 +165,7 @@ def _name(kind: Any) -> str:
 def _making_models(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def call(backend: Any, *args: Any, **kwargs: Any) -> Any:
-        from envs.schema import check_arguments
-
-        return function(backend, **check_arguments(backend.TOOLS[function.__name__], args, kwargs))
+        tool = backend.TOOLS[function.__name__]
+        return function(backend, **schema.check_arguments(tool, args, kwargs))
 
     return call

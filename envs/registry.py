@@ -1,7 +1,8 @@
-"""The environments there are: the reference's eight, more of ours, and those of other packages.
+"""The backends there are: BFCL's eight, more of ours, and those of other packages.
 
 A package offers a backend, under its class's name, by the entry-point group named ``GROUP``.
-Installed packages are looked through only for a name that is none of ours, or when all are listed.
+Installed packages are looked through only for a name that is none of ours, or when all are listed,
+and nothing is imported because of a name: what there is, is listed first.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
+from envs import more as further
 from envs.backend import Backend
 from envs.backends.file_system import GorillaFileSystem
 from envs.backends.math_api import MathAPI
@@ -21,9 +25,16 @@ from envs.backends.travel_booking import TravelAPI
 from envs.backends.twitter import TwitterAPI
 from envs.backends.vehicle_control import VehicleControlAPI
 from envs.errors import ConfigError, ConfigProblem
+from envs.lazy import lazily
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib import metadata
+
+    from envs.library import environments
+else:
+    # Only asked for names that are none of the eight.
+    metadata = lazily("importlib.metadata")
+    environments = lazily(".library.environments", __package__)
 
 GROUP = "turnwise.environments"
 """Entry-point group of out-of-tree environments."""
@@ -41,19 +52,30 @@ BACKENDS: Mapping[str, type[Backend]] = {
         VehicleControlAPI,
     )
 }
-"""The reference's backends by name: what our data set, its graph and the comparisons are about."""
+"""BFCL's backends by name: what our data set, its graph and the comparisons are about."""
 
-_MORE: tuple[type[Backend], ...] = ()
-MORE: Mapping[str, type[Backend]] = {backend.__name__: backend for backend in _MORE}
-"""Further environments of this repository by name; ``turnwise new-env`` adds to them."""
+
+@cache
+def more() -> Mapping[str, type[Backend]]:
+    """Return the further environments of this repository by name: those of ``envs/more/``."""
+    modules = [
+        import_module(f"{further.__name__}.{found.name}")
+        for found in iter_modules(further.__path__)
+    ]
+    return {
+        name: member
+        for module in modules
+        for name, member in vars(module).items()
+        if isinstance(member, type)
+        and issubclass(member, Backend)
+        and member.__module__ == module.__name__
+    }
 
 
 @cache
 def library() -> Mapping[str, type[Backend]]:
-    """Return the environments of plain functions by name, which are loaded only when asked for."""
-    from envs.library.environments import LIBRARY
-
-    return {backend.__name__: backend for backend in LIBRARY}
+    """Return the environments of plain functions by name."""
+    return {backend.__name__: backend for backend in environments.LIBRARY}
 
 
 def names() -> list[str]:
@@ -65,7 +87,7 @@ def names() -> list[str]:
     installed = _installed()
     for name in installed:
         _only(name)
-    return [*BACKENDS, *MORE, *library(), *sorted(installed)]
+    return [*BACKENDS, *more(), *library(), *sorted(installed)]
 
 
 def backend_class(name: str) -> type[Backend]:
@@ -74,7 +96,7 @@ def backend_class(name: str) -> type[Backend]:
     Raises:
         ConfigError: There is no such backend, more than one, or it cannot be imported.
     """
-    ours = BACKENDS.get(name) or MORE.get(name) or library().get(name)
+    ours = BACKENDS.get(name) or more().get(name) or library().get(name)
     if ours:
         return ours
     if name not in _installed():
@@ -97,12 +119,9 @@ def forget_installed() -> None:
 
 
 @cache
-def _installed() -> Mapping[str, Sequence[EntryPoint]]:
-    # Reading the metadata of all packages takes long, and most commands do not need it.
-    from importlib.metadata import entry_points
-
-    found: dict[str, list[EntryPoint]] = defaultdict(list)
-    for point in entry_points(group=GROUP):
+def _installed() -> Mapping[str, Sequence[metadata.EntryPoint]]:
+    found: dict[str, list[metadata.EntryPoint]] = defaultdict(list)
+    for point in metadata.entry_points(group=GROUP):
         found[point.name].append(point)
     return dict(found)
 
@@ -123,9 +142,9 @@ def _imported(name: str) -> type[Backend]:
     return backend
 
 
-def _only(name: str) -> EntryPoint:
+def _only(name: str) -> metadata.EntryPoint:
     points = _installed()[name]
-    ours = ["turnwise"] if name in {*BACKENDS, *MORE, *library()} else []
+    ours = ["turnwise"] if name in {*BACKENDS, *more(), *library()} else []
     packages = [*ours, *map(_package, points)]
     if len(packages) > 1:
         listed = ", ".join(packages)
@@ -133,7 +152,7 @@ def _only(name: str) -> EntryPoint:
     return points[0]
 
 
-def _package(point: EntryPoint) -> str:
+def _package(point: metadata.EntryPoint) -> str:
     return point.dist.name if point.dist else point.value
 
 

@@ -17,10 +17,9 @@ from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 from typing_extensions import TypedDict
 
-from envs.backend import Tool
-from envs.binding import bind, parameters
 from envs.errors import InvalidArgument
 from envs.state import brief
+from envs.tool import Tool, bind, parameters
 
 _SECTION = re.compile(r"^(Args|Returns|Raises|Examples):\s*$", re.MULTILINE)
 _ITEM = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)

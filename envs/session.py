@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from envs.backend import Backend, Tool
-from envs.binding import bind
+from envs.backend import Backend
 from envs.calls import Call
 from envs.errors import (
     BackendFault,
@@ -19,10 +18,17 @@ from envs.errors import (
     ToolError,
     UnknownFunction,
 )
+from envs.lazy import lazily
 from envs.long_context import Pack
 from envs.registry import backend_class
 from envs.results import Result
 from envs.state import Snapshot
+from envs.tool import Tool, bind
+
+if TYPE_CHECKING:
+    from envs import schema
+else:
+    schema = lazily(".schema", __package__)
 
 _NOTHING: Mapping[str, Any] = {}
 """What a function that only reads can have changed."""
@@ -258,11 +264,9 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 
 
 def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    # First what needs no types: these need pydantic, which most runs never load.
     bind(tool, args, kwargs)
-    # Only now, because types need pydantic, which most runs never load.
-    from envs.schema import check_arguments
-
-    check_arguments(tool, args, kwargs)
+    schema.check_arguments(tool, args, kwargs)
 
 
 def _explained(

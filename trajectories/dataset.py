@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from envs.lazy import lazily
 from envs.long_context import Pack
 from envs.session import Session
 from trajectories import bfcl, bfcl_single_turn
@@ -17,6 +18,12 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects
 from trajectories.packs import generate
 from trajectories.schema import MULTI_TURN, Category, LongContext, Trajectory
+
+if TYPE_CHECKING:
+    from trajectories import validation
+else:
+    # It brings pydantic, which takes longer to load than BFCL's data, where it is not needed.
+    validation = lazily(".validation", __package__)
 
 DATA = Path(__file__).with_name("data")
 """Where the data set is that comes with the package."""
@@ -160,10 +167,7 @@ def read_trajectory(entry: dict[str, Any], where: str) -> Trajectory:
     Raises:
         DataError: It is not of the expected form.
     """
-    # pydantic takes longer to import than the reference's data takes to load, which needs none.
-    from trajectories.validation import validate
-
-    return validate(entry, where)
+    return validation.validate(entry, where)
 
 
 def _digest(paths: Iterable[Path]) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from checkers.why.trace import TracedCall, TracedTurn
-from envs.backend import Tool
-from envs.binding import parameters
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.registry import backend_class
 from envs.state import ABSENT, Difference, Snapshot
+from envs.tool import Tool, parameters
 
 
 class Act(NamedTuple):

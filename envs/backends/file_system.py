@@ -9,7 +9,7 @@ bytes of UTF-8.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -22,7 +22,13 @@ from envs.errors import (
     NotFound,
     Refused,
 )
+from envs.lazy import lazily
 from envs.long_context import Pack
+
+if TYPE_CHECKING:
+    from envs import config_check
+else:
+    config_check = lazily("..config_check", __package__)
 
 MAX_DEPTH = 100
 """Most levels of directories below the root; hashing a snapshot recurses through all of them."""
@@ -47,16 +53,6 @@ _ONE_ROOT = "must hold exactly one root directory"
 _Node = Mapping[str, Any]
 
 
-class _ByType:
-    """Has a node checked as what its ``type`` says, not as either kind."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        # Most runs never check a config, and importing pydantic takes longer than they do.
-        from pydantic import Discriminator
-
-        return Discriminator("type").__get_pydantic_core_schema__(source, handler)
-
-
 class FileNode(TypedDict):
     """A file of the initial config."""
 
@@ -68,7 +64,7 @@ class DirectoryNode(TypedDict):
     """A directory of the initial config; the order of its contents is that of listings."""
 
     type: Literal["directory"]
-    contents: dict[str, Annotated[FileNode | DirectoryNode, _ByType()]]
+    contents: dict[str, Annotated[FileNode | DirectoryNode, config_check.BY_TYPE]]
 
 
 class FileSystemConfig(TypedDict, total=False):

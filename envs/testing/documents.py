@@ -6,8 +6,6 @@ import inspect
 import json
 import re
 
-from envs.backend import Tool
-from envs.binding import parameters
 from envs.calls import Call, parse_call
 from envs.errors import ConfigError, InvalidArgument, MalformedCall
 from envs.registry import backend_class
@@ -17,6 +15,7 @@ from envs.schema import Example, check_value, docstring_defects
 from envs.session import Session
 from envs.testing.play import Play, explore
 from envs.testing.subject import Broken, Subject
+from envs.tool import Tool, parameters
 
 
 def names(subject: Subject) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -48,9 +49,6 @@ def _in_process(subject: Subject, asked: str, seed: str) -> list[list[str]]:
 
 def interleaved(subject: Subject) -> None:
     """Play scripts in many sessions at once, and compare."""
-    # asyncio loads network libraries, which the simulator itself does without.
-    import asyncio
-
     played = [_short(subject, script) for script in _whole(subject)]
 
     async def as_task(script: Script) -> None:

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import envs
-from envs.backend import Backend, Tool
+from envs.backend import Backend
 from envs.errors import ConfigError
 from envs.interface import near, place
 from envs.long_context import Pack
 from envs.registry import backend_class
 from envs.schema import ToolSpec, spec
 from envs.session import Session
+from envs.tool import Tool
 
 _ROOT = Path(envs.__file__).resolve().parents[1]
 

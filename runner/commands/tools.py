@@ -9,7 +9,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from envs.backend import Backend, Tool
+from envs.backend import Backend
+from envs.tool import Tool
 from runner.commands.common import DONE, new_command
 from runner.commands.environments import environments
 

@@ -16,10 +16,10 @@ from typing import Any, Literal, NamedTuple, Self
 from checkers.profile import STRICT, Mode, Profile
 from checkers.turn import check_turn
 from checkers.verdict import Verdict
-from envs.binding import bind
 from envs.calls import Call
 from envs.errors import ToolError
 from envs.registry import backend_class
+from envs.tool import bind
 from runner.data.rest.connect import connect
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import STEP_LIMIT

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from envs.binding import bind
 from envs.calls import Call, parse_call
+from envs.tool import bind
 from runner.models.base import ChatMessage, Reply, Request, ToolCall, Usage
 from runner.rollouts.search import GIVE_UP
 from trajectories.prepare import Prepared

@@ -13,12 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from envs.backend import Tool, copy_json
+from envs.backend import copy_json
 from envs.calls import read_call
 from envs.errors import SimulatorError
 from envs.long_context import Pack
 from envs.registry import BACKENDS
 from envs.session import Session
+from envs.tool import Tool
 from tests.conformance.sides import Script
 from tests.conformance.values import CHAINS, LEADS, ODD, SITUATIONS, World, fitting
 from trajectories.schema import Trajectory

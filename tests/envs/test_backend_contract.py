@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from envs.registry import BACKENDS, MORE, library
+from envs.registry import BACKENDS, library, more
 from envs.testing import contract
 from envs.testing.play import Play, scripts
 
-CONTRACTS = {name: contract(name) for name in (*BACKENDS, *MORE, *library())}
+CONTRACTS = {name: contract(name) for name in (*BACKENDS, *more(), *library())}
 
 
 @pytest.mark.parametrize("check", [c for checks in CONTRACTS.values() for c in checks], ids=str)

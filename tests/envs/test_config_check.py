@@ -7,7 +7,6 @@ import pytest
 from typing_extensions import TypedDict
 
 from envs.backend import Backend
-from envs.config_check import check
 
 
 class Room(TypedDict):
@@ -34,7 +33,7 @@ class House(Backend):
 
 
 def problems(config):
-    return [str(problem) for problem in check(House, config)]
+    return [str(problem) for problem in House.check_config(config)]
 
 
 @pytest.mark.parametrize(

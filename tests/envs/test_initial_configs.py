@@ -19,7 +19,7 @@ def schema(backend):
     """Return the JSON Schema of a backend's initial config."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **config_schema(backend),
+        **config_schema(backend.Config),
     }
 
 

@@ -10,9 +10,9 @@ from mcp import Client
 from mcp.types import TextContent
 
 from checkers.profile import STRICT
-from envs.binding import bind
 from envs.calls import parse_call
 from envs.session import Session
+from envs.tool import bind
 from runner.serve.pool import Served, SessionPool
 from runner.serve.tools import mcp_server
 from tests.serve.serving import served_over_http

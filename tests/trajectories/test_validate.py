@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import trajectories
-from envs.backend import Tool
 from envs.registry import BACKENDS
 from envs.session import Session
+from envs.tool import Tool
 from trajectories.allowed import apply, read_exemptions
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError

@@ -16,13 +16,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from envs.backend import Tool
-from envs.binding import parameters
 from envs.calls import Call, parse_call
 from envs.errors import MalformedCall
 from envs.registry import BACKENDS
 from envs.results import Result
 from envs.session import Session
+from envs.tool import Tool, parameters
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 

@@ -17,12 +17,12 @@ from itertools import combinations
 from random import Random
 from typing import Any, NamedTuple
 
-from envs.binding import bind
 from envs.calls import Call, parse_call
 from envs.errors import MalformedCall, ToolError
 from envs.registry import BACKENDS
 from envs.results import Result
 from envs.session import Session
+from envs.tool import bind
 from trajectories.graph.graph import TOOLS, Edge, Graph, carried, fill, flows
 
 _TRIES = 40

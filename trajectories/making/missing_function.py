@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from envs.backend import Tool
 from envs.calls import Call
 from envs.results import Result
 from envs.session import Session
 from envs.state import Snapshot
+from envs.tool import Tool
 from trajectories.errors import DataError
 from trajectories.literals import literals
 from trajectories.making.notes import Notes, derived_id, derived_provenance

@@ -9,13 +9,13 @@ from functools import cache, lru_cache
 from itertools import islice, pairwise, product
 from typing import Any
 
-from envs.backend import Tool
 from envs.calls import Call, parse_call
 from envs.long_context import Pack
 from envs.registry import backend_class
 from envs.results import Result
 from envs.schema import spec
 from envs.session import Session
+from envs.tool import Tool
 from trajectories.packs import generate
 from trajectories.schema import LongContext, Trajectory, Turn
 

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from envs.backend import Tool
-from envs.binding import parameters
 from envs.registry import BACKENDS
 from envs.schema import docstring_defects
+from envs.tool import Tool, parameters
 from trajectories.bfcl import function_docs_file
 from trajectories.jsonl import read_objects
 from trajectories.rules.problem import Problem, Severity

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from checkers.profile import BFCL, STRICT, Profile
 from checkers.turn import check_turn
 from checkers.verdict import Failure, TurnOutcome
-from envs.binding import bind
 from envs.calls import Call
 from envs.errors import BackendFault, ConfigError, MalformedCall, ToolError
 from envs.results import Result
 from envs.session import Session
+from envs.tool import bind
 from trajectories import bfcl, bfcl_single_turn
 from trajectories.dataset import Dataset
 from trajectories.prepare import truth_calls

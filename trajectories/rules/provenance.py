@@ -17,11 +17,11 @@ from itertools import pairwise, permutations
 from math import isclose
 from typing import Any
 
-from envs.backend import Tool
 from envs.calls import Call
 from envs.registry import backend_class
 from envs.schema import spec
 from envs.state import to_json
+from envs.tool import Tool
 from trajectories.literals import literals
 from trajectories.rules.entry import Entry, Step
 from trajectories.rules.problem import Problem, Severity, brief

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from checkers.verdict import Failure
 from checkers.why.divergence import Divergence, first_divergence, off_path
 from checkers.why.trace import TracedTurn
-from envs.binding import parameters
 from envs.calls import read_call
 from envs.errors import BackendFault
 from envs.state import Difference, brief
+from envs.tool import parameters
 from runner.analysis.debugger.said import said
 from runner.analysis.debugger.timeline import (
     Moment,

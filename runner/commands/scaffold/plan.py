@@ -20,7 +20,6 @@ _TEMPLATES = Path(__file__).parent
 _ROOT = Path(envs.__file__).resolve().parents[1]
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]{2,29}")
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_LISTED = re.compile(r"(?<=^_MORE: tuple\[type\[Backend\], \.\.\.\] = )\((.*)\)$", re.MULTILINE)
 
 
 class Plan(NamedTuple):
@@ -43,17 +42,16 @@ def in_checkout(name: str) -> Plan:
     if module in sys.stdlib_module_names:
         module += "_env"
     words["trajectory"] = f"{module}.jsonl"
-    new = {
-        _ROOT / "envs" / f"{module}.py": _filled("backend.py", words),
+    tests = _ROOT / "tests" / "envs" / "more"
+    files = {
+        _ROOT / "envs" / "more" / f"{module}.py": _filled("backend.py", words),
         _ROOT / "configs" / "initial" / f"{name}.json": _filled("config.json", words),
-        _ROOT / "tests" / "envs" / f"test_{module}.py": _filled("test.py", words),
-        _ROOT / "tests" / "envs" / words["trajectory"]: _filled("trajectory.jsonl", words),
+        tests / f"test_{module}.py": _filled("test.py", words),
+        tests / words["trajectory"]: _filled("trajectory.jsonl", words),
         _ROOT / "tests" / "golden" / f"{name}.functions.json": _filled("functions.json", words),
     }
-    _check_absent(new)
-    table = _ROOT / "envs" / "registry.py"
-    files = {**new, table: _registered(table.read_text(encoding="utf-8"), name, module)}
-    test = near(str(_ROOT / "tests" / "envs" / f"test_{module}.py"))
+    _check_absent(files)
+    test = near(str(tests / f"test_{module}.py"))
     return Plan(
         {Path(near(str(path))): text for path, text in files.items()},
         [f"turnwise check-env {name}", f"pytest {test}"],
@@ -118,13 +116,3 @@ def _check_absent(files: Mapping[Path, str]) -> None:
     for path in files:
         if path.exists():
             raise DataError(str(path), "is there already; nothing has been written")
-
-
-def _registered(text: str, name: str, module: str) -> str:
-    """Return the text of ``envs/registry.py`` with one more environment."""
-    imports = re.findall(r"^from envs\.[\w.]+ import .+\n", text, re.MULTILINE)
-    ours = f"from envs.{module} import {name}\n"
-    text = text.replace("".join(imports), "".join(sorted([*imports, ours])))
-    start, listed, end = _LISTED.split(text)
-    more = [*filter(None, re.split(r",\s*", listed)), name]
-    return f"{start}({', '.join(more)}{',' * (len(more) == 1)}){end}"

@@ -1,14 +1,30 @@
-"""Which argument goes to which parameter: the part of checking a call that needs no types."""
+"""A function that a model may call, and which argument of a call goes to which of its parameters.
+
+That much needs no types; these are the matter of ``envs.schema``.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from envs.backend import Tool
 from envs.errors import InvalidArgument
+
+
+class Tool(NamedTuple):
+    """One function that a model may call."""
+
+    name: str
+    environment: str
+    """Name of the backend that has it."""
+    function: Callable[..., Any]
+    """The method, unbound."""
+    writes: bool
+    """Whether it may change state."""
+    keeps_on_refusal: str | None
+    """Why a refused call may leave a change behind; None where it never does."""
 
 
 @cache
