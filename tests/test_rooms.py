@@ -84,7 +84,6 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     return []
 
 
-@pytest.mark.xfail(strict=True, reason="not yet; take this mark off when it holds")
 def test_modules_go_round_in_no_circle() -> None:
     graph: dict[str, set[str]] = {}
     for own, other in arrows():
