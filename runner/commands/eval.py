@@ -23,7 +23,7 @@ from runner.commands.judging import (
 )
 from runner.commands.live_options import add_options
 from runner.data import choose
-from runner.data.rest.connect import REST_CLIENT
+from runner.data.rest import REST_CLIENT
 from runner.episodes.evaluate import run_null, run_oracle
 from trajectories.dataset import Dataset
 
@@ -67,7 +67,7 @@ def _eval(options: argparse.Namespace) -> int:
     choose.require_languages(trajectories)
     population = len(everything) if options.sample else len(trajectories)
     if any(REST_CLIENT in trajectory.environments for trajectory in trajectories):
-        from runner.data.rest.health import require_up
+        from runner.data.rest.web import require_up
 
         require_up(trajectories, allow_network=options.allow_network)
     if dataset.tolerant:

@@ -23,8 +23,7 @@ def add_command(commands: Any) -> None:
 
 def _health(options: argparse.Namespace) -> int:
     # They bring network libraries along, which no other command should have to load.
-    from runner.data.rest.connect import getter
-    from runner.data.rest.health import ask_all
+    from runner.data.rest.web import ask_all, getter
 
     wanted = choose.categories(options.category or "rest", options.dataset)
     dataset = choose.dataset(options.dataset, wanted, note)

@@ -15,7 +15,7 @@ from checkers.replies import grammars
 from envs.errors import ConfigProblem
 from envs.session import check_config
 from runner.data.cache import cache_folder
-from runner.data.rest.connect import connect
+from runner.data.rest import connect
 from runner.records import result_file
 from runner.records.result_file import RecordedEntry
 from trajectories import bfcl

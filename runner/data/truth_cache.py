@@ -26,7 +26,7 @@ from envs.results import Result
 from envs.session import Session
 from envs.state import Snapshot
 from runner.data.cache import cache_folder
-from runner.data.rest.connect import REST_CLIENT
+from runner.data.rest import REST_CLIENT
 from trajectories.dataset import Dataset
 from trajectories.prepare import truth_outcomes
 from trajectories.schema import LongContext, Trajectory

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from runner.models.tools import Document
 
-Style = Literal["json", "python", "xml"]
+Notation = Literal["json", "python", "xml"]
 
 _PYTHON_TYPES = {
     "string": "str",
@@ -25,16 +25,16 @@ _TOLD_APART = ("type", "description", "items", "properties", "required")
 """Members of a schema that are not listed with the others, such as a default."""
 
 
-def render(documents: Sequence[Document], style: Style) -> str:
+def render(documents: Sequence[Document], notation: Notation) -> str:
     """Return documents as text.
 
     Args:
         documents: In the field's dialect of JSON Schema.
-        style: What they are written in.
+        notation: What they are written in.
     """
-    if style == "json":
+    if notation == "json":
         return json.dumps(documents, indent=4, ensure_ascii=False)
-    write = _python if style == "python" else _xml
+    write = _python if notation == "python" else _xml
     return "\n\n".join("\n".join(write(document)) for document in documents)
 
 

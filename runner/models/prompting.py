@@ -97,7 +97,7 @@ class PromptFormat(NamedTuple):
     """What calls are written in."""
     tagged: bool
     """Whether calls stand between marks, and nothing else counts as calls."""
-    documents: shown.Style
+    documents: shown.Notation
     """What functions are shown in."""
     markup: Markup
     """How the prompt itself is written."""
@@ -144,7 +144,7 @@ _TAGS = {False: "bare", True: "tagged"}
 ALL = tuple(
     [
         PromptFormat(*choices)
-        for choices in product(get_args(Returns), _TAGS, get_args(shown.Style), get_args(Markup))
+        for choices in product(get_args(Returns), _TAGS, get_args(shown.Notation), get_args(Markup))
     ]
 )
 """Every combination: 36 formats."""

@@ -20,7 +20,7 @@ from envs.calls import Call
 from envs.errors import ToolError
 from envs.registry import backend_class
 from envs.tool import bind
-from runner.data.rest.connect import connect
+from runner.data.rest import connect
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import STEP_LIMIT
 from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
@@ -301,41 +301,6 @@ class RolloutEnv:
             return _as_reply(f"[{', '.join(map(str, action))}]" if action else "Done.", ())
         tools = self._dialogue.episode.session.tools
         return _as_reply(None, [(None, call.name, _arguments(call, tools)) for call in action])
-
-
-class RolloutBatch:
-    """Several environments that are stepped together; one that is over waits for the others.
-
-    Args:
-        envs: The environments; a group of equal ones is made by ``fork``.
-    """
-
-    def __init__(self, envs: Sequence[RolloutEnv]) -> None:
-        self.envs = list(envs)
-
-    @property
-    def active(self) -> list[int]:
-        """Indices of the environments that are not over."""
-        return [index for index, env in enumerate(self.envs) if env.verdict is None]
-
-    def reset(self) -> list[Observation]:
-        """Begin all of them anew."""
-        return [env.reset() for env in self.envs]
-
-    def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
-        """Step some of them.
-
-        Args:
-            actions: By index of the environment.
-
-        Raises:
-            ValueError: One of them is over, or an action is none; those before it were stepped.
-        """
-        return {index: self.envs[index].step(action) for index, action in actions.items()}
-
-    async def astep(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
-        """Step some of them, for callers that await their environments; it never waits."""
-        return self.step(actions)
 
 
 def _prepared(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from itertools import cycle
 from typing import Any, NamedTuple, Self
 
@@ -51,10 +50,7 @@ class RolloutPool:
     def add(self, envs: Sequence[RolloutEnv]) -> list[int]:
         """Take environments, as they stand, and return their numbers."""
         added = [self._number(_Course(next(self._turn), self._ray.put(env))) for env in envs]
-        self._on_each(
-            added,
-            lambda worker, ids: worker.hold.remote(*_origins({n: self._courses[n] for n in ids})),
-        )
+        self._on_each(added, lambda worker, ids: worker.hold.remote(*self._origins(ids)))
         return added
 
     def fork(self, ids: Sequence[int]) -> list[int]:
@@ -127,32 +123,34 @@ class RolloutPool:
         parts: dict[int, list[int]] = defaultdict(list)
         for id in ids:
             parts[self._courses[id].worker].append(id)
-        calls = {number: partial(self._call, number, call, some) for number, some in parts.items()}
-        results = {number: begin() for number, begin in calls.items()}
+        begun = {number: call(self._workers[number], some) for number, some in parts.items()}
         returned: dict[int, Any] = {}
-        for number, result in results.items():
-            returned.update(self._result(number, result, calls[number]))
+        for number, result in begun.items():
+            returned |= self._result(number, result, call, parts[number])
         return {id: returned[id] for id in ids}
 
-    def _call(self, number: int, call: _Call, ids: list[int]) -> Any:
-        return call(self._workers[number], ids)
-
-    def _result(self, number: int, result: Any, again: Callable[[], Any]) -> Any:
+    def _result(self, number: int, result: Any, call: _Call, ids: list[int]) -> Any:
         """Return what a worker did, or else what another one did that took its place."""
         for _ in range(TRIES - 1):
             try:
                 return self._ray.get(result)
             except self._ray.exceptions.RayActorError:
                 self._workers[number] = self._worker_with(number)
-                result = again()
+                result = call(self._workers[number], ids)
         return self._ray.get(result)
 
     def _worker_with(self, number: int) -> Any:
         """Return a new worker with all the environments that one had, where they stood."""
         worker = self._new_worker()
-        had = {id: course for id, course in self._courses.items() if course.worker == number}
-        worker.hold.remote(*_origins(had))
+        had = [id for id, course in self._courses.items() if course.worker == number]
+        worker.hold.remote(*self._origins(had))
         return worker
+
+    def _origins(self, ids: Sequence[int]) -> tuple[Any, ...]:
+        """Return the arguments of ``hold``; only references that stand alone are looked up."""
+        courses = {id: self._courses[id] for id in ids}
+        actions = {id: course.actions for id, course in courses.items()}
+        return actions, *[course.origin for course in courses.values()]
 
     def _new_worker(self) -> Any:
         return self._ray.remote(_Holder).options(scheduling_strategy="SPREAD").remote()
@@ -199,9 +197,3 @@ class _Holder:
             self._envs[id].reset()
         else:
             self._envs[id].step(action)
-
-
-def _origins(courses: Mapping[int, _Course]) -> tuple[Any, ...]:
-    """Return the arguments of ``hold``; references are looked up only where they stand alone."""
-    actions = {id: course.actions for id, course in courses.items()}
-    return actions, *[course.origin for course in courses.values()]

@@ -32,7 +32,7 @@ Propose = Callable[[Request], Awaitable[Reply]]
 """Puts a request to the model."""
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """What a search may use for one trajectory."""
 
     children: int = 3
@@ -71,7 +71,7 @@ async def search(
     mode: Mode,
     profile: Profile,
     propose: Propose,
-    limits: Limits,
+    limits: SearchLimits,
     step_limit: int | None = None,
 ) -> Found:
     """Let a model search its way through a trajectory, and judge what stands.
@@ -104,7 +104,9 @@ class _Node:
 class _Tree:
     """The search of one trajectory, and what it has used."""
 
-    def __init__(self, mode: Mode, profile: Profile, propose: Propose, limits: Limits) -> None:
+    def __init__(
+        self, mode: Mode, profile: Profile, propose: Propose, limits: SearchLimits
+    ) -> None:
         self.model_calls = self.nodes = self.given_up = 0
         self._mode = mode
         self._decode = profile.decoders[mode]

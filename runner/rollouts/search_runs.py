@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from checkers.calls.errors import CannotJudge
 from checkers.profile import Mode, Profile
 from envs.errors import BackendFault
-from runner.live.engine import Engine
-from runner.live.engine import Limits as EngineLimits
+from runner.live.engine import Engine, Limits
 from runner.live.loop import Ask
 from runner.models.base import ModelError, Reply, Request, RequestOptions
 from runner.models.connect import connect
@@ -18,7 +17,7 @@ from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import toolbox_of
 from runner.rollouts.fallible import Errors, FallibleModel
-from runner.rollouts.search import Found, Limits, Propose, search
+from runner.rollouts.search import Found, Propose, SearchLimits, search
 from trajectories.dataset import Dataset
 from trajectories.prepare import prepare
 from trajectories.schema import Trajectory
@@ -102,7 +101,7 @@ async def _live(what: Search, trajectories: Sequence[Trajectory], children: int)
 
     model = connect(what.model, RequestOptions(base_url=what.base_url))
     try:
-        limits = EngineLimits(concurrency=what.concurrency, attempts=_ATTEMPTS)
+        limits = Limits(concurrency=what.concurrency, attempts=_ATTEMPTS)
         await Engine[Trajectory, Searched](model, limits, Random(0)).run(trajectories, do, keep)
     finally:
         await model.close()
@@ -112,7 +111,7 @@ async def _live(what: Search, trajectories: Sequence[Trajectory], children: int)
 
 async def _one(what: Search, trajectory: Trajectory, children: int, propose: Propose) -> Searched:
     style = Style(toolbox_of(trajectory), read_prompts(), "drop")
-    limits = Limits(children, what.max_calls, what.max_nodes)
+    limits = SearchLimits(children, what.max_calls, what.max_nodes)
     try:
         prepared = prepare(what.dataset, trajectory, what.profile)
         found = await search(

@@ -8,8 +8,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from envs.calls import parse_call
+from runner.rollouts.adapters import suite
 from runner.rollouts.adapters.gymnasium_env import TrajectoryEnv
-from runner.rollouts.adapters.suite import suite
 from runner.rollouts.env import REWARDS
 from trajectories.errors import DataError
 

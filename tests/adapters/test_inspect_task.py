@@ -9,8 +9,8 @@ from inspect_ai.model import ChatMessageAssistant, ModelOutput, ModelUsage
 from inspect_ai.tool import ToolCall
 
 from envs.calls import parse_call
+from runner.rollouts.adapters import suite
 from runner.rollouts.adapters.inspect_task import turnwise
-from runner.rollouts.adapters.suite import suite
 from runner.rollouts.env import RolloutEnv
 from trajectories.errors import DataError
 

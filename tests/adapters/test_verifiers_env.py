@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.rollouts.adapters.suite import suite
+from runner.rollouts.adapters import suite
 from tests.servers.answers import of_dataset
 from tests.servers.serving import FakeServer
 

@@ -11,8 +11,7 @@ import string
 from typing import Any
 
 from checkers.profile import Mode
-from runner.rollouts.adapters import extra
-from runner.rollouts.adapters.suite import Suite, suite
+from runner.rollouts.adapters import Suite, extra, suite
 from runner.rollouts.env import Action, Observation, RewardName
 
 with extra():

@@ -10,8 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from checkers.profile import Mode
-from runner.rollouts.adapters import extra
-from runner.rollouts.adapters.suite import suite
+from runner.rollouts.adapters import extra, suite
 
 with extra():
     from inspect_ai import Task, task

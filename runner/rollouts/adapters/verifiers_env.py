@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from checkers.profile import Mode
-from runner.rollouts.adapters import extra
-from runner.rollouts.adapters.suite import suite
+from runner.rollouts.adapters import extra, suite
 
 with extra():
     import verifiers.v1 as vf
@@ -25,13 +24,13 @@ class TrajectoryConfig(vf.TasksetConfig):
     mode: Mode = "fc"
 
 
-class Entry(vf.TaskData):
+class TrajectoryData(vf.TaskData):
     """A trajectory by its id, and where it is from."""
 
     source: TrajectoryConfig
 
 
-class TrajectoryTask(vf.Task[Entry]):
+class TrajectoryTask(vf.Task[TrajectoryData]):
     """One trajectory."""
 
     @vf.reward
@@ -46,9 +45,12 @@ class TrajectoryTaskset(vf.Taskset[TrajectoryTask, TrajectoryConfig]):
     def load(self) -> list[TrajectoryTask]:
         """Return a task per trajectory."""
         c = self.config
-        some = suite(c.dataset, c.category, c.profile).dataset.trajectories.values()
-        rows = [Entry(id=t.id, prompt=t.turns[0].messages[0].content, source=c) for t in some]
-        return [TrajectoryTask(row, c.task) for row in rows]
+        return [
+            TrajectoryTask(
+                TrajectoryData(id=t.id, prompt=t.turns[0].messages[0].content, source=c), c.task
+            )
+            for t in suite(c.dataset, c.category, c.profile).dataset.trajectories.values()
+        ]
 
 
 class TurnLoop(vf.Harness[vf.HarnessConfig]):
@@ -64,7 +66,7 @@ class TurnLoop(vf.Harness[vf.HarnessConfig]):
         endpoint: str,
         secret: str,
         mcp_urls: dict[str, str],
-        data: Entry,
+        data: TrajectoryData,
     ) -> vf.ProgramResult:
         """Play the trajectory and leave its verdict in the trace."""
         c = data.source

@@ -15,7 +15,7 @@ from checkers.profile import BFCL, STRICT
 from envs.calls import Call, parse_call
 from runner.episodes.evaluate import run_script
 from runner.episodes.scripts import oracle
-from runner.rollouts.env import REWARDS, RolloutBatch, RolloutEnv
+from runner.rollouts.env import REWARDS, RolloutEnv
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -232,16 +232,14 @@ def test_a_seed_under_which_the_ground_truth_fails_is_refused():
 # Many at once
 
 
-def test_a_batch_steps_those_that_are_not_over(help_desk):
-    batch = RolloutBatch([RolloutEnv(help_desk, reward="progress") for _ in range(3)])
-    assert len(batch.reset()) == 3
-    assert batch.active == [0, 1, 2]
-    batch.step({0: "a", 2: "a"})
-    batch.step({0: "b", 2: [Call("ticket_get_login_status")]})
-    assert batch.step({0: "c"})[0].terminated
-    assert batch.active == [1, 2]
-    again = asyncio.run(batch.astep({1: "a"}))
-    assert list(again) == [1]
+def test_several_are_stepped_together_and_one_that_is_over_waits_for_the_others(help_desk):
+    envs = [RolloutEnv(help_desk, reward="progress") for _ in range(3)]
+    assert [env.verdict for env in envs] == [None, None, None]
+    for actions in ({0: "a", 2: "a"}, {0: "b", 2: [Call("ticket_get_login_status")]}, {0: "c"}):
+        taken = {index: envs[index].step(action) for index, action in actions.items()}
+    assert taken[0].terminated
+    assert [env.verdict is None for env in envs] == [False, True, True]
+    assert not asyncio.run(envs[1].astep("a")).terminated
 
 
 def test_stepping_awaits_nothing(help_desk):

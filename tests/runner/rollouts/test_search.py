@@ -11,14 +11,14 @@ from runner.models.base import Reply, ToolCall, TransientError, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
-from runner.rollouts.search import GIVE_UP, Limits, search, search_texts
+from runner.rollouts.search import GIVE_UP, SearchLimits, search, search_texts
 from trajectories.prepare import prepare
 
 RIGHT = "create_ticket(title='Dark screen')"
 WRONG = "create_ticket(title='Bright screen')"
 LAST = ["close_ticket(ticket_id=1)", "get_ticket(ticket_id=1)"]
 UP = f"{GIVE_UP}(reason='wrong')"
-LIMITS = Limits()
+LIMITS = SearchLimits()
 both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
 
 
@@ -92,7 +92,7 @@ def test_giving_up_is_offered_as_a_function_or_in_words(dataset_of, help_desk):
 @both_modes
 def test_with_one_child_it_is_react(dataset_of, help_desk, mode):
     ask = Script(mode, WRONG, "Done.", "I cannot.", LAST, "Done.")
-    found = run(dataset_of, help_desk, ask, Limits(children=1))
+    found = run(dataset_of, help_desk, ask, SearchLimits(children=1))
     assert not found.verdict.valid
     assert found.verdict.failed_turn == 0
     assert GIVE_UP not in str([(r.messages, r.tools and r.tools.tools) for r in ask.requests])
@@ -103,7 +103,7 @@ def test_a_node_has_no_more_children_than_allowed_and_the_last_branch_stands(
     dataset_of, help_desk, mode
 ):
     ask = Script(mode, WRONG, UP, WRONG, UP, "I cannot.", LAST, "Done.")
-    found = run(dataset_of, help_desk, ask, Limits(children=2))
+    found = run(dataset_of, help_desk, ask, SearchLimits(children=2))
     assert (found.given_up, found.verdict.failed_turn) == (2, 0)
     assert "Bright screen" in str(found.dialogue.episode.steps[0].calls)
 
@@ -125,7 +125,7 @@ def test_what_was_done_in_turns_that_are_over_stands(dataset_of, help_desk):
 
 @pytest.mark.parametrize(
     ("limits", "replies"),
-    [(Limits(model_calls=2), [RIGHT, "Done."]), (Limits(nodes=1), [RIGHT])],
+    [(SearchLimits(model_calls=2), [RIGHT, "Done."]), (SearchLimits(nodes=1), [RIGHT])],
 )
 def test_the_budget_ends_the_search_where_it_stands(dataset_of, help_desk, limits, replies):
     found = run(dataset_of, help_desk, Script("fc", *replies), limits)
@@ -137,7 +137,7 @@ def test_the_budget_ends_the_search_where_it_stands(dataset_of, help_desk, limit
 def test_a_branch_beyond_the_step_limit_is_dead(dataset_of, help_desk):
     look = "ticket_get_login_status()"
     ask = Script("fc", look, RIGHT, "Done.", "I cannot.", LAST[0], "Done.")
-    found = run(dataset_of, help_desk, ask, Limits(children=2), step_limit=1)
+    found = run(dataset_of, help_desk, ask, SearchLimits(children=2), step_limit=1)
     assert (found.given_up, found.nodes, found.verdict.failed_turn) == (1, 3, 0)
     assert [len(step.calls) for step in found.dialogue.episode.steps] == [1, 1]
 

@@ -9,7 +9,7 @@ import pytest
 
 from envs.library.rest import Answer
 from runner.data.rest.fixture import HOST, Service, answer
-from runner.data.rest.getter import HttpGetter
+from runner.data.rest.web import HttpGetter
 
 STAFF = {"authorization": "Bearer staff-42"}
 

@@ -11,8 +11,8 @@ import pytest
 from envs.calls import parse_call
 from envs.session import Session
 from runner.cli import main
-from runner.data.rest.connect import connect, getter
-from runner.data.rest.health import ask_all, require_up
+from runner.data.rest import connect
+from runner.data.rest.web import ask_all, getter, require_up
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory

@@ -7,9 +7,9 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from runner.data.rest.getter import HttpGetter
 
 from envs.errors import AccessDenied, Refused
+from runner.data.rest.web import HttpGetter
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 
 

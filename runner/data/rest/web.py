@@ -1,0 +1,199 @@
+"""Web services as REST entries ask them: by HTTP GET, and found out before a run to be up.
+
+The URL comes from a model. So nothing but loopback is reached unless the user allows more, no proxy
+is used, no redirect is followed, and how long is waited for more and how much is read is bounded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from ipaddress import ip_address
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from envs.backend import Backend
+from envs.calls import Call, check_bounds, parse_call
+from envs.errors import AccessDenied, MalformedCall, Refused, ToolError
+from envs.library.rest import Answer, Getter, RestClient
+from envs.tool import bind
+from runner.data.rest.fixture import HOST, Service
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+_TOOL = RestClient.TOOLS["http_get"]
+_TIMEOUT = 10.0
+"""Seconds to wait for a connection, or for more of an answer."""
+_LARGEST = 1_000_000
+"""Bytes of an answer that are read."""
+
+
+def connect(client: Backend, *, allow_network: bool) -> None:
+    """Have a REST client ask web services."""
+    assert isinstance(client, RestClient)
+    client.connect(getter(allow_network))
+
+
+@cache
+def getter(allow_network: bool) -> Getter:
+    """Return what asks web services.
+
+    Args:
+        allow_network: Whether others than this machine may be asked.
+    """
+    return HttpGetter({HOST: _fixture_port()}, allow_network=allow_network)
+
+
+@cache
+def _fixture_port() -> int:
+    """Return where the fixture service is: up from the first time it is needed to the very end."""
+    return Service().port
+
+
+class HttpGetter:
+    """Asks web services.
+
+    Args:
+        ports: Port by host name, for services that were started here.
+        allow_network: Whether others than this machine may be asked.
+    """
+
+    def __init__(self, ports: Mapping[str, int], *, allow_network: bool = False) -> None:
+        self._ports = ports
+        self._allow_network = allow_network
+
+    def __call__(self, url: str, headers: Mapping[str, str]) -> Answer:
+        """Ask for a URL.
+
+        Raises:
+            ToolError: It may not be asked, or there is no answer that can be read.
+        """
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        local = _is_local(host)
+        if not local and not self._allow_network:
+            raise AccessDenied(
+                f"{host[:100]} is not this machine; other services are only asked with "
+                "--allow-network."
+            )
+        place = "127.0.0.1" if local and not _is_address(host) else host
+        port = parts.port or self._ports.get(host)
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        connection = kind(place, port, timeout=_TIMEOUT)
+        target = parts._replace(scheme="", netloc="").geturl() or "/"
+        try:
+            named = {name.lower(): value for name, value in headers.items()}
+            connection.request("GET", target, headers={"host": parts.netloc, **named})
+            response = connection.getresponse()
+            content = response.read(_LARGEST + 1)
+            if response.length and len(content) <= _LARGEST:
+                raise HTTPException("the connection was closed too early")
+        except (OSError, HTTPException) as error:
+            reason = str(error) or type(error).__name__
+            raise Refused(f"{parts.netloc[:100]} gives no answer: {reason[:200]}.") from None
+        finally:
+            connection.close()
+        return Answer(response.status, _read(content))
+
+
+def _is_local(host: str) -> bool:
+    """Tell whether a host is this machine by its name; no other name is looked up to find out."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    return _is_address(host) and ip_address(host).is_loopback
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _read(content: bytes) -> Any:
+    """Return the JSON of an answer, or its text where it is none.
+
+    Raises:
+        Refused: It is too large, or nested too deep.
+    """
+    if len(content) > _LARGEST:
+        raise Refused(f"The answer has more than {_LARGEST} bytes.")
+    text = content.decode("utf-8", errors="replace")
+    try:
+        body = json.loads(text)
+        check_bounds(body)
+    except (MalformedCall, RecursionError):
+        raise Refused("The answer is nested too deep, or has numbers that are too large.") from None
+    except ValueError:
+        return text
+    return body
+
+
+class Probe(NamedTuple):
+    """One request of a ground truth, and what became of it."""
+
+    trajectory: str
+    call: Call
+    problem: str | None
+    """Why there is no answer; None where there is one."""
+
+    @property
+    def url(self) -> str:
+        """The URL without query parameters."""
+        return str(_arguments(self.call)["url"])
+
+
+def ask_all(trajectories: Iterable[Trajectory], get: Getter) -> list[Probe]:
+    """Make every request of the ground truths of REST entries, and return what became of each.
+
+    Args:
+        trajectories: Any; those without a REST client are passed over.
+        get: What asks.
+    """
+    client = RestClient.load({})
+    client.connect(get)
+    return [
+        Probe(trajectory.id, call, _problem(client, call))
+        for trajectory in trajectories
+        for call in _requests(trajectory)
+    ]
+
+
+def require_up(trajectories: Sequence[Trajectory], *, allow_network: bool) -> None:
+    """Make sure, before a run, that all services that its REST entries ask are up.
+
+    Args:
+        trajectories: What is to be run; nothing is asked where none has a REST client.
+        allow_network: Whether others than this machine may be asked.
+
+    Raises:
+        DataError: Some are down; names them.
+    """
+    if not any(map(_requests, trajectories)):
+        return
+    endpoints = ask_all(trajectories, getter(allow_network))
+    down = sorted({f"{e.url} ({e.problem})" for e in endpoints if e.problem})
+    if down:
+        raise DataError("rest", f"{len(down)} endpoints are down: {'; '.join(down)}")
+
+
+def _requests(trajectory: Trajectory) -> list[Call]:
+    if RestClient.__name__ not in trajectory.environments:
+        return []
+    calls = [parse_call(text) for turn in trajectory.turns for text in turn.ground_truth]
+    return [call for call in calls if call.name == _TOOL.name]
+
+
+def _problem(client: RestClient, call: Call) -> str | None:
+    try:
+        client.http_get(**_arguments(call))
+    except ToolError as error:
+        return error.message
+    return None
+
+
+def _arguments(call: Call) -> Mapping[str, Any]:
+    return bind(_TOOL, call.args, call.kwargs)
