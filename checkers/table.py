@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import hypot
 from typing import NamedTuple, Self
 
-from checkers.score import wilson
+from checkers.statistics import wilson
 
 
 class Rate(NamedTuple):

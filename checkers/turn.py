@@ -31,7 +31,7 @@ def judge(
         profile: What counts as right.
         terminated: Whether the step limit ended the episode.
     """
-    if len(model) != len(truth) or (terminated and profile.notices_late_termination):
+    if len(model) != len(truth) or (terminated and profile.state.notices_late_termination):
         return force_terminated(len(truth))
     seen: list[Result] = []
     for turn, (expected, actual) in enumerate(zip(truth, model, strict=True)):
@@ -99,7 +99,7 @@ def missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[st
 def _check_idle(model: TurnOutcome, profile: Profile) -> Failure | None:
     """Check a turn in which nothing should be done."""
     changed = any(result.changed for result in model.results)
-    if profile.empty_turns_forbid_changes and changed:
+    if profile.state.empty_turns_forbid_changes and changed:
         return Failure(Reason.CHANGE_IN_EMPTY_TURN)
     return None
 

@@ -46,7 +46,9 @@ def prepare(
         DataError: The initial config does not fit the backends.
         CannotJudge: The entry is of BFCL's data, taken as it is, and contradicts itself.
     """
-    template = load_session(dataset, trajectory, checks_arguments=profile.checks_arguments)
+    template = load_session(
+        dataset, trajectory, checks_arguments=profile.execution.checks_arguments
+    )
     unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
     if unknown:
         message = f"there is no function {', '.join(sorted(unknown))} to hold out"

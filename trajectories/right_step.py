@@ -6,10 +6,18 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
-from checkers.calls.profile import SingleTurnProfile
-from checkers.calls.type_words import Expected, expected
+from checkers.calls.documents import (
+    Answer,
+    Expected,
+    FunctionDocument,
+    Kind,
+    Language,
+    Task,
+    expected,
+)
+from checkers.profile import Profile
 from checkers.replies.decoding import Step
+from checkers.replies.single_turn import convert
 from envs.calls import Call
 from trajectories.source_text import source_text
 
@@ -17,7 +25,7 @@ IN_WORDS = "None of the functions does that."
 """What is said where no function fits."""
 
 
-def right_step(task: Task, profile: SingleTurnProfile) -> Step:
+def right_step(task: Task, profile: Profile) -> Step:
     """Return a function-calling model's step that is right, if any is.
 
     Args:
@@ -31,7 +39,7 @@ def right_step(task: Task, profile: SingleTurnProfile) -> Step:
     return as_tool_calls(calls) if calls else IN_WORDS
 
 
-def right_calls(task: Task, profile: SingleTurnProfile) -> list[Call]:
+def right_calls(task: Task, profile: Profile) -> list[Call]:
     """Return the calls that are right; in Java and JavaScript their values are source text.
 
     Args:
@@ -69,7 +77,7 @@ def as_tool_calls(calls: Sequence[Call]) -> Step:
     ]
 
 
-def _call(answer: Answer, task: Task, profile: SingleTurnProfile) -> Call:
+def _call(answer: Answer, task: Task, profile: Profile) -> Call:
     document = task.document(answer.function)
     arguments = {}
     for name, allowed in answer.allowed.items():
@@ -88,18 +96,18 @@ def _object(members: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     return {name: _first(allowed) for name, allowed in members.items() if [*allowed] != [""]}
 
 
-def _argument(value: Any, type_: Expected, language: Language, profile: SingleTurnProfile) -> Any:
+def _argument(value: Any, type_: Expected, language: Language, profile: Profile) -> Any:
     """Return a value as the argument of a call: in Java and JavaScript, the text of it.
 
     It is written so that the profile reads it back, if there is a way to.
     """
     if language is Language.PYTHON:
         return value
-    read = profile.converters[language]
     # What may be anything is mostly a variable; what is not is not, unless the profile wants it so.
     forms = (False, True) if type_.word == "any" else (True, False)
     texts = [source_text(value, type_, language, quoted=quoted) for quoted in forms]
-    return next((text for text in texts if read(text, type_) == value), texts[-1])
+    right = (text for text in texts if convert(text, type_, language, profile.calls) == value)
+    return next(right, texts[-1])
 
 
 def _any_call(document: FunctionDocument, language: Language) -> Answer:

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from checkers.calls.documents import Language
-from checkers.calls.type_words import Expected
+from checkers.calls.documents import Expected, Language
 
 _JAVA_SUFFIXES = {"long": "L", "float": "f"}
 _JAVA_CLASSES = {"integer": "Integer", "char": "Character", "any": "Object"}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import Answer, FunctionDocument, Language
-from checkers.calls.fits import Fit, fit
-from checkers.calls.profile import SingleTurnProfile
-from checkers.calls.type_words import Expected, expected
-from checkers.calls.values import check_value
-from checkers.replies.grammars import MAX_CODE
+from checkers.calls.documents import Answer, Expected, FunctionDocument, Language, expected
+from checkers.calls.values import Fit, check_value, fit
+from checkers.profile import CallRules
+from checkers.replies.code import MAX_CODE
+from checkers.replies.single_turn import convert
 from checkers.verdict import CallEvidence, Reason
 from envs.calls import Call
 from envs.state import brief
@@ -20,7 +19,7 @@ class Rules(NamedTuple):
     """What holds for all calls of an entry."""
 
     language: Language
-    profile: SingleTurnProfile
+    profile: CallRules
     underscores: bool
     """Whether the model was shown function names with underscores in place of dots."""
 
@@ -116,7 +115,7 @@ def _converted(value: Any, type_: Expected, rules: Rules) -> Any:
     if rules.language is not Language.PYTHON and len(value) > MAX_CODE:
         return value
     if rules.language is not Language.PYTHON:
-        return rules.profile.converters[rules.language](value, type_)
+        return convert(value, type_, rules.language, rules.profile)
     if type_.word == "tuple" and isinstance(value, tuple):
         return [*value]
     if type_.type is float and type(value) is int:

@@ -1,16 +1,89 @@
-"""Whether a value of the right type is one of those that are right."""
+"""Whether a value has its type, and is one of those that are right."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 from typing import Any
 
+from checkers.calls.documents import Expected
 from checkers.calls.errors import CannotJudge
-from checkers.calls.fits import Fit
-from checkers.calls.profile import SingleTurnProfile
-from checkers.calls.type_words import Expected
+from checkers.profile import CallRules, Manner
 from checkers.verdict import CallEvidence, Reason
 from envs.state import brief
+
+_MARKS = str.maketrans("'", '"', " ,./-_*^")
+_SIGN_OR_POINT = re.compile(r"(?<=\d)\.(?=\d)|(?<![\w)])(?<!\d )-(?=\.?\d)")
+_POINT, _SIGN = "\ue000", "\ue001"
+"""What stands for a point and a sign while the marks are taken out."""
+
+
+def normalise(text: str) -> str:
+    """Return a text without blanks and punctuation, in small letters, with one kind of quote."""
+    return text.translate(_MARKS).lower()
+
+
+def normalise_but_numbers(text: str) -> str:
+    """Do the same, but leave numbers their sign and point: 1.5 is not 15, and -5 is not 5."""
+    kept = _SIGN_OR_POINT.sub(lambda mark: _POINT if mark[0] == "." else _SIGN, text)
+    return normalise(kept)
+
+
+_NORMALISE = {Manner.AS_BFCL: normalise, Manner.RIGHT: normalise_but_numbers}
+
+
+class Fit(Enum):
+    """How a value fits its type."""
+
+    LITERAL = auto()
+    VARIABLE = auto()
+    """It is of another type than the document says, but so are the answers."""
+    WRONG_TYPE = auto()
+    WRONG_ITEMS = auto()
+
+
+def fit(value: object, allowed: Sequence[Any], expected: Expected, profile: CallRules) -> Fit:
+    """Tell how a value fits its type, and its elements theirs.
+
+    Args:
+        value: What was given.
+        allowed: What would be right.
+        expected: The type that the document says.
+        profile: What counts as right.
+    """
+    found = _fit(value, allowed, expected.type, profile)
+    items = expected.items
+    if items is None or not isinstance(value, list) or expected.type is not list:
+        return found
+    if not allowed:
+        return Fit.WRONG_TYPE
+    if any(_items_fit(value, option, items, profile) for option in allowed):
+        return found
+    return Fit.WRONG_ITEMS
+
+
+def _fit(value: object, allowed: Sequence[Any], type_: type, profile: CallRules) -> Fit:
+    types = [type(option) for option in allowed if option != ""]
+    if not profile.variables_by_any_answer:
+        types = types[:1]
+    if not _has(value, type_, profile):
+        return Fit.VARIABLE if type(value) in types else Fit.WRONG_TYPE
+    return Fit.LITERAL if not types or type_ in types else Fit.VARIABLE
+
+
+def _has(value: object, type_: type, profile: CallRules) -> bool:
+    if type(value) is type_:
+        return True
+    return profile.compares_deeply and type_ is float and type(value) is int
+
+
+def _items_fit(value: list[Any], option: object, items: Expected, profile: CallRules) -> bool:
+    # An answer that is no list says nothing about elements. Those of lists in lists are left to
+    # the comparison of values.
+    if not isinstance(option, list):
+        return True
+    return all(_fit(member, option, items.type, profile) is not Fit.WRONG_TYPE for member in value)
 
 
 def check_value(
@@ -18,7 +91,7 @@ def check_value(
     allowed: Sequence[Any],
     expected: Expected,
     fit: Fit,
-    profile: SingleTurnProfile,
+    profile: CallRules,
 ) -> CallEvidence | None:
     """Compare a value with those that are right.
 
@@ -36,23 +109,22 @@ def check_value(
     if expected.items is not None and expected.items.type is dict:
         return _check_dicts(value, allowed, profile)
     if expected.type is str:
-        texts = [profile.normalise(option) for option in allowed if isinstance(option, str)]
-        return _unless(profile.normalise(value) in texts, Reason.STRING, allowed, value)
+        normal = _NORMALISE[profile.normalise]
+        texts = [normal(option) for option in allowed if isinstance(option, str)]
+        return _unless(normal(value) in texts, Reason.STRING, allowed, value)
     if expected.type is list:
         return _check_list(value, allowed, expected.word == "Set", profile)
     right = _one_of(value, allowed, profile)
     return _unless(right, Reason.OTHER_VALUE, allowed, value)
 
 
-def _check_variable(
-    value: Any, allowed: Sequence[Any], profile: SingleTurnProfile
-) -> CallEvidence | None:
+def _check_variable(value: Any, allowed: Sequence[Any], profile: CallRules) -> CallEvidence | None:
     right = _one_of(value, allowed, profile) if profile.compares_deeply else value in allowed
     return _unless(right, Reason.OTHER_VALUE, allowed, value)
 
 
 def _check_list(
-    value: list[Any], allowed: Sequence[Any], unordered: bool, profile: SingleTurnProfile
+    value: list[Any], allowed: Sequence[Any], unordered: bool, profile: CallRules
 ) -> CallEvidence | None:
     given = _comparable_list(value, unordered, profile)
     # The empty text, which means that the parameter may be left out, is an empty list here.
@@ -66,13 +138,13 @@ def _members(option: object) -> list[Any]:
     return [*option]
 
 
-def _comparable_list(value: list[Any], unordered: bool, profile: SingleTurnProfile) -> list[Any]:
+def _comparable_list(value: list[Any], unordered: bool, profile: CallRules) -> list[Any]:
     members = [comparable(member, profile) for member in value]
     return sorted(members, key=repr) if unordered else members
 
 
 def _check_dicts(
-    value: list[Any], allowed: Sequence[Any], profile: SingleTurnProfile
+    value: list[Any], allowed: Sequence[Any], profile: CallRules
 ) -> CallEvidence | None:
     failure: CallEvidence | None = _failure(Reason.DICTS_UNCLEAR, allowed, value)
     for option in map(_members, allowed):
@@ -87,9 +159,7 @@ def _check_dicts(
     return failure
 
 
-def _check_dict(
-    value: object, allowed: Sequence[Any], profile: SingleTurnProfile
-) -> CallEvidence | None:
+def _check_dict(value: object, allowed: Sequence[Any], profile: CallRules) -> CallEvidence | None:
     if not isinstance(value, dict):
         return _failure(Reason.ITEM_TYPE, allowed, value)
     failure: CallEvidence | None = _failure(Reason.DICT_UNCLEAR, allowed, value)
@@ -103,7 +173,7 @@ def _check_dict(
 
 
 def _compare_dict(
-    value: dict[Any, Any], option: Mapping[str, Sequence[Any]], profile: SingleTurnProfile
+    value: dict[Any, Any], option: Mapping[str, Sequence[Any]], profile: CallRules
 ) -> CallEvidence | None:
     for key, members in option.items():
         if key not in value and "" not in _members(members):
@@ -116,15 +186,15 @@ def _compare_dict(
     return None
 
 
-def _one_of(value: Any, allowed: Sequence[Any], profile: SingleTurnProfile) -> bool:
+def _one_of(value: Any, allowed: Sequence[Any], profile: CallRules) -> bool:
     given = comparable(value, profile)
     return any(given == comparable(option, profile) for option in allowed)
 
 
-def comparable(value: Any, profile: SingleTurnProfile) -> Any:
+def comparable(value: Any, profile: CallRules) -> Any:
     """Return a form of a value in which those that count as equal are equal."""
     if isinstance(value, str):
-        return profile.normalise(value)
+        return _NORMALISE[profile.normalise](value)
     if not profile.compares_deeply:
         return value
     if isinstance(value, bool):

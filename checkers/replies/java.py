@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from checkers.calls.documents import Language
+from checkers.calls.documents import Expected, Language
 from checkers.calls.errors import Unreadable
-from checkers.calls.type_words import Expected
-from checkers.replies.escapes import unescape
-from checkers.replies.grammars import parse, text_of
+from checkers.replies.code import parse, text_of, unescape
 from envs.calls import MAX_DEPTH, MAX_INT_BITS
 
 if TYPE_CHECKING:

@@ -1,33 +1,74 @@
-"""From a model's step to the calls that are compared: done right, and as the reference does it.
+"""From a model's step to the calls that are compared, and from the texts of values to values.
 
-Values are not converted here: those of Java and JavaScript are still the texts of expressions.
+Values are converted only where they are compared: in calls, those of Java and JavaScript are still
+the texts of expressions.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from checkers.calls.documents import Language
+from checkers.calls.documents import Expected, Language
 from checkers.calls.errors import Unreadable
-from checkers.replies.as_bfcl.calls import UNNAMED, java_calls, javascript_calls
-from checkers.replies.calls_in_code import calls_in_code
-from checkers.replies.decoding import (
-    Step,
-    bracketed,
-    decode_text,
-    decode_tool_calls,
-    resolve_calls_as_bfcl,
-)
-from checkers.verdict import Reason
-from envs.calls import MAX_TEXT, Call
+from checkers.profile import CallRules, Manner, Mode
+from checkers.replies import java, javascript
+from checkers.replies.as_bfcl import single_turn as as_bfcl
+from checkers.replies.as_bfcl import values as values_as_bfcl
+from checkers.replies.code import calls_in_code
+from checkers.replies.decoding import Step, decode_text, decode_tool_calls
+from envs.calls import Call
 from envs.errors import MalformedCall
 
-ToolCallReader = Callable[[Step], list[Call]]
-"""Turns a function-calling model's step into calls; raises Unreadable."""
 TextReader = Callable[[Step, Language], list[Call]]
 """Turns a prompting model's step into calls; raises Unreadable."""
+FormatReader = Callable[[TextReader], TextReader]
+"""Takes what reads Python, gives what reads the format that was asked for."""
+
+
+def read_calls(
+    step: Step,
+    language: Language,
+    mode: Mode,
+    rules: CallRules,
+    reader: FormatReader | None = None,
+) -> list[Call]:
+    """Return the calls in what a model answered.
+
+    Args:
+        step: The answer.
+        language: What calls in text are written in.
+        mode: How the model calls functions.
+        rules: How the answer is read.
+        reader: How text is read, where it was asked for in another format than the usual one.
+
+    Raises:
+        Unreadable: There are none that can be read.
+        MissingGrammar: The libraries that read Java and JavaScript are not installed.
+    """
+    if mode == "fc":
+        as_is = rules.read_tool_calls is Manner.AS_BFCL
+        return as_bfcl.read_tool_calls(step) if as_is else read_tool_calls(step)
+    read = as_bfcl.read_text if rules.read_text is Manner.AS_BFCL else read_text
+    return (reader(read) if reader else read)(step, language)
+
+
+def convert(text: str, expected: Expected, language: Language, rules: CallRules) -> Any:
+    """Return the value that the text of a Java or JavaScript expression stands for.
+
+    Raises:
+        CannotJudge: BFCL does not implement the type, and the rules are its own.
+        MissingGrammar: The libraries that read Java and JavaScript are not installed.
+    """
+    return _CONVERTERS[language, rules.converters](text, expected)
+
+
+_CONVERTERS: Mapping[tuple[Language, Manner], Callable[[str, Expected], Any]] = {
+    (Language.JAVA, Manner.AS_BFCL): values_as_bfcl.java_value,
+    (Language.JAVA, Manner.RIGHT): java.convert,
+    (Language.JAVASCRIPT, Manner.AS_BFCL): values_as_bfcl.javascript_value,
+    (Language.JAVASCRIPT, Manner.RIGHT): javascript.convert,
+}
 
 
 def read_tool_calls(step: Step) -> list[Call]:
@@ -58,48 +99,3 @@ def _without_malformed(calls: list[Call | MalformedCall]) -> list[Call]:
         if isinstance(call, MalformedCall):
             raise Unreadable(str(call), attempted=True)
     return [call for call in calls if isinstance(call, Call)]
-
-
-def read_tool_calls_as_bfcl(step: Step) -> list[Call]:
-    """Read the tool calls of a step as the reference does.
-
-    Raises:
-        Unreadable: The step is text or nothing, or the arguments of a call are no JSON object.
-    """
-    if step is None or (isinstance(step, str) and step):
-        raise Unreadable("the step has no tool calls")
-    return [_tool_call_as_bfcl(member) for member in step]
-
-
-def _tool_call_as_bfcl(member: object) -> Call:
-    if not isinstance(member, dict) or not member:
-        raise Unreadable("a tool call is not an object")
-    name, text = next(iter(member.items()))
-    if not isinstance(text, str) or len(text) > MAX_TEXT:
-        raise Unreadable(f"the arguments of {name} are not a text that is read")
-    try:
-        arguments = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(f"the arguments of {name} are not valid JSON: {error}") from None
-    if not isinstance(arguments, dict):
-        raise Unreadable(f"the arguments of {name} are no JSON object", Reason.WRONG_FORMAT)
-    return Call(name, (), arguments)
-
-
-def read_text_as_bfcl(step: Step, language: Language) -> list[Call]:
-    """Read a prompting model's text as the reference's default decoder does.
-
-    Raises:
-        Unreadable: The text is not a list of calls, or holds a value that does not decode.
-    """
-    try:
-        text = bracketed(step)
-        if language is Language.PYTHON:
-            return [_call(*resolved) for resolved in resolve_calls_as_bfcl(text)]
-    except MalformedCall as error:
-        raise Unreadable(str(error)) from None
-    return java_calls(text[1:-1]) if language is Language.JAVA else javascript_calls(text[1:-1])
-
-
-def _call(name: str, named: Mapping[str | None, Any]) -> Call:
-    return Call(name, (), {UNNAMED if key is None else key: value for key, value in named.items()})

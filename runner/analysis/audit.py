@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
-from checkers.score import Score, score
+from checkers.statistics import Score, score
 from checkers.turn import force_terminated, inference_error, judge
 from checkers.verdict import TurnOutcome, Verdict
 from runner.data import choose
@@ -100,9 +100,9 @@ def _run(prepared: Prepared, entries: Runs, profile: Profile) -> Run:
         return Run(inference_error(expected), ())
     if len(entry.turns) != expected:
         return Run(force_terminated(expected), ())
-    limit = STEP_LIMIT if profile.limits_recorded_runs else None
+    limit = STEP_LIMIT if profile.execution.limits_recorded_runs else None
     episode = Episode(prepared.trajectory, prepared.template.fork(), profile, limit)
-    play(recorded(entry.turns, profile.decoders[mode], profile), episode)
+    play(recorded(entry.turns, profile.replies.decoders[mode], profile), episode)
     verdict: Verdict = judge(
         prepared.truth, episode.outcomes, profile, terminated=episode.terminated
     )

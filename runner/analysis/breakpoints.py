@@ -129,7 +129,7 @@ def visit(examined: Examined, stop: Stop) -> None:
     """
     session = examined.prepared.template.fork()
     session.restore(stop.before)
-    if examined.profile.only_offered:
+    if examined.profile.execution.only_offered:
         session.offer(stop.offered)
     traced = stop.traced
     scope = _Scope(session, traced and traced.call, traced and traced.result, stop.truth)

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from checkers.calls.errors import CannotJudge
-from checkers.paired import Difference, Pair, cluster_test, compare
 from checkers.profile import Profile
-from checkers.trials import Attempts
+from checkers.statistics import Attempts, Pair, RunDifference, cluster_test, compare
 from checkers.why.diagnosis import Cause, Diagnosis
 from envs.errors import BackendFault
 from runner.analysis.examined import examine_recorded
@@ -83,8 +82,8 @@ class Comparison(NamedTuple):
     entries: Sequence[Compared]
     """In the data set's order."""
     left_out: LeftOut
-    overall: Difference
-    categories: Mapping[Category, Difference]
+    overall: RunDifference
+    categories: Mapping[Category, RunDifference]
     causes: Sequence[CauseCount]
     """Those in which the runs differ most first."""
 
@@ -212,7 +211,7 @@ def _trials(
     return [Trial(one.verdict.valid, one.diagnosis) for one in examined]
 
 
-def _by_category(entries: Sequence[Compared]) -> dict[Category, Difference]:
+def _by_category(entries: Sequence[Compared]) -> dict[Category, RunDifference]:
     pairs: dict[Category, list[Pair]] = {}
     for entry in entries:
         pairs.setdefault(entry.trajectory.category, []).append(entry.pair)
@@ -245,7 +244,7 @@ def _attempts(trajectory: Trajectory, trials: Sequence[Trial]) -> Attempts:
     return Attempts(trajectory.base, len(trials), sum(trial.passed for trial in trials))
 
 
-def _difference_json(difference: Difference) -> dict[str, Any]:
+def _difference_json(difference: RunDifference) -> dict[str, Any]:
     return {
         **difference._asdict(),
         "interval": list(difference.interval),

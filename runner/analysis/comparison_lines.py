@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from checkers.paired import POWER, Difference
+from checkers.statistics import POWER, RunDifference
 from runner.analysis.comparison import Compared, Comparison
 from runner.show.table import table
 from runner.show.terminal import Line, clipped
@@ -84,7 +84,7 @@ def _category_rows(comparison: Comparison) -> list[list[str]]:
     return rows
 
 
-def _row(name: str, difference: Difference) -> list[str]:
+def _row(name: str, difference: RunDifference) -> list[str]:
     low, high = difference.interval
     return [
         name,
@@ -107,7 +107,7 @@ def _cause_rows(comparison: Comparison) -> list[list[str]]:
     return rows
 
 
-def _finding(overall: Difference) -> str:
+def _finding(overall: RunDifference) -> str:
     low, high = overall.interval
     points = f"{100 * abs(overall.difference):.1f} points"
     sure = f"95% {100 * low:+.1f} to {100 * high:+.1f}, p {_p(overall.p_value, relation=True)}"

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from checkers.calls.documents import Kind
 from checkers.calls.errors import Unreadable
-from checkers.calls.judge import read_calls
 from checkers.calls.one_call import Rules, shown_name
 from checkers.calls.pairs import CallPair, pair_answers, pair_results
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
+from checkers.replies.single_turn import FormatReader, read_calls
 from checkers.turn import force_terminated, inference_error
 from checkers.verdict import Verdict
 from checkers.why.calls import Said, diagnose_calls
@@ -21,7 +21,7 @@ from runner.analysis.source import Recorded
 from runner.analysis.tracing import trace, trace_recorded, trace_truth
 from runner.episodes.executable import comparisons_of, judge_results
 from runner.episodes.scripts import oracle
-from runner.episodes.single_turn import FormatReader, is_error, judge_step, oracle_step, rules_of
+from runner.episodes.single_turn import is_error, judge_step, oracle_step
 from trajectories.prepare import Prepared
 from trajectories.schema import ExpectedCalls, ExpectedResults, Trajectory
 from trajectories.tasks import task_of
@@ -129,15 +129,15 @@ def _compared(
 ) -> ExaminedAnswer:
     """Judge calls that are compared with answers."""
     verdict = judge_step(trajectory, step, mode, profile, reader)
-    task, single = task_of(trajectory), rules_of(profile, reader)
-    rules = Rules(task.language, single, underscores=mode == "fc")
+    task = task_of(trajectory)
+    rules = Rules(task.language, profile.calls, underscores=mode == "fc")
     offered = tuple([shown_name(document.name, rules) for document in task.documents])
     found = ExaminedAnswer(trajectory, profile, verdict, offered=offered, aim=_AIMS.get(task.kind))
     words = step if isinstance(step, str) else None
     if is_error(step):
         return found._replace(said=Said(words, None, True))
     try:
-        calls = read_calls(step, task.language, mode, single)
+        calls = read_calls(step, task.language, mode, profile.calls, reader)
     except Unreadable as error:
         # A function-calling model that answers in words has not tried to call anything.
         problem = None if mode == "fc" and not isinstance(step, list) else str(error)

@@ -28,7 +28,7 @@ from trajectories.jsonl import parse_object
 from trajectories.prepare import Prepared
 
 if TYPE_CHECKING:
-    from runner.episodes.single_turn import FormatReader
+    from checkers.replies.single_turn import FormatReader
 
 
 class Recorded(NamedTuple):

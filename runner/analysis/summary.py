@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import mean, quantiles, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
-from checkers.table import Rate
-from checkers.table import table as field_table
-from checkers.trials import (
+from checkers.statistics import (
     Attempts,
     cluster_interval,
     pass_at_1,
@@ -17,6 +15,8 @@ from checkers.trials import (
     pass_hat_k,
     sampling_error,
 )
+from checkers.table import Rate
+from checkers.table import table as field_table
 from runner.analysis import group_table
 from runner.episodes.evaluate import Judged
 from runner.show.table import table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checkers.profile import Mode, Profile
+from checkers.profile import Mode, Profile, offering_all
 from checkers.replies.decoding import Step
 from checkers.why.trace import Trace, TracedCall, TracedTurn
 from envs.calls import Call
@@ -52,8 +52,10 @@ def trace_recorded(
         profile: How steps are decoded and executed.
         step_limit: Steps that a turn may take, where the profile limits recorded runs at all.
     """
-    limit = step_limit if profile.limits_recorded_runs else None
-    played = trace(prepared, recorded(turns, profile.decoders[mode], profile), profile, limit)
+    limit = step_limit if profile.execution.limits_recorded_runs else None
+    played = trace(
+        prepared, recorded(turns, profile.replies.decoders[mode], profile), profile, limit
+    )
     ended = []
     for turn, steps in zip(played.turns, turns, strict=False):
         answer, unreadable = _ending(steps, mode, profile)
@@ -63,7 +65,7 @@ def trace_recorded(
 
 def trace_truth(prepared: Prepared, profile: Profile) -> Trace:
     """Play the ground truth, for which no limit and no held-out function counts."""
-    everything = profile._replace(only_offered=False)
+    everything = offering_all(profile)
     return trace(prepared, oracle(prepared.trajectory), everything, None)
 
 
@@ -94,7 +96,7 @@ def _ending(
     if last is None or (answer is not None and mode == "fc"):
         return answer, None
     try:
-        calls = profile.decoders[mode](last)
+        calls = profile.replies.decoders[mode](last)
     except MalformedCall as error:
         return answer, error
     return (None if calls else answer), None

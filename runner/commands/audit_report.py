@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from checkers.profile import BFCL, STRICT
-from checkers.score import Score
+from checkers.statistics import Score
 from runner.analysis.audit import execute_runs, read_runs
 from runner.commands.common import DONE, note
 from runner.data import choose

@@ -114,7 +114,7 @@ _HEADING = ["method", "entries", "passed", "score", "95%", "requests", "steps", 
 
 
 def _row(name: str, results: Sequence[Searched]) -> list[str]:
-    from checkers.score import wilson
+    from checkers.statistics import wilson
 
     found = [result.found for result in results if result.found is not None]
     passed = sum(one.verdict.valid for one in found)

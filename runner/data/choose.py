@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from checkers.calls.errors import MissingGrammar
 from checkers.profile import Mode
-from checkers.replies import grammars
+from checkers.replies import code
 from envs.errors import ConfigProblem
 from envs.session import check_config
 from runner.data.cache import cache_folder
@@ -224,7 +224,7 @@ def require_languages(trajectories: Iterable[Trajectory]) -> None:
         expects = trajectory.expects
         if isinstance(expects, ExpectedCalls) and expects.language != "python":
             try:
-                return grammars.require()
+                return code.require()
             except MissingGrammar as error:
                 raise DataError(trajectory.category, str(error)) from None
     return None

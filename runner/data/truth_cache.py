@@ -81,7 +81,7 @@ class TruthCache:
             trajectory.config,
             [turn.ground_truth for turn in trajectory.turns],
             self._dataset.tolerant,
-            self._profile.checks_arguments,
+            self._profile.execution.checks_arguments,
             self._pack(trajectory),
         )
         # In version 2 equal values are always written alike.
@@ -99,7 +99,7 @@ class TruthCache:
 def truth_cache(dataset: Dataset, profile: Profile) -> Iterator[TruthCache]:
     """Open the cache of a data set, and write it anew afterwards where it has grown."""
     folder = cache_folder().parent / "truth"
-    path = folder / f"{_simulator(profile.checks_arguments)}-{dataset.sha256[:16]}"
+    path = folder / f"{_simulator(profile.execution.checks_arguments)}-{dataset.sha256[:16]}"
     cached = TruthCache(dataset, profile, _read(path))
     yield cached
     if cached.grown:

@@ -131,6 +131,6 @@ class Dialogue:
         try:
             if self._format is not None:
                 return [*calls_in_format(step, profile, self._format.reader)], None
-            return profile.decoders[self.mode](step), None
+            return profile.replies.decoders[self.mode](step), None
         except MalformedCall as error:
-            return ([error] if profile.answers_unreadable_steps else []), error.message
+            return ([error] if profile.replies.answers_unreadable_steps else []), error.message

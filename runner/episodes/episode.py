@@ -107,7 +107,7 @@ class Episode:
         assert not self.finished
         self._steps_this_turn += 1
         past_limit = self.step_limit is not None and self._steps_this_turn > self.step_limit
-        if past_limit and not self.profile.executes_step_past_limit:
+        if past_limit and not self.profile.execution.executes_step_past_limit:
             self._terminate()
             return
         results = []
@@ -151,5 +151,5 @@ class Episode:
         self._results = []
 
     def _offer(self) -> None:
-        if self.profile.only_offered:
+        if self.profile.execution.only_offered:
             self.session.offer(self.offered)

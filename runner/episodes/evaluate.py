@@ -138,6 +138,6 @@ def run_recorded(
         from runner.episodes.single_turn import judge_step
 
         return judge_step(trajectory, turns[0][0], mode, profile)
-    script = recorded(turns, profile.decoders[mode], profile)
-    limit = step_limit if profile.limits_recorded_runs else None
+    script = recorded(turns, profile.replies.decoders[mode], profile)
+    limit = step_limit if profile.execution.limits_recorded_runs else None
     return run_script(prepared, script, profile, limit)

@@ -43,7 +43,7 @@ def _decoded(step: Step, decoder: Decoder, profile: Profile) -> Sequence[Call | 
     try:
         return decoder(step)
     except MalformedCall as error:
-        return [error] if profile.answers_unreadable_steps else []
+        return [error] if profile.replies.answers_unreadable_steps else []
 
 
 def play(script: Script, episode: Episode) -> None:

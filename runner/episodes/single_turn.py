@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from checkers.calls.documents import Language
 from checkers.calls.errors import MissingGrammar, Unreadable
 from checkers.calls.judge import inference_error, judge
-from checkers.calls.profile import PROFILES, SingleTurnProfile
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
-from checkers.replies.single_turn import TextReader
+from checkers.replies.single_turn import FormatReader, read_calls
 from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
@@ -19,9 +18,6 @@ from trajectories.errors import DataError
 from trajectories.right_step import right_step
 from trajectories.schema import Trajectory
 from trajectories.tasks import task_of
-
-FormatReader = Callable[[TextReader], TextReader]
-"""Takes what reads Python, gives what reads the format that was asked for."""
 
 _ERROR = "Error during inference:"
 """How the step of a request that failed begins in the reference's result files."""
@@ -47,25 +43,16 @@ def judge_step(
         CannotJudge: There is no verdict, through no fault of the model.
         DataError: The libraries that read Java and JavaScript are not installed.
     """
-    task, rules = task_of(trajectory), rules_of(profile, reader)
+    task = task_of(trajectory)
     with _grammars(trajectory):
-        return inference_error(task, rules) if is_error(step) else judge(task, step, mode, rules)
+        if is_error(step):
+            return inference_error(task, profile)
+        return judge(task, step, mode, profile, reader)
 
 
 def is_error(step: Step) -> bool:
     """Tell whether a step stands for a request that failed."""
     return isinstance(step, str) and step.startswith(_ERROR)
-
-
-def rules_of(profile: Profile, reader: FormatReader | None = None) -> SingleTurnProfile:
-    """Return how answers are read and compared.
-
-    Args:
-        profile: The profile of the run.
-        reader: How text is read, where it was asked for in another format than the usual one.
-    """
-    rules = PROFILES[profile.name]
-    return rules._replace(read_text=reader(rules.read_text)) if reader else rules
 
 
 def calls_in_format(step: Step, profile: Profile, reader: FormatReader) -> list[Call]:
@@ -80,7 +67,7 @@ def calls_in_format(step: Step, profile: Profile, reader: FormatReader) -> list[
         MalformedCall: It holds what looks like calls but cannot be read.
     """
     try:
-        return rules_of(profile, reader).read_text(step, Language.PYTHON)
+        return read_calls(step, Language.PYTHON, "prompt", profile.calls, reader)
     except Unreadable as error:
         raise MalformedCall(str(error)) from None
 
@@ -97,7 +84,7 @@ def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
         DataError: The libraries that read Java and JavaScript are not installed.
     """
     with _grammars(trajectory):
-        return right_step(task_of(trajectory), PROFILES[profile.name])
+        return right_step(task_of(trajectory), profile)
 
 
 def without_dots(step: Step) -> Step:

@@ -109,7 +109,7 @@ class _Tree:
     ) -> None:
         self.model_calls = self.nodes = self.given_up = 0
         self._mode = mode
-        self._decode = profile.decoders[mode]
+        self._decode = profile.replies.decoders[mode]
         self._propose = propose
         self._limits = limits
 

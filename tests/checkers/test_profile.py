@@ -2,8 +2,29 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.profile import BFCL, PROFILES, STRICT
+from checkers.profile import BFCL, PROFILES, STRICT, Manner, offering_all
 from checkers.replies import decoding
+from checkers.replies.as_bfcl import decoding as as_bfcl
+
+DIFFERENCES = [
+    ("execution", "only_offered", False, True),
+    ("execution", "checks_arguments", False, True),
+    ("execution", "executes_step_past_limit", True, False),
+    ("execution", "limits_recorded_runs", False, True),
+    ("replies", "answers_unreadable_steps", False, True),
+    ("state", "empty_turns_forbid_changes", False, True),
+    ("state", "notices_late_termination", False, True),
+    ("calls", "read_tool_calls", Manner.AS_BFCL, Manner.RIGHT),
+    ("calls", "read_text", Manner.AS_BFCL, Manner.RIGHT),
+    ("calls", "converters", Manner.AS_BFCL, Manner.RIGHT),
+    ("calls", "normalise", Manner.AS_BFCL, Manner.RIGHT),
+    ("calls", "compares_deeply", False, True),
+    ("calls", "variables_by_any_answer", False, True),
+    ("calls", "maximum_matching", False, True),
+    ("calls", "only_offered", False, True),
+    ("calls", "counts_broken_calls", False, True),
+    ("calls", "judges_inference_errors", True, False),
+]
 
 
 def test_profiles_are_found_by_their_name():
@@ -11,30 +32,33 @@ def test_profiles_are_found_by_their_name():
     assert list(PROFILES) == [BFCL.name, STRICT.name]
 
 
-@pytest.mark.parametrize(
-    ("field", "bfcl", "strict"),
-    [
-        ("answers_unreadable_steps", False, True),
-        ("only_offered", False, True),
-        ("checks_arguments", False, True),
-        ("executes_step_past_limit", True, False),
-        ("limits_recorded_runs", False, True),
-        ("empty_turns_forbid_changes", False, True),
-        ("notices_late_termination", False, True),
-    ],
-)
-def test_what_the_profiles_differ_in(field, bfcl, strict):
+@pytest.mark.parametrize(("part", "field", "bfcl", "strict"), DIFFERENCES)
+def test_what_the_profiles_differ_in(part, field, bfcl, strict):
     # What each of these does is tested where it is done.
-    assert (getattr(BFCL, field), getattr(STRICT, field)) == (bfcl, strict)
+    both = [getattr(getattr(profile, part), field) for profile in (BFCL, STRICT)]
+    assert both == [bfcl, strict]
 
 
 def test_every_field_but_name_and_decoders_is_tested_above():
-    assert len(BFCL._fields) == 9
+    parts = [part for part in BFCL._fields if part != "name"]
+    fields = [(part, field) for part in parts for field in getattr(BFCL, part)._fields]
+    assert {(part, field) for part, field, *_ in DIFFERENCES} == {*fields} - {
+        ("replies", "decoders")
+    }
 
 
 def test_each_profile_has_its_own_decoder_for_each_mode():
-    assert BFCL.decoders == {
-        "fc": decoding.decode_tool_calls_as_bfcl,
-        "prompt": decoding.decode_text_as_bfcl,
+    assert BFCL.replies.decoders == {
+        "fc": as_bfcl.decode_tool_calls,
+        "prompt": as_bfcl.decode_text,
     }
-    assert STRICT.decoders == {"fc": decoding.decode_tool_calls, "prompt": decoding.decode_text}
+    assert STRICT.replies.decoders == {
+        "fc": decoding.decode_tool_calls,
+        "prompt": decoding.decode_text,
+    }
+
+
+def test_a_profile_that_offers_all_differs_in_nothing_else():
+    assert offering_all(BFCL) == BFCL
+    assert offering_all(STRICT)._replace(execution=STRICT.execution) == STRICT
+    assert not offering_all(STRICT).execution.only_offered

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.score import wilson
+from checkers.statistics import wilson
 from checkers.table import CLASSIC, Rate, classic, table
 from trajectories.schema import Category
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from checkers.replies.decoding import decode_text_as_bfcl
+from checkers.replies.as_bfcl import decoding as as_bfcl
 from envs.calls import Call, read_call
 from envs.errors import MalformedCall
 from tests.conformance.sides import DRIVER
@@ -91,7 +91,7 @@ def decoded_by_bfcl(python: Path, replies: Sequence[str]) -> list[list[str] | No
 def decoded_by_turnwise(reply: str) -> list[Call | MalformedCall] | None:
     """Return the calls that the ``bfcl`` profile makes of a reply, None where it fails."""
     try:
-        return decode_text_as_bfcl(reply)
+        return as_bfcl.decode_text(reply)
     except MalformedCall:
         return None
 

@@ -7,11 +7,10 @@ from typing import Any
 from checkers.calls.documents import Task
 from checkers.calls.errors import CannotJudge
 from checkers.calls.judge import judge
-from checkers.calls.profile import BFCL, STRICT, SingleTurnProfile
-from checkers.profile import Mode
+from checkers.profile import BFCL, STRICT, CallRules, Mode, Profile
 from checkers.replies.decoding import Step
 
-RULES = tuple(field for field in SingleTurnProfile._fields if field != "name")
+RULES = CallRules._fields
 """Names of the rules: the fields in which the profiles differ."""
 
 
@@ -39,12 +38,12 @@ def deciding_rules(task: Task, step: Step, mode: Mode) -> tuple[str, ...]:
     return RULES
 
 
-def _mixed(profile: SingleTurnProfile, rule: str, other: SingleTurnProfile) -> SingleTurnProfile:
-    taken: dict[str, Any] = {rule: other[SingleTurnProfile._fields.index(rule)]}
-    return profile._replace(**taken)
+def _mixed(profile: Profile, rule: str, other: Profile) -> Profile:
+    taken: dict[str, Any] = {rule: getattr(other.calls, rule)}
+    return profile._replace(calls=profile.calls._replace(**taken))
 
 
-def _outcome(task: Task, step: Step, mode: Mode, profile: SingleTurnProfile) -> str | None:
+def _outcome(task: Task, step: Step, mode: Mode, profile: Profile) -> str | None:
     try:
         return judge(task, step, mode, profile).error_type
     except CannotJudge:

@@ -14,18 +14,16 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import Language, Task
+from checkers.calls.documents import TYPES, Expected, Language, Task
 from checkers.calls.errors import CannotJudge, Unreadable
 from checkers.calls.judge import judge
 from checkers.calls.matching import check_calls
 from checkers.calls.one_call import Rules
-from checkers.calls.profile import BFCL
-from checkers.calls.type_words import TYPES, Expected
-from checkers.replies.as_bfcl import java as java_as_bfcl
-from checkers.replies.as_bfcl import javascript as javascript_as_bfcl
-from checkers.replies.as_bfcl.calls import UNNAMED
+from checkers.profile import BFCL
+from checkers.replies.as_bfcl import single_turn as as_bfcl
+from checkers.replies.as_bfcl.single_turn import UNNAMED
+from checkers.replies.as_bfcl.values import java_value, javascript_value
 from checkers.replies.decoding import Step
-from checkers.replies.single_turn import read_text_as_bfcl
 from checkers.verdict import Reason
 from envs.calls import Call
 from tests.conformance import code_texts, replies
@@ -233,7 +231,7 @@ def _outcome(answer: Mapping[str, Any]) -> object:
 
 def _decoded(text: str, language: Language) -> object:
     try:
-        calls = read_text_as_bfcl(text, language)
+        calls = as_bfcl.read_text(text, language)
     except Unreadable as error:
         return error.reason.value
     return typed([{call.name: _with_none(call)} for call in calls])
@@ -246,9 +244,9 @@ def _with_none(call: Call) -> dict[str | None, Any]:
 def _converted(language: Language, text: str, word: str, item_word: str | None) -> object:
     types = TYPES[language]
     items = None if item_word is None else Expected(item_word, types[item_word])
-    converter = {Language.JAVA: java_as_bfcl, Language.JAVASCRIPT: javascript_as_bfcl}[language]
+    convert = {Language.JAVA: java_value, Language.JAVASCRIPT: javascript_value}[language]
     try:
-        return typed(converter.convert(text, Expected(word, types[word], items)))
+        return typed(convert(text, Expected(word, types[word], items)))
     except CannotJudge:
         return RAISED
 
@@ -271,7 +269,7 @@ def _check_question(
 def _checked(task: Task, output: Output, underscores: bool) -> str | None:
     calls = [Call(name, (), given) for call in output for name, given in call.items()]
     try:
-        failure = check_calls(calls, task, Rules(task.language, BFCL, underscores))
+        failure = check_calls(calls, task, Rules(task.language, BFCL.calls, underscores))
     except CannotJudge:
         return RAISED
     return failure.reason.value if failure else None

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import runner
-from checkers.replies import grammars
+from checkers.replies import code as grammars
 from envs import __version__
 from envs.backends.ticket import TicketAPI
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from checkers.calls.profile import STRICT
+from checkers.profile import STRICT
 from checkers.replies.decoding import Step
 from envs.calls import Call, parse_call
 from envs.registry import BACKENDS

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task, expected
 from checkers.calls.errors import CannotJudge
 from checkers.calls.judge import judge
-from checkers.calls.profile import BFCL, PROFILES, STRICT
-from checkers.calls.type_words import expected
+from checkers.profile import BFCL, PROFILES, STRICT
 from trajectories.right_step import IN_WORDS, right_step
 from trajectories.source_text import source_text
 

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 import trajectories
-from checkers.calls.documents import Answer, Kind, Language, Task
+from checkers.calls.documents import Answer, Kind, Language, Task, expected
 from checkers.calls.judge import judge
-from checkers.calls.profile import PROFILES, SingleTurnProfile
-from checkers.calls.type_words import expected
+from checkers.profile import PROFILES, Profile
 from envs.calls import Call
 from trajectories.dataset import load_embedded
 from trajectories.right_step import as_tool_calls, right_calls, right_step
@@ -36,7 +35,7 @@ each = pytest.mark.parametrize("entry", ALL, ids=lambda t: t.id)
 each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES.keys())
 
 
-def passes(task: Task, calls: list[Call], profile: SingleTurnProfile) -> bool:
+def passes(task: Task, calls: list[Call], profile: Profile) -> bool:
     return judge(task, as_tool_calls(calls), "fc", profile).valid
 
 
@@ -82,9 +81,7 @@ def types_of(language: Language) -> Iterator[str]:
 
 @each
 @each_profile
-def test_what_is_right_passes_and_nothing_fails(
-    entry: Trajectory, profile: SingleTurnProfile
-) -> None:
+def test_what_is_right_passes_and_nothing_fails(entry: Trajectory, profile: Profile) -> None:
     task = task_of(entry)
     assert judge(task, right_step(task, profile), "fc", profile).valid
     assert judge(task, None, "fc", profile).valid is (task.kind is Kind.IRRELEVANCE)
@@ -98,7 +95,7 @@ WANTED = pytest.mark.parametrize(
 @WANTED
 @each_profile
 def test_another_function_or_a_call_too_many_or_too_few_fails(
-    entry: Trajectory, profile: SingleTurnProfile
+    entry: Trajectory, profile: Profile
 ) -> None:
     task = task_of(entry)
     calls = right_calls(task, profile)
@@ -111,9 +108,7 @@ def test_another_function_or_a_call_too_many_or_too_few_fails(
 
 @WANTED
 @each_profile
-def test_any_argument_that_is_changed_or_unknown_fails(
-    entry: Trajectory, profile: SingleTurnProfile
-) -> None:
+def test_any_argument_that_is_changed_or_unknown_fails(entry: Trajectory, profile: Profile) -> None:
     task = task_of(entry)
     calls = right_calls(task, profile)
     plain = right_calls(task._replace(language=Language.PYTHON), profile) if _python(task) else None
@@ -133,9 +128,7 @@ def test_any_argument_that_is_changed_or_unknown_fails(
 
 @WANTED
 @each_profile
-def test_any_required_argument_that_is_left_out_fails(
-    entry: Trajectory, profile: SingleTurnProfile
-) -> None:
+def test_any_required_argument_that_is_left_out_fails(entry: Trajectory, profile: Profile) -> None:
     task = task_of(entry)
     calls = right_calls(task, profile)
     for position, call in enumerate(calls):

@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from checkers.calls.documents import Kind, Language, Task
+from checkers.calls.documents import Kind, Language, Task, expected
 from checkers.calls.errors import CannotJudge, MissingGrammar
 from checkers.calls.judge import judge
-from checkers.calls.profile import PROFILES
-from checkers.calls.type_words import expected
+from checkers.profile import PROFILES
 from trajectories.errors import DataError
 from trajectories.literals import literals
 from trajectories.right_step import right_step, right_value

@@ -83,7 +83,7 @@ class Entry:
                 trajectory.config,
                 pack,
                 tolerant=self.dataset.tolerant,
-                checks_arguments=self.profile.checks_arguments,
+                checks_arguments=self.profile.execution.checks_arguments,
                 checks_config=False,
             )
         except ConfigError as error:

@@ -34,7 +34,7 @@ def _reason(step: Step) -> str:
 
 def _misfit(entry: Entry, call: Call | MalformedCall) -> str:
     """Return in what a call that succeeds does not fit its schema."""
-    if isinstance(call, MalformedCall) or call.nested or entry.profile.checks_arguments:
+    if isinstance(call, MalformedCall) or call.nested or entry.profile.execution.checks_arguments:
         return ""
     try:
         check_arguments(entry.template.tools[call.name], call.args, call.kwargs)

@@ -44,7 +44,7 @@ def _by_turn(recorded: Recorded, profile: Profile) -> list[list[Said]]:
         ]
     if recorded.mode == "fc":
         return []
-    decoder = profile.decoders[recorded.mode]
+    decoder = profile.replies.decoders[recorded.mode]
     return [
         [_written(str(step)) for step in steps if any(script_of([[step]], decoder, profile))]
         for steps in turns

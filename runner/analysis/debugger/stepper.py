@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from checkers.profile import offering_all
 from checkers.verdict import Failure
 from checkers.why.divergence import Divergence, first_divergence, off_path
 from checkers.why.trace import TracedTurn
@@ -229,5 +230,5 @@ def _timelines(examined: Examined) -> Iterator[Timeline]:
     if examined.recorded is not None and examined.model is not None and examined.model.turns:
         yield Timeline("recording", Source.RECORDING, examined.model, examined.profile)
     # What was held out is no matter to the ground truth, or to who tries something on it.
-    everything = examined.profile._replace(only_offered=False)
+    everything = offering_all(examined.profile)
     yield Timeline("ground truth", Source.TRUTH, examined.truth, everything)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from checkers.profile import BFCL
-from checkers.trials import pass_at_k, pass_hat_k
+from checkers.statistics import pass_at_k, pass_hat_k
 from runner.analysis.report.groups import groups
 from runner.analysis.report.requests import Json
 from runner.analysis.report.viewing import Viewed, ViewedRun

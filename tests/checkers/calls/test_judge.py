@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
 from checkers.calls.errors import CannotJudge
 from checkers.calls.judge import inference_error, judge
-from checkers.calls.profile import BFCL, PROFILES, STRICT, SingleTurnProfile
+from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from checkers.verdict import Verdict
 
 PROPERTIES = {
@@ -41,7 +41,7 @@ def step(**arguments: Any) -> list[dict[str, str]]:
     return [{"shop_order": json.dumps(arguments)}]
 
 
-def outcome(allowed: dict[str, list[Any]], profile: SingleTurnProfile, **given: Any) -> str | None:
+def outcome(allowed: dict[str, list[Any]], profile: Profile, **given: Any) -> str | None:
     """Return the error type of a call against an answer."""
     return judge(task(allowed), step(**given), "fc", profile).error_type
 
@@ -174,7 +174,7 @@ def test_positional_arguments_that_have_no_place(call: str) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
-def test_relevance_and_irrelevance(profile: SingleTurnProfile) -> None:
+def test_relevance_and_irrelevance(profile: Profile) -> None:
     made, none = step(text="x"), "Nothing fits."
     fits, unfit = (task({}, kind) for kind in (Kind.RELEVANCE, Kind.IRRELEVANCE))
     assert judge(fits, made, "fc", profile).valid
@@ -239,10 +239,9 @@ def test_an_answer_without_a_document_is_no_verdict() -> None:
 def test_an_answer_without_a_list_of_values_is_no_verdict(
     allowed: dict[str, list[Any]], given: dict[str, Any]
 ) -> None:
+    by_first = STRICT._replace(calls=STRICT.calls._replace(variables_by_any_answer=False))
     with pytest.raises(CannotJudge, match="an answer has 5 where a list is due"):
-        outcome(
-            {**allowed, "count": [1, ""]}, STRICT._replace(variables_by_any_answer=False), **given
-        )
+        outcome({**allowed, "count": [1, ""]}, by_first, **given)
 
 
 def code_task(language: Language, word: str, allowed: list[Any]) -> Task:
@@ -260,7 +259,7 @@ def code_task(language: Language, word: str, allowed: list[Any]) -> Task:
     ],
 )
 def test_values_of_java_and_javascript_are_given_as_text(
-    language: Language, word: str, error: str, profile: SingleTurnProfile
+    language: Language, word: str, error: str, profile: Profile
 ) -> None:
     entry = code_task(language, word, [5])
     assert judge(entry, [{"A_f": '{"a": 5}'}], "fc", profile).error_type == error
@@ -269,7 +268,7 @@ def test_values_of_java_and_javascript_are_given_as_text(
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 @pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
-def test_long_code_is_no_value(language: Language, profile: SingleTurnProfile) -> None:
+def test_long_code_is_no_value(language: Language, profile: Profile) -> None:
     entry = code_task(language, "integer", [5])
     step = [{"A_f": json.dumps({"a": "new HashMap<>(){" * 60_000})}]
     assert judge(entry, step, "fc", profile).error_type == "type_error:simple"
@@ -341,7 +340,7 @@ ALLOWED = {
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 @given(arguments=st.dictionaries(st.sampled_from([*PROPERTIES, "other"]), NESTED, max_size=4))
-def test_any_arguments_get_a_verdict(profile: SingleTurnProfile, arguments: dict[str, Any]) -> None:
+def test_any_arguments_get_a_verdict(profile: Profile, arguments: dict[str, Any]) -> None:
     verdict = judge(task(ALLOWED), step(**arguments), "fc", profile)
     shown = verdict.to_json()
     assert json.loads(json.dumps(shown))["valid"] is verdict.valid
@@ -354,7 +353,7 @@ def test_any_arguments_get_a_verdict(profile: SingleTurnProfile, arguments: dict
     ['{"names": ' + "[" * 900 + "]" * 900 + "}", '{"count": ' + "9" * 4000 + "}", '{"a": ' * 900],
     ids=["deep", "large", "unclosed"],
 )
-def test_hostile_arguments_fail_like_others(profile: SingleTurnProfile, arguments: str) -> None:
+def test_hostile_arguments_fail_like_others(profile: Profile, arguments: str) -> None:
     verdict = judge(task(ALLOWED), [{"shop_order": arguments}], "fc", profile)
     assert not verdict.valid
     json.dumps(verdict.to_json())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
 from checkers.calls.judge import judge
-from checkers.calls.profile import BFCL, STRICT
+from checkers.profile import BFCL, STRICT
 
 DOCUMENTS = tuple(FunctionDocument(name, {"x": {"type": "integer"}}, ("x",)) for name in ("f", "g"))
 

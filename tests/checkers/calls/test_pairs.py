@@ -8,7 +8,7 @@ from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, T
 from checkers.calls.matching import check_calls
 from checkers.calls.one_call import Rules
 from checkers.calls.pairs import MOST, pair_answers
-from checkers.calls.profile import BFCL, STRICT
+from checkers.profile import BFCL, STRICT
 from envs.calls import Call
 from envs.state import ABSENT
 
@@ -31,7 +31,7 @@ def made(name="clock.wait", **arguments):
 
 
 def rules(profile=STRICT, underscores=False):
-    return Rules(Language.PYTHON, profile, underscores)
+    return Rules(Language.PYTHON, profile.calls, underscores)
 
 
 def paired(calls, *answers, kind=Kind.PARALLEL, **more):

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.replies.as_bfcl import decoding as as_bfcl
 from checkers.replies.decoding import (
     decode_text,
-    decode_text_as_bfcl,
     decode_tool_calls,
-    decode_tool_calls_as_bfcl,
 )
 from envs.calls import MAX_DEPTH, MAX_INT_BITS, MAX_TEXT, Call
 from envs.errors import MalformedCall
@@ -21,7 +20,7 @@ from envs.session import Session
 
 def value_of(expression):
     """Return what the one argument ``x`` of a prompting model's call becomes."""
-    [call] = decode_text_as_bfcl(f"[f(x={expression})]")
+    [call] = as_bfcl.decode_text(f"[f(x={expression})]")
     assert isinstance(call, Call), call
     assert (call.name, call.args, set(call.kwargs)) == ("f", (), {"x"})
     return call.kwargs["x"]
@@ -64,7 +63,7 @@ def outcome(decoder, step):
     ],
 )
 def test_tool_calls_as_bfcl(step, calls):
-    assert decode_tool_calls_as_bfcl(step) == calls
+    assert as_bfcl.decode_tool_calls(step) == calls
 
 
 @pytest.mark.parametrize(
@@ -90,7 +89,7 @@ def test_tool_calls_as_bfcl(step, calls):
 )
 def test_a_step_that_does_not_decode_to_tool_calls_as_bfcl(step):
     with pytest.raises(MalformedCall):
-        decode_tool_calls_as_bfcl(step)
+        as_bfcl.decode_tool_calls(step)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +104,7 @@ def test_a_step_that_does_not_decode_to_tool_calls_as_bfcl(step):
     ids=["nan", "infinity", "1e999", "deep", "big"],
 )
 def test_a_value_that_is_no_literal_is_the_error_of_its_call_alone(arguments):
-    first, second = decode_tool_calls_as_bfcl([{"f": arguments}, {"g": "{}"}])
+    first, second = as_bfcl.decode_tool_calls([{"f": arguments}, {"g": "{}"}])
     assert isinstance(first, MalformedCall)
     assert second == Call("g")
 
@@ -169,12 +168,12 @@ def test_a_tool_call_that_cannot_be_read_does_not_spoil_the_others(arguments):
     ],
 )
 def test_text_as_bfcl(text, calls):
-    assert decode_text_as_bfcl(text) == calls
+    assert as_bfcl.decode_text(text) == calls
 
 
 def test_of_a_repeated_keyword_the_last_counts_as_bfcl():
     # A repeated keyword is found by Python's compiler, not by its parser.
-    assert decode_text_as_bfcl("[f(x=1, x=2)]") == [Call("f", (), {"x": 2})]
+    assert as_bfcl.decode_text("[f(x=1, x=2)]") == [Call("f", (), {"x": 2})]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +204,7 @@ def test_of_a_repeated_keyword_the_last_counts_as_bfcl():
 )
 def test_a_step_that_does_not_decode_as_bfcl(text):
     with pytest.raises(MalformedCall):
-        decode_text_as_bfcl(text)
+        as_bfcl.decode_text(text)
 
 
 # Prompting, as the reference does it: what an argument becomes
@@ -299,7 +298,7 @@ def test_an_argument_as_bfcl(expression, value):
 
 
 def test_arguments_that_hold_calls_are_marked_as_bfcl():
-    nested, plain = decode_text_as_bfcl("[f(x={'k': 1, 'c': {'a': {'b': 1}}}), f(x=['g(a=1)'])]")
+    nested, plain = as_bfcl.decode_text("[f(x={'k': 1, 'c': {'a': {'b': 1}}}), f(x=['g(a=1)'])]")
     assert (nested.nested, plain.nested) == (True, False)
 
 
@@ -368,7 +367,7 @@ def test_all_arithmetic_on_literals_is_worked_out_as_bfcl(expression):
 )
 def test_an_argument_that_does_not_decode_as_bfcl(expression):
     with pytest.raises(MalformedCall):
-        decode_text_as_bfcl(f"[g(), f(x={expression}), h()]")
+        as_bfcl.decode_text(f"[g(), f(x={expression}), h()]")
 
 
 @pytest.mark.parametrize(
@@ -377,13 +376,13 @@ def test_an_argument_that_does_not_decode_as_bfcl(expression):
     ids=brief,
 )
 def test_a_number_that_is_no_literal_is_the_error_of_its_call_alone_as_bfcl(expression):
-    first, bad, last = decode_text_as_bfcl(f"[f(), g(x={expression}), h()]")
+    first, bad, last = as_bfcl.decode_text(f"[f(), g(x={expression}), h()]")
     assert (first, last) == (Call("f"), Call("h"))
     assert isinstance(bad, MalformedCall)
 
 
 def test_double_starred_arguments_are_the_error_of_their_call_alone_as_bfcl():
-    bad, last = decode_text_as_bfcl("[f(**rest, x=1), g(x=1)]")
+    bad, last = as_bfcl.decode_text("[f(**rest, x=1), g(x=1)]")
     assert isinstance(bad, MalformedCall)
     assert last == Call("g", (), {"x": 1})
 
@@ -411,7 +410,7 @@ def test_what_a_key_means_between_single_quotes(key, meaning):
     "key", ["it's", "'", "a\nb", "a\rb", "a\0b", "\\", "a', 'b", "a'; 'b", "\\N{no such name}"]
 )
 def test_a_key_that_breaks_its_quotes_is_the_error_of_its_call_alone(key):
-    bad, last = decode_text_as_bfcl(f"[f(x={{{key!r}: 1}}), g()]")
+    bad, last = as_bfcl.decode_text(f"[f(x={{{key!r}: 1}}), g()]")
     assert isinstance(bad, MalformedCall)
     assert last == Call("g")
 
@@ -550,7 +549,7 @@ def values_in(value):
 
 
 @pytest.mark.parametrize("expression", HOSTILE, ids=brief)
-@pytest.mark.parametrize("decoder", [decode_text, decode_text_as_bfcl])
+@pytest.mark.parametrize("decoder", [decode_text, as_bfcl.decode_text])
 def test_hostile_text_ends_soon_as_an_error_or_as_plain_values(
     monkeypatch, tmp_path, decoder, expression
 ):
@@ -571,7 +570,7 @@ def test_hostile_text_ends_soon_as_an_error_or_as_plain_values(
     assert session.snapshot() == before
 
 
-@pytest.mark.parametrize("decoder", [decode_tool_calls, decode_tool_calls_as_bfcl])
+@pytest.mark.parametrize("decoder", [decode_tool_calls, as_bfcl.decode_tool_calls])
 @pytest.mark.parametrize(
     "step",
     [
@@ -604,7 +603,7 @@ def test_hostile_tool_calls_do_nothing(monkeypatch, tmp_path, decoder, step):
     assert session.snapshot() == before
 
 
-@pytest.mark.parametrize("decoder", [decode_text, decode_text_as_bfcl])
+@pytest.mark.parametrize("decoder", [decode_text, as_bfcl.decode_text])
 def test_text_that_is_too_long_is_refused(decoder):
     with pytest.raises(MalformedCall, match="characters"):
         decoder(f"[f(x='{'a' * MAX_TEXT}')]")
@@ -616,7 +615,7 @@ def test_the_deepest_nesting_that_is_read_as_bfcl(opening):
     fits = MAX_DEPTH - 2
     value_of(opening * fits + "1" + closing * fits)
     with pytest.raises(MalformedCall, match="nested"):
-        decode_text_as_bfcl(f"[f(x={opening * 60}1{closing * 60})]")
+        as_bfcl.decode_text(f"[f(x={opening * 60}1{closing * 60})]")
 
 
 # Properties
@@ -635,7 +634,7 @@ json_values = st.recursive(
 @given(st.dictionaries(st.text(max_size=5), json_values, max_size=3))
 def test_every_decoder_of_tool_calls_keeps_json_arguments(arguments):
     step = [{"f": json.dumps(arguments)}]
-    for decoder in (decode_tool_calls, decode_tool_calls_as_bfcl):
+    for decoder in (decode_tool_calls, as_bfcl.decode_tool_calls):
         [call] = decoder(step)
         assert repr(call.kwargs) == repr(arguments)
 
@@ -647,14 +646,14 @@ listed = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3), max_le
 @given(listed)
 def test_literals_without_objects_arrive_as_they_are(value):
     text = f"[f(x={value!r})]"
-    for decoder in (decode_text, decode_text_as_bfcl):
+    for decoder in (decode_text, as_bfcl.decode_text):
         [call] = decoder(text)
         assert repr(call.kwargs["x"]) == repr(value)
 
 
 @given(st.text(alphabet="fgx()[]{}'\"`,=1a \n\\.*:-+not ", max_size=60))
 def test_any_text_is_calls_or_malformed(text):
-    for decoder in (decode_text, decode_text_as_bfcl):
+    for decoder in (decode_text, as_bfcl.decode_text):
         found = outcome(decoder, text)
         calls = [found] if isinstance(found, MalformedCall) else found
         assert all(isinstance(call, (Call, MalformedCall)) for call in calls)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.type_words import TYPES, Expected
+from checkers.calls.documents import TYPES, Expected
 from checkers.replies.java import convert
 
 JAVA = TYPES["java"]  # type: ignore[index]

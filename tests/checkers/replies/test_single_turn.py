@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from checkers.calls.documents import Language
 from checkers.calls.errors import MissingGrammar, Unreadable
-from checkers.replies import grammars
-from checkers.replies.as_bfcl.calls import UNNAMED
+from checkers.replies import code as grammars
+from checkers.replies.as_bfcl import single_turn as as_bfcl
+from checkers.replies.as_bfcl.single_turn import UNNAMED
 from checkers.replies.single_turn import (
     read_text,
-    read_text_as_bfcl,
     read_tool_calls,
-    read_tool_calls_as_bfcl,
 )
 from checkers.verdict import Reason
 from envs.calls import Call
@@ -25,13 +24,13 @@ PYTHON, JAVA, JAVASCRIPT = Language
 
 def test_the_reference_reads_one_name_of_a_tool_call_and_numbers_without_bounds() -> None:
     step = [{"f": '{"a": 1e999}', "g": "{}"}]
-    assert read_tool_calls_as_bfcl(step) == [Call("f", (), {"a": float("inf")})]
+    assert as_bfcl.read_tool_calls(step) == [Call("f", (), {"a": float("inf")})]
 
 
 @pytest.mark.parametrize("step", [[{"f": {}}], [{"f": ""}], [{}], ["f"], "f()", None])
 def test_tool_calls_that_the_reference_cannot_read(step: Any) -> None:
     with pytest.raises(Unreadable) as raised:
-        read_tool_calls_as_bfcl(step)
+        as_bfcl.read_tool_calls(step)
     assert raised.value.reason is Reason.DECODER_FAILED
 
 
@@ -56,7 +55,7 @@ def test_strict_reads_tool_calls_without_arguments_and_says_what_was_an_attempt(
     ],
 )
 def test_python_as_the_reference_reads_it(text: str, calls: list[Any]) -> None:
-    found = read_text_as_bfcl(text, PYTHON)
+    found = as_bfcl.read_text(text, PYTHON)
     assert [(call.name, call.kwargs) for call in found] == calls
 
 
@@ -76,7 +75,7 @@ def test_python_as_the_reference_reads_it(text: str, calls: list[Any]) -> None:
     ],
 )  # fmt: skip
 def test_java_as_the_reference_reads_it(text: str, name: str, arguments: dict[str, str]) -> None:
-    assert read_text_as_bfcl(text, JAVA) == [Call(name, (), arguments)]
+    assert as_bfcl.read_text(text, JAVA) == [Call(name, (), arguments)]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ def test_java_as_the_reference_reads_it(text: str, name: str, arguments: dict[st
 def test_javascript_as_the_reference_reads_it(
     text: str, name: str, arguments: dict[str, str]
 ) -> None:
-    assert read_text_as_bfcl(text, JAVASCRIPT) == [Call(name, (), arguments)]
+    assert as_bfcl.read_text(text, JAVASCRIPT) == [Call(name, (), arguments)]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +118,7 @@ def test_texts_that_the_reference_cannot_read(
     language: Language, text: str, reason: Reason
 ) -> None:
     with pytest.raises(Unreadable) as raised:
-        read_text_as_bfcl(text, language)
+        as_bfcl.read_text(text, language)
     assert raised.value.reason is reason
 
 
@@ -127,7 +126,7 @@ def test_texts_that_the_reference_cannot_read(
 def test_no_text_is_no_calls_to_strict_and_unreadable_to_the_reference(language: Language) -> None:
     assert read_text(None, language) == []
     with pytest.raises(Unreadable):
-        read_text_as_bfcl(None, language)
+        as_bfcl.read_text(None, language)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +164,7 @@ def test_strict_says_what_was_an_attempt(language: Language, text: str) -> None:
     assert raised.value.attempted
 
 
-@pytest.mark.parametrize("read", [read_text, read_text_as_bfcl])
+@pytest.mark.parametrize("read", [read_text, as_bfcl.read_text])
 @pytest.mark.parametrize("language", Language)
 @given(text=st.text("fa.b=()[]{}\"'`,;:/*é1 \n", max_size=60))
 def test_any_text_is_read_or_unreadable(read: Any, language: Language, text: str) -> None:
@@ -179,7 +178,7 @@ def test_any_text_is_read_or_unreadable(read: Any, language: Language, text: str
 @pytest.mark.parametrize(
     "text", ["(" * 9000, "A<" * 900, "f(a=" * 2000, "\udcff(a=1)", "x." * 4900]
 )
-@pytest.mark.parametrize("read", [read_text, read_text_as_bfcl])
+@pytest.mark.parametrize("read", [read_text, as_bfcl.read_text])
 @pytest.mark.parametrize("language", [JAVA, JAVASCRIPT])
 def test_hostile_code_has_no_calls(read: Any, language: Language, text: str) -> None:
     try:
@@ -193,4 +192,4 @@ def test_a_missing_grammar_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
     grammars._parser.cache_clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_java", None)
     with pytest.raises(MissingGrammar, match=r"pip install 'turnwise\[languages\]'"):
-        read_text_as_bfcl("f(a=1)", JAVA)
+        as_bfcl.read_text("f(a=1)", JAVA)

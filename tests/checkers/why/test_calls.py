@@ -6,10 +6,11 @@ import pytest
 
 from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
 from checkers.calls.errors import Unreadable
-from checkers.calls.judge import judge, read_calls
+from checkers.calls.judge import judge
 from checkers.calls.one_call import Rules
 from checkers.calls.pairs import pair_answers
-from checkers.calls.profile import BFCL, STRICT
+from checkers.profile import BFCL, STRICT
+from checkers.replies.single_turn import read_calls
 from checkers.why.calls import Said, diagnose_calls
 from checkers.why.diagnosis import Cause
 
@@ -31,10 +32,10 @@ def why(step, *answers, kind=Kind.PARALLEL, profile=STRICT):
     assert verdict.failure.calls is not None
     words = step if isinstance(step, str) else None
     try:
-        calls, said = read_calls(step, task.language, "fc", profile), Said(words)
+        calls, said = read_calls(step, task.language, "fc", profile.calls), Said(words)
     except Unreadable as error:
         calls, said = [], Said(words, str(error))
-    pairs = pair_answers(calls, task, Rules(task.language, profile, underscores=True))
+    pairs = pair_answers(calls, task, Rules(task.language, profile.calls, underscores=True))
     found = diagnose_calls(pairs, said, OFFERED, verdict.failure.calls)
     json.dumps(found.to_json())
     return found
@@ -126,7 +127,7 @@ def test_no_call_where_any_would_do():
 def test_a_failed_request_leaves_no_record():
     task = Task(Kind.PARALLEL, Language.PYTHON, (WAIT,), (FIVE,))
     failure = judge(task, None, "fc", STRICT).failure
-    pairs = pair_answers([], task, Rules(task.language, STRICT, underscores=True))
+    pairs = pair_answers([], task, Rules(task.language, STRICT.calls, underscores=True))
     assert failure.calls is not None
     found = diagnose_calls(pairs, Said("Error", None, True), OFFERED, failure.calls)
     assert (found.cause, found.evidence) == (Cause.UNREADABLE, {"sub_reason": "no_record"})

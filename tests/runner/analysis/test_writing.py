@@ -31,7 +31,7 @@ def examined(dataset_of):
         ready = prepare(dataset_of(trajectory), trajectory, profile)
         if script is None:
             return examine_truth(ready, profile, step_limit)
-        limit = step_limit if profile.limits_recorded_runs else None
+        limit = step_limit if profile.execution.limits_recorded_runs else None
         model = trace(ready, script, profile, limit)
         outcomes = [turn.outcome for turn in model.turns]
         verdict = judge(ready.truth, outcomes, profile, terminated=model.terminated)

@@ -14,7 +14,7 @@ LOOK = [Call("ticket_get_login_status")]
 
 def begin(trajectory, profile, step_limit=STEP_LIMIT):
     """Return a trajectory's episode at its start."""
-    checks = profile.checks_arguments
+    checks = profile.execution.checks_arguments
     session = Session.load(trajectory.environments, trajectory.config, checks_arguments=checks)
     return Episode(trajectory, session, profile, step_limit)
 

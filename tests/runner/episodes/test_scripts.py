@@ -50,7 +50,7 @@ F, G = Call("f", (), {"a": 1}), Call("g")
     ],
 )
 def test_a_recorded_run_is_its_steps_with_calls(profile, mode, turns):
-    script = recorded(turns, profile.decoders[mode], profile)
+    script = recorded(turns, profile.replies.decoders[mode], profile)
     assert script == [[[F, G], [G]], [], []]
 
 
@@ -58,28 +58,28 @@ def test_a_recorded_run_is_its_steps_with_calls(profile, mode, turns):
 @pytest.mark.parametrize("step", ["", [], None])
 def test_steps_without_calls_are_dropped_wherever_they_stand(profile, step):
     turns = [[step, [{"g": "{}"}], step, [{"f": {"a": 1}}]]]
-    assert recorded(turns, profile.decoders["fc"], profile) == [[[G], [F]]]
+    assert recorded(turns, profile.replies.decoders["fc"], profile) == [[[G], [F]]]
 
 
 BAD = [{"g": "{}"}, {"f": "{"}]
 
 
 def test_a_step_with_a_bad_call_is_dropped_in_bfcl():
-    assert recorded([[BAD, [{"g": "{}"}]]], BFCL.decoders["fc"], BFCL) == [[[G]]]
+    assert recorded([[BAD, [{"g": "{}"}]]], BFCL.replies.decoders["fc"], BFCL) == [[[G]]]
 
 
 def test_a_bad_call_is_answered_and_its_neighbours_are_made_in_strict():
-    [[[first, bad], last]] = recorded([[BAD, [{"g": "{}"}]]], STRICT.decoders["fc"], STRICT)
+    [[[first, bad], last]] = recorded([[BAD, [{"g": "{}"}]]], STRICT.replies.decoders["fc"], STRICT)
     assert (first, last) == (G, [G])
     assert isinstance(bad, MalformedCall)
 
 
 def test_text_that_cannot_be_read_is_dropped_in_bfcl():
-    assert recorded([["[f(a=)]", "[g()]"]], BFCL.decoders["prompt"], BFCL) == [[[G]]]
+    assert recorded([["[f(a=)]", "[g()]"]], BFCL.replies.decoders["prompt"], BFCL) == [[[G]]]
 
 
 def test_text_that_cannot_be_read_is_answered_in_strict():
-    [[[bad], last]] = recorded([["[f(a=)]", "[g()]"]], STRICT.decoders["prompt"], STRICT)
+    [[[bad], last]] = recorded([["[f(a=)]", "[g()]"]], STRICT.replies.decoders["prompt"], STRICT)
     assert isinstance(bad, MalformedCall)
     assert last == [G]
 
@@ -89,7 +89,7 @@ def test_text_that_cannot_be_read_is_answered_in_strict():
 
 def played(trajectory, script, profile=BFCL, step_limit=20):
     """Return the episode that a script makes."""
-    checks = profile.checks_arguments
+    checks = profile.execution.checks_arguments
     session = Session.load(trajectory.environments, trajectory.config, checks_arguments=checks)
     episode = Episode(trajectory, session, profile, step_limit)
     play(script, episode)

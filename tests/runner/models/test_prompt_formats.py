@@ -8,8 +8,9 @@ import pytest
 
 from checkers.calls.documents import Language
 from checkers.calls.errors import Unreadable
-from checkers.calls.profile import PROFILES
+from checkers.profile import PROFILES
 from checkers.replies.formats import CLOSING, OPENING
+from checkers.replies.single_turn import read_calls
 from envs.calls import Call
 from runner.models.prompting import ALL, PromptFormat, format_of, formats_named
 from tests.servers.formats import in_format
@@ -37,7 +38,7 @@ each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILE
 
 
 def read(prompt_format, profile, text):
-    return prompt_format.reader(profile.read_text)(text, Language.PYTHON)
+    return read_calls(text, Language.PYTHON, "prompt", profile.calls, prompt_format.reader)
 
 
 def test_there_are_all_combinations_each_with_a_name_and_a_prompt_of_its_own():

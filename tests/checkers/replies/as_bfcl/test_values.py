@@ -6,19 +6,17 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import Language
+from checkers.calls.documents import TYPES, Expected, Language
 from checkers.calls.errors import CannotJudge
-from checkers.calls.type_words import TYPES, Expected
-from checkers.replies.as_bfcl import java as java_as_bfcl
-from checkers.replies.as_bfcl import javascript as javascript_as_bfcl
+from checkers.replies.as_bfcl.values import java_value, javascript_value
 
 
 def converted(language: Language, text: str, word: str, items: str | None = None) -> Any:
     """Return what a text stands for."""
     types = TYPES[language]
     inner = Expected(items, types[items]) if items else None
-    module = {Language.JAVA: java_as_bfcl, Language.JAVASCRIPT: javascript_as_bfcl}[language]
-    return module.convert(text, Expected(word, types[word], inner))
+    convert = {Language.JAVA: java_value, Language.JAVASCRIPT: javascript_value}[language]
+    return convert(text, Expected(word, types[word], inner))
 
 
 @pytest.mark.parametrize(

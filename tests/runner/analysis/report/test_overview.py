@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.score import wilson
+from checkers.statistics import wilson
 from runner.analysis.report.overview import group_scores, overview, row
 from tests.runner.analysis.report.making import call, request, source_of, viewed
 from tests.runner.analysis.report.test_viewing import RIGHT, WRONG, record

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.paired import (
+from checkers.statistics import (
+    Attempts,
     Pair,
     bonett_price,
     compare,
@@ -16,7 +17,6 @@ from checkers.paired import (
     mcnemar,
     sign_flip,
 )
-from checkers.trials import Attempts
 
 counts = st.integers(0, 30)
 

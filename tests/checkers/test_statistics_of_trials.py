@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.score import Z_95
-from checkers.trials import (
+from checkers.statistics import (
+    Z_95,
     Attempts,
     cluster_interval,
     pass_at_1,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.score import Score, score, wilson
+from checkers.statistics import Score, score, wilson
 from checkers.turn import inference_error
 from checkers.verdict import Failure, Reason, Verdict
 

@@ -1,19 +1,25 @@
-"""The call in a prompting model's Java or JavaScript, as the reference finds it.
+"""From a model's step to the calls that are compared, as BFCL does it.
 
-It takes one call and drops the rest. The Java grammar never sees the semicolon at the end, so
-much depends on how it recovers: a call with long arguments is read, a short one is not.
+Of Java and JavaScript it takes one call and drops the rest. The Java grammar never sees the
+semicolon at the end, so much depends on how it recovers: a call with long arguments is read, a
+short one is not.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from checkers.calls.documents import Language
 from checkers.calls.errors import Unreadable
-from checkers.replies.as_bfcl.literals import unquoted
-from checkers.replies.grammars import nodes, parse, text_of
+from checkers.replies.as_bfcl.decoding import bracketed, resolve_calls
+from checkers.replies.as_bfcl.values import unquoted
+from checkers.replies.code import nodes, parse, text_of
+from checkers.replies.decoding import Step
 from checkers.verdict import Reason
-from envs.calls import Call
+from envs.calls import MAX_TEXT, Call
+from envs.errors import MalformedCall
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,6 +27,51 @@ if TYPE_CHECKING:
 UNNAMED = "*"
 """The name of a lone identifier among the arguments; no parameter is called that."""
 _MAX_DEPTH = 200
+
+
+def read_tool_calls(step: Step) -> list[Call]:
+    """Read the tool calls of a step as BFCL does.
+
+    Raises:
+        Unreadable: The step is text or nothing, or the arguments of a call are no JSON object.
+    """
+    if step is None or (isinstance(step, str) and step):
+        raise Unreadable("the step has no tool calls")
+    return [_tool_call(member) for member in step]
+
+
+def _tool_call(member: object) -> Call:
+    if not isinstance(member, dict) or not member:
+        raise Unreadable("a tool call is not an object")
+    name, text = next(iter(member.items()))
+    if not isinstance(text, str) or len(text) > MAX_TEXT:
+        raise Unreadable(f"the arguments of {name} are not a text that is read")
+    try:
+        arguments = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"the arguments of {name} are not valid JSON: {error}") from None
+    if not isinstance(arguments, dict):
+        raise Unreadable(f"the arguments of {name} are no JSON object", Reason.WRONG_FORMAT)
+    return Call(name, (), arguments)
+
+
+def read_text(step: Step, language: Language) -> list[Call]:
+    """Read a prompting model's text as BFCL's default decoder does.
+
+    Raises:
+        Unreadable: The text is not a list of calls, or holds a value that does not decode.
+    """
+    try:
+        text = bracketed(step)
+        if language is Language.PYTHON:
+            return [_call(*resolved) for resolved in resolve_calls(text)]
+    except MalformedCall as error:
+        raise Unreadable(str(error)) from None
+    return java_calls(text[1:-1]) if language is Language.JAVA else javascript_calls(text[1:-1])
+
+
+def _call(name: str, named: Mapping[str | None, Any]) -> Call:
+    return Call(name, (), {UNNAMED if key is None else key: value for key, value in named.items()})
 
 
 def java_calls(text: str) -> list[Call]:
@@ -38,7 +89,7 @@ def java_calls(text: str) -> list[Call]:
 
 def _parsed(text: str, language: Language) -> Node:
     root = parse(text, language)
-    # What is missing is no error to the reference, such as a semicolon or a bracket.
+    # What is missing is no error to BFCL, such as a semicolon or a bracket.
     if root.has_error and any(node.type == "ERROR" for node in nodes(root)):
         raise Unreadable(f"this is not valid {language}")
     return root
@@ -61,7 +112,7 @@ def _java_call(call: Node, text: str) -> Call:
 
 
 def _slice(node: Node, text: str) -> str:
-    # The reference takes the grammar's byte offsets for those of characters.
+    # BFCL takes the grammar's byte offsets for those of characters.
     return text[node.start_byte : node.end_byte]
 
 

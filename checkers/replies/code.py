@@ -1,24 +1,111 @@
-"""The calls in a prompting model's Java or JavaScript, as its author means them.
+"""The calls in a prompting model's Java or JavaScript, as its author means them, and the grammars.
 
 Understood are one call or several, as a bracketed list or as statements, in a code fence or after
-prose. The values stay texts of expressions.
+prose. The values stay texts of expressions. The libraries are an extra and are loaded when the
+first such text is read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from checkers.calls.documents import Language
-from checkers.calls.errors import Unreadable
-from checkers.replies.grammars import parse, text_of
+from checkers.calls.errors import MissingGrammar, Unreadable
 from envs.calls import MAX_TEXT, Call
 from envs.state import brief
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Node, Parser
+
+MAX_CODE = 10_000
+"""Longest code that is read, in characters; some takes the square of its length."""
+
+
+def parse(text: str, language: Language) -> Node:
+    """Return the root of a text's syntax tree, which holds nodes of errors where it is wrong.
+
+    Raises:
+        Unreadable: The text is too long.
+        MissingGrammar: The libraries are not installed.
+    """
+    if len(text) > MAX_CODE:
+        raise Unreadable(f"the code has {len(text)} characters; at most {MAX_CODE} are read")
+    return _parser(language).parse(text.encode("utf-8", "replace")).root_node
+
+
+def require() -> None:
+    """Make sure that both languages can be read.
+
+    Raises:
+        MissingGrammar: The libraries are not installed.
+    """
+    for language in (Language.JAVA, Language.JAVASCRIPT):
+        _parser(language)
+
+
+@cache
+def _parser(language: Language) -> Parser:
+    try:
+        import tree_sitter
+        import tree_sitter_java
+        import tree_sitter_javascript
+    except ImportError as error:
+        raise MissingGrammar(error.name or "tree-sitter") from None
+    grammar = tree_sitter_java if language is Language.JAVA else tree_sitter_javascript
+    return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
+
+
+def nodes(root: Node) -> Iterator[Node]:
+    """Yield a node and all below it, each before those inside it."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.children))
+
+
+def text_of(node: Node) -> str:
+    """Return the source text of a node."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+_ESCAPE = re.compile(
+    r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u+([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3]?[0-7]{1,2})|(\r\n|.))",
+    re.DOTALL,
+)
+_MEANINGS = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    "v": "\v",
+    "s": " ",
+    "\n": "",
+    "\r\n": "",
+}
+
+
+def unescape(text: str) -> str:
+    """Return what the inside of a string literal stands for."""
+    found = _ESCAPE.sub(_meaning, text)
+    # Two escapes of half a character each are one character.
+    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _meaning(escape: re.Match[str]) -> str:
+    point, unit, byte, octal, single = escape.groups()
+    if octal is not None:
+        return chr(int(octal, 8))
+    if single is not None:
+        return _MEANINGS.get(single, single)
+    code = int(point or unit or byte, 16)
+    return chr(code) if code <= 0x10FFFF else "\ufffd"
+
 
 _FENCE = re.compile(r"```(?:[\w+-]*+[ \t]*+\n)?(.*?)```", re.DOTALL)
 _LOOKS_LIKE_A_CALL = re.compile(r"[\w$.]\((?:\)|[^()\n]{0,80}=)")

@@ -1,4 +1,4 @@
-"""Two runs of the same entries: is the difference more than noise, and what would settle it.
+"""From verdicts to scores, with intervals that respect what entries share, and runs compared.
 
 Entries that were made from one another pass or fail together, and trials of one entry more so, so
 the unit that is drawn anew or given the other sign is the cluster.
@@ -7,12 +7,141 @@ the unit that is drawn anew or given the other sign is the cluster.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, comb, lcm, sqrt
+from random import Random
 from typing import NamedTuple
 
-from checkers.score import Z_95
-from checkers.trials import Attempts, cluster_interval
+from checkers.verdict import Verdict
+
+Z_95 = 1.959963984540054
+"""Two-sided 95% quantile of the normal distribution."""
+
+
+class Score(NamedTuple):
+    """The score of a set of episodes."""
+
+    entries: int
+    passed: int
+    turns: int
+    turns_passed: int
+
+    @property
+    def rate(self) -> float:
+        """Share of episodes that passed, from 0 to 1."""
+        return self.passed / self.entries if self.entries else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95% Wilson score interval of the rate."""
+        return wilson(self.passed, self.entries)
+
+
+def score(verdicts: Iterable[Verdict]) -> Score:
+    """Count what passed, in episodes and in turns."""
+    judged = list(verdicts)
+    return Score(
+        len(judged),
+        sum(verdict.valid for verdict in judged),
+        sum(verdict.turns for verdict in judged),
+        sum(verdict.turns_passed for verdict in judged),
+    )
+
+
+def wilson(successes: float, trials: int) -> tuple[float, float]:
+    """Return the 95% score interval of a binomial proportion (Wilson, 1927)."""
+    if not trials:
+        return 0.0, 1.0
+    rate, square = successes / trials, Z_95 * Z_95
+    centre = (rate + square / (2 * trials)) / (1 + square / trials)
+    spread = Z_95 * sqrt(rate * (1 - rate) / trials + square / (4 * trials * trials))
+    spread /= 1 + square / trials
+    return max(0.0, centre - spread), min(1.0, centre + spread)
+
+
+_RESAMPLES = 2000
+
+
+class Attempts(NamedTuple):
+    """The trials of one entry."""
+
+    cluster: str
+    """What entries share that came from one base entry: they pass or fail together."""
+    trials: int
+    passed: int
+
+
+def pass_at_1(entries: Sequence[Attempts]) -> float:
+    """Return the share of trials that passed, every entry counting the same."""
+    return sum(entry.passed / entry.trials for entry in entries) / len(entries)
+
+
+def pass_at_k(entries: Sequence[Attempts], k: int) -> float:
+    """Return the chance that at least one of k trials passes (Chen et al., 2021, unbiased).
+
+    Args:
+        entries: Each with at least k trials.
+        k: How many trials.
+    """
+    return sum(1 - comb(e.trials - e.passed, k) / comb(e.trials, k) for e in entries) / len(entries)
+
+
+def pass_hat_k(entries: Sequence[Attempts], k: int) -> float:
+    """Return pass^k, the chance that all of k trials pass (Yao et al., 2024, unbiased).
+
+    Args:
+        entries: Each with at least k trials.
+        k: How many trials.
+    """
+    return sum(comb(e.passed, k) / comb(e.trials, k) for e in entries) / len(entries)
+
+
+def cluster_interval(entries: Sequence[Attempts]) -> tuple[float, float]:
+    """Return a 95% percentile interval of pass@1 from resampling clusters, with a fixed seed.
+
+    Where all clusters agree there is nothing to resample, and each of them counts as one trial.
+    """
+    # Sorted, so that neither the order of entries nor what they are called has a part in it.
+    clusters = sorted(_clusters(sorted(entries)).values())
+    shares = {total / count for total, count in clusters}
+    if len(shares) == 1:
+        return wilson(shares.pop() * len(clusters), len(clusters))
+    source = Random(0)
+    # As complex numbers, so that one sum adds up passes and entries; it runs very often.
+    pairs = [complex(total, count) for total, count in clusters]
+    rates = []
+    for _ in range(_RESAMPLES):
+        drawn = sum(source.choices(pairs, k=len(pairs)))
+        rates.append(drawn.real / drawn.imag)
+    rates.sort()
+    return rates[int(0.025 * _RESAMPLES)], rates[int(0.975 * _RESAMPLES) - 1]
+
+
+def sampling_error(rate: float, size: int, population: int) -> float:
+    """Return the 95% margin that taking a sample adds, with finite population correction.
+
+    Args:
+        rate: The score of the sample.
+        size: How many entries it has.
+        population: How many entries there are in all.
+    """
+    if size >= population or not size:
+        return 0.0
+    correction = (population - size) / (population - 1)
+    if rate in (0.0, 1.0):
+        # The rule of three: that none was seen bounds the rate, though it shows no variance.
+        return min(1.0, 3 / size) * sqrt(correction)
+    return Z_95 * sqrt(rate * (1 - rate) / size * correction)
+
+
+def _clusters(entries: Sequence[Attempts]) -> Mapping[str, tuple[float, int]]:
+    """Return per cluster the sum of its entries' rates, and their number."""
+    clusters: dict[str, tuple[float, int]] = {}
+    for entry in entries:
+        total, count = clusters.get(entry.cluster, (0.0, 0))
+        clusters[entry.cluster] = (total + entry.passed / entry.trials, count + 1)
+    return clusters
+
 
 SIGNIFICANCE = 0.05
 """A difference that chance alone makes at least this often is called noise."""
@@ -36,7 +165,7 @@ class Pair(NamedTuple):
         return self.second.passed / self.second.trials - self.first.passed / self.first.trials
 
 
-class Difference(NamedTuple):
+class RunDifference(NamedTuple):
     """The second run less the first."""
 
     entries: int
@@ -67,7 +196,7 @@ class Difference(NamedTuple):
         return self.p_value >= SIGNIFICANCE
 
 
-def compare(pairs: Sequence[Pair]) -> Difference:
+def compare(pairs: Sequence[Pair]) -> RunDifference:
     """Compare two runs over the entries that both have.
 
     Args:
@@ -78,7 +207,7 @@ def compare(pairs: Sequence[Pair]) -> Difference:
     single = all(pair.first.trials == pair.second.trials == 1 for pair in pairs)
     independent = len({pair.first.cluster for pair in pairs}) == len(pairs)
     simple = single and independent
-    return Difference(
+    return RunDifference(
         len(pairs),
         sum(pair.first.passed / pair.first.trials for pair in pairs) / len(pairs),
         sum(pair.second.passed / pair.second.trials for pair in pairs) / len(pairs),
@@ -147,7 +276,7 @@ def connor(discordant: float, difference: float) -> float:
 
     Args:
         discordant: Share of pairs that differ.
-        difference: Difference of the proportions, not 0.
+        difference: RunDifference of the proportions, not 0.
     """
     # Where all differ alike there is no variance but that of rounding.
     null, alternative = sqrt(discordant), sqrt(max(0.0, discordant - difference**2))
