@@ -49,6 +49,7 @@ def python(site, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_its_own_tests(python):
     assert " failed" not in python("pytest", "-q", "-p", "no:cacheprovider", CALENDAR)
 

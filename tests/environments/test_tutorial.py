@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.environments.installing import pip_install
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +22,7 @@ def test_it_is_short():
     assert TUTORIAL.count("\n") < 200
 
 
+@pytest.mark.slow
 def test_its_commands_and_code_work(tmp_path):
     site, written, done = tmp_path / "site", set(), []
     for language, file, text in BLOCK.findall(TUTORIAL):

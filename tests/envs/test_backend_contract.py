@@ -5,18 +5,47 @@ from __future__ import annotations
 import pytest
 
 from envs.registry import BACKENDS, library, more
-from envs.testing import contract
+from envs.testing import CONTRACT, contract
 from envs.testing.play import Play, scripts
 
 CONTRACTS = {name: contract(name) for name in (*BACKENDS, *more(), *library())}
 
 
-@pytest.mark.parametrize("check", [c for checks in CONTRACTS.values() for c in checks], ids=str)
+PLAYED = ["inputs", "outcomes", "arguments", "faults", "refusals", "reads", "results"]
+PLAYED += ["snapshots", "forks"]
+"""Promises that are tried on plays made up at random, which takes seconds an environment."""
+MANY = ["processes", "sessions"]
+"""Promises that are tried in other processes, or in ten thousand sessions."""
+
+
+def marks(name, check):
+    """Return the marks of a check: slow is what takes long where a like one has been done."""
+    again = check in MANY and name != "TicketAPI"
+    again |= check in PLAYED and name not in BACKENDS
+    return [pytest.mark.slow] if again else []
+
+
+def checks():
+    """Return all checks of all environments."""
+    return [
+        pytest.param(bound, id=str(bound), marks=marks(name, bound.check.name))
+        for name, bounds in CONTRACTS.items()
+        for bound in bounds
+    ]
+
+
+def test_the_promises_that_take_long_are_there():
+    assert {*PLAYED, *MANY} <= {check.name for check in CONTRACT}
+
+
+@pytest.mark.parametrize("check", checks())
 def test_contract(check):
     check()
 
 
-@pytest.mark.parametrize("name", CONTRACTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=marks(name, "inputs")) for name in CONTRACTS]
+)
 def test_results_say_whether_the_compared_state_has_changed(name):
     subject = CONTRACTS[name][0].subject
     for script in scripts(subject):

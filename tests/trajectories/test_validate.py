@@ -630,6 +630,7 @@ def test_an_exception_that_says_too_little_is_refused(
 # --- Our data
 
 
+@pytest.mark.slow
 def test_our_data_has_no_problem_that_nobody_has_looked_at() -> None:
     data = load_embedded(list(MULTI_TURN))
     entries = list(data.trajectories.values())

@@ -139,7 +139,7 @@ IMPORTS = (
 
 def cases():
     return [
-        pytest.param(check, *case, id=f"{check} {number}")
+        pytest.param(check, *case, id=f"{check} {number}", marks=[pytest.mark.slow] * (number > 0))
         for check, alterations in BROKEN.items()
         for number, case in enumerate(alterations)
     ]

@@ -38,6 +38,7 @@ def python(folder, *arguments, path):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_package_is_green(tmp_path, capsys):
     folder, site = tmp_path / "home", tmp_path / "site"
     assert run("SmartHomeAPI", "--path", folder) == 0
@@ -52,6 +53,7 @@ def test_a_package_is_green(tmp_path, capsys):
     python(folder, "mypy", "--strict", path=path)
 
 
+@pytest.mark.slow
 def test_an_environment_in_the_checkout_is_green(tmp_path):
     checkout = tmp_path / "checkout"
     for part in PARTS:

@@ -25,6 +25,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_committed_files_are_what_is_built():
     for path, text in build.texts().items():
         assert path.read_text(encoding="utf-8") == text, path.name
