@@ -223,6 +223,13 @@ class Verdict(NamedTuple):
             return cls(True, None, None, 1, 1)
         return cls(False, Failure(evidence.reason, evidence), 0, 1, 0)
 
+    def __repr__(self) -> str:
+        """Return what became of it, and where it failed and why."""
+        if self.failure is None:
+            return f"Verdict(passed: {self.turns} turns)"
+        turn = "" if self.failed_turn is None else f" in turn {self.failed_turn + 1}"
+        return f"Verdict(failed{turn} of {self.turns}: {self.failure.reason.value})"
+
     @property
     def error_type(self) -> str | None:
         """BFCL's name for what is wrong; None when the episode passes."""

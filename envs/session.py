@@ -129,6 +129,10 @@ class Session:
         """Have another function take the place of the one of its name, in this session only."""
         self.tools = {**self.tools, tool.name: tool}
 
+    def __repr__(self) -> str:
+        """Return which backends there are, and how many functions."""
+        return f"Session({', '.join(self.backends)}: {len(self.tools)} functions)"
+
     def call(self, call: Call | MalformedCall) -> Result:
         """Make one call; whatever the model did wrong becomes a result that it can read.
 

@@ -70,6 +70,10 @@ class Snapshot:
     def __init__(self, states: Mapping[str, Mapping[str, Any]]) -> None:
         self.states = states
 
+    def __repr__(self) -> str:
+        """Return which backends' state it is, and the beginning of its hash."""
+        return f"Snapshot({', '.join(self.states)}: {self.digest()[:12]})"
+
     def compared(self) -> dict[str, dict[str, Any]]:
         """Return the compared fields of every backend."""
         return {

@@ -1,7 +1,7 @@
-"""Turnwise: simulate and judge tool-calling agents.
+"""The conductor: sources of calls, the turn loop, files and commands. And the door, ``turnwise``.
 
-The package's door, ``turnwise``, is here, in the one package that sees all others. Names are
-imported when they are first used, so that the command starts at once.
+What people import is listed here, in the one package that sees all others, and loaded when it is
+first used: the command starts without.
 """
 
 from __future__ import annotations
@@ -10,31 +10,85 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from checkers.profile import BFCL, STRICT, Profile
+    from checkers.verdict import Reason, Verdict
     from envs import __version__
-    from envs import testing as testing
+    from envs.backend import Backend, reads, writes
     from envs.calls import Call, parse_call
+    from envs.errors import AlreadyExists, InvalidArgument, NotFound, Refused, ToolError
+    from envs.results import Result
+    from envs.session import Session
+    from envs.state import Difference, Snapshot
+    from runner.data.load import load_dataset
+    from runner.episodes.episode import Episode
+    from runner.records.store import read_run
+    from runner.rollouts.env import RolloutEnv
+    from trajectories.dataset import Dataset
+    from trajectories.errors import DataError
+    from trajectories.schema import Category, Trajectory, Turn
 
-__all__ = ["Call", "__version__", "parse_call"]
+__all__ = [
+    "BFCL",
+    "STRICT",
+    "AlreadyExists",
+    "Backend",
+    "Call",
+    "Category",
+    "DataError",
+    "Dataset",
+    "Difference",
+    "Episode",
+    "InvalidArgument",
+    "NotFound",
+    "Profile",
+    "Reason",
+    "Refused",
+    "Result",
+    "RolloutEnv",
+    "Session",
+    "Snapshot",
+    "ToolError",
+    "Trajectory",
+    "Turn",
+    "Verdict",
+    "__version__",
+    "load_dataset",
+    "parse_call",
+    "read_run",
+    "reads",
+    "writes",
+]
 
-_AT = "" if __name__ == "runner" else f"{__name__}."
-"""Where our packages are: side by side in a checkout, within the door in a wheel."""
-
-_HOMES = {
-    "envs": ("__version__",),
-    "envs.calls": ("Call", "parse_call"),
+_IN = {
+    "envs": "__version__",
+    "envs.backend": "Backend reads writes",
+    "envs.calls": "Call parse_call",
+    "envs.errors": "AlreadyExists InvalidArgument NotFound Refused ToolError",
+    "envs.results": "Result",
+    "envs.session": "Session",
+    "envs.state": "Difference Snapshot",
+    "checkers.profile": "BFCL STRICT Profile",
+    "checkers.verdict": "Reason Verdict",
+    "trajectories.dataset": "Dataset",
+    "trajectories.errors": "DataError",
+    "trajectories.schema": "Category Trajectory Turn",
+    "runner.data.load": "load_dataset",
+    "runner.episodes.episode": "Episode",
+    "runner.records.store": "read_run",
+    "runner.rollouts.env": "RolloutEnv",
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
+_MODULES = {name: module for module, names in _IN.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     if name == "testing":
-        # Not in __all__, since it needs the extra ``dev``.
+        # Not in __all__, because it needs the extra ``dev``.
         return import_module("turnwise.testing")
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module 'turnwise' has no attribute {name!r}")
-    value = getattr(import_module(_AT + _HOME[name]), name)
-    globals()[name] = value
-    return value
+    # In a wheel all packages are within turnwise.
+    module = import_module(__name__.removesuffix("runner") + _MODULES[name])
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

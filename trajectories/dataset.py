@@ -29,7 +29,7 @@ DATA = Path(__file__).with_name("data")
 """Where the data set is that comes with the package."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Dataset:
     """A loaded data set.
 
@@ -50,7 +50,12 @@ class Dataset:
     tolerant: bool = False
     folder: Path | None = None
     connect: Callable[[Session], None] | None = None
-    _packs: dict[LongContext, Pack] = field(default_factory=dict, repr=False)
+    _packs: dict[LongContext, Pack] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return the data set in one line, whatever its size."""
+        size = len(self.trajectories)
+        return f"Dataset({self.name} {self.version}: {size} trajectories, {self.sha256[:12]})"
 
     def pack(self, trajectory: Trajectory) -> Pack | None:
         """Return the bulky material that a trajectory's session is loaded with, or None.

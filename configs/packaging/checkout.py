@@ -9,13 +9,10 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from typing import TYPE_CHECKING
 
-import runner
 from runner import __all__, __dir__, __getattr__  # noqa: F401
 
 if TYPE_CHECKING:
     from runner import *  # noqa: F403
-
-__doc__ = runner.__doc__
 
 
 class _SecondName(MetaPathFinder, Loader):

@@ -1,8 +1,7 @@
 """What hatchling does besides: one import name, ``turnwise``, for packages that lie side by side.
 
-A wheel has them under ``turnwise/``, with their imports of each other rewritten, and the content of
-``runner/__init__.py`` as ``turnwise/__init__.py``. An editable install keeps them where they are
-and gets ``turnwise`` as a second name for them (``checkout.py``).
+A wheel has them under ``turnwise/``, with their imports of each other rewritten. An editable
+install keeps them where they are, and ``turnwise`` is a second name for them.
 """
 
 from __future__ import annotations
@@ -31,13 +30,12 @@ class OneName(BuildHookInterface):
         self._made = TemporaryDirectory()
         folder = Path(self._made.name) / NAME
         folder.mkdir()
-        if version == "editable":
-            build_data["force_include_editable"] = {str(folder): NAME}
-            shutil.copy(HERE / "checkout.py", folder / "__init__.py")
-        else:
-            build_data["force_include"] = {str(folder): NAME}
+        editable = version == "editable"
+        build_data["force_include_editable" if editable else "force_include"] = {str(folder): NAME}
+        if not editable:
             relocate(Path(self.root), folder)
-        shutil.copy(HERE / "testing.py", folder / "testing.py")
+        shutil.copy(HERE / ("checkout.py" if editable else "wheel.py"), folder / "__init__.py")
+        shutil.copy(HERE / "testing.py", folder)
         (folder / "py.typed").touch()
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
@@ -51,10 +49,6 @@ def relocate(root: Path, folder: Path) -> None:
         shutil.copytree(root / name, folder / name, ignore=NOT_SHIPPED)
     for path in sorted(folder.rglob("*.py")):
         path.write_text(renamed(path.read_text(encoding="utf-8")), encoding="utf-8")
-    door = folder / "runner" / "__init__.py"
-    door.rename(folder / "__init__.py")
-    idea = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
-    door.write_text(f'"""{(idea or "").splitlines()[0]}"""\n', encoding="utf-8")
 
 
 def renamed(source: str) -> str:

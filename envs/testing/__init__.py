@@ -3,7 +3,7 @@
 An author's whole contract test:
 
     import pytest
-    from envs.testing import contract
+    from turnwise.testing import contract
 
     @pytest.mark.parametrize("check", contract("CalendarAPI"), ids=str)
     def test_contract(check):

@@ -20,6 +20,14 @@ _TEMPLATES = Path(__file__).parent
 _ROOT = Path(envs.__file__).resolve().parents[1]
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]{2,29}")
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_IMPORTS_IN_CHECKOUT = """\
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, reads, writes
+from envs.errors import AlreadyExists, NotFound"""
+_IMPORTS = """\
+from turnwise import AlreadyExists, Backend, NotFound, reads, writes
+from typing_extensions import TypedDict"""
 
 
 class Plan(NamedTuple):
@@ -42,6 +50,7 @@ def in_checkout(name: str) -> Plan:
     if module in sys.stdlib_module_names:
         module += "_env"
     words["trajectory"] = f"{module}.jsonl"
+    words["imports"] = _IMPORTS_IN_CHECKOUT
     tests = _ROOT / "tests" / "envs" / "more"
     files = {
         _ROOT / "envs" / "more" / f"{module}.py": _filled("backend.py", words),
@@ -68,6 +77,7 @@ def in_package(name: str, folder: Path) -> Plan:
     package = f"{words['prefix']}_env"
     words["package"], words["distribution"] = package, package.replace("_", "-")
     words["trajectory"] = "trajectories.jsonl"
+    words["imports"] = _IMPORTS
     code = folder / package
     files = {
         folder / "pyproject.toml": _filled("pyproject.toml", words),

@@ -5,14 +5,13 @@ What they share is here: data and profile by name, and a trajectory of them as a
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
-from checkers.profile import BFCL, PROFILES, STRICT, Mode, Profile
-from runner.data import choose
+from checkers.profile import Mode, Profile
+from runner.data.load import load_dataset, profile_for
 from runner.rollouts.env import RewardName, RolloutEnv
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -58,8 +57,5 @@ def suite(
     Raises:
         DataError: There is nothing of such a name.
     """
-    if profile is not None and profile not in PROFILES:
-        raise DataError("profile", f"{profile!r} is none of {', '.join(PROFILES)}")
-    notify = logging.getLogger(__name__).warning
-    loaded = choose.dataset(dataset, choose.categories(category, dataset), notify)
-    return Suite(loaded, PROFILES[profile] if profile else BFCL if loaded.folder else STRICT)
+    loaded = load_dataset(dataset, categories=category)
+    return Suite(loaded, profile_for(loaded, profile))

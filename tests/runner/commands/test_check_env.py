@@ -33,7 +33,7 @@ def test_an_environment_that_keeps_the_contract(install, capsys, here):
     assert run(name) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"{name}  (")
-    assert lines[0].endswith("backend.py:32)")
+    assert lines[0].endswith("backend.py:30)")
     assert [line.split()[0] for line in lines[1 : len(CONTRACT) + 1]] == ["pass"] * len(CONTRACT)
     assert lines[-2:] == [f"  {len(CONTRACT)} passed, 0 failed", ""]
     assert list(here.iterdir()) == []

@@ -11,10 +11,8 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from turnwise import Backend, InvalidArgument, NotFound, Refused, reads, writes
 from typing_extensions import TypedDict
-
-from envs.backend import Backend, reads, writes
-from envs.errors import InvalidArgument, NotFound, Refused
 
 Minutes = Annotated[int, Field(ge=5, le=480)]
 Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$")]

@@ -4,12 +4,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from envs.calls import Call
-from envs.errors import InvalidArgument, NotFound, Refused
-from envs.session import Session
-from envs.testing import contract, refuse, state, succeed
-from runner.cli import main
+from turnwise import Call, InvalidArgument, NotFound, Refused, Session
+from turnwise.runner.cli import main
+from turnwise.testing import contract, refuse, state, succeed
 
 TRAJECTORIES = Path(__file__).with_name("trajectories.jsonl")
 LUNCH = {"id": 1, "title": "Lunch", "start": "2026-03-02T12:00", "minutes": 60, "attendees": []}
