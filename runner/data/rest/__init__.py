@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from runner.data.rest import web
 else:
     # Most sessions have no REST client.
-    web = lazily("runner.data.rest.web")
+    web = lazily(".web", __package__)
 
 REST_CLIENT = "RestClient"
 """Name of the backend that asks web services."""
