@@ -67,7 +67,7 @@ class Settings:
 
     def request_options(self) -> RequestOptions:
         """Return how the model is reached, with the sampling parameters that were given."""
-        given = {name: getattr(self, name) for name in _SAMPLING}
+        given = {name: vars(self)[name] for name in _SAMPLING}
         return RequestOptions(
             base_url=self.base_url,
             sampling={name: value for name, value in given.items() if value is not None},

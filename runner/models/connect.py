@@ -1,7 +1,4 @@
-"""From a model's name to a client for it, and to what it costs.
-
-The clients' libraries take seconds to import, and only a live model needs them.
-"""
+"""From a model's name to a client for it, and to what it costs."""
 
 from __future__ import annotations
 
@@ -12,10 +9,18 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from envs.lazy import lazily
 from runner.models.base import USUAL, FatalError, Model, Price, RequestOptions
 from trajectories.errors import DataError
+
+if TYPE_CHECKING:
+    from runner.models import litellm_model, openai_model
+else:
+    # Their libraries take seconds to load, and not every installation has them.
+    litellm_model = lazily("runner.models.litellm_model")
+    openai_model = lazily("runner.models.openai_model")
 
 _LIBRARIES = ("aiohttp", "httpx", "litellm", "openai", "yarl")
 _OPENAI_HOST = "api.openai.com"
@@ -51,21 +56,17 @@ def _client(name: str, options: RequestOptions) -> Model:
     at_openai = _OPENAI_HOST in server
     provider, slash, _ = name.partition("/")
     if slash and provider != "openai" and not options.base_url:
-        from runner.models.litellm_model import LiteLLMModel, is_provider
-
-        if is_provider(provider):
-            return LiteLLMModel(name, _priced(name, options))
+        if litellm_model.is_provider(provider):
+            return litellm_model.LiteLLMModel(name, _priced(name, options))
         if at_openai:
             raise FatalError(
                 f"{provider!r} is no provider that litellm knows; if {name} is served by a "
                 "server of yours, say where: --base-url"
             )
-    from runner.models.openai_model import OpenAIModel
-
     if at_openai:
         options = _priced(name, options)
         name = name.removeprefix("openai/")
-    return OpenAIModel(name, replace(options, base_url=server))
+    return openai_model.OpenAIModel(name, replace(options, base_url=server))
 
 
 def _priced(name: str, options: RequestOptions) -> RequestOptions:
