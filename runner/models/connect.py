@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from runner.models import litellm_model, openai_model
 else:
     # Their libraries take seconds to load, and not every installation has them.
-    litellm_model = lazily("runner.models.litellm_model")
-    openai_model = lazily("runner.models.openai_model")
+    litellm_model = lazily(".litellm_model", __package__)
+    openai_model = lazily(".openai_model", __package__)
 
 _LIBRARIES = ("aiohttp", "httpx", "litellm", "openai", "yarl")
 _OPENAI_HOST = "api.openai.com"
