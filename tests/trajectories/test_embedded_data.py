@@ -25,10 +25,9 @@ from envs.session import check_config
 from runner.episodes.evaluate import run_script
 from runner.episodes.scripts import Script, null, oracle
 from trajectories.dataset import load_embedded
-from trajectories.literals import literals
-from trajectories.making.replay import documents, result_text, shown, stands_in
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import MULTI_TURN, Category, Trajectory
+from trajectories.told import documents, literals, readable, shown, stands_in
 from trajectories.validation import to_json
 
 FOLDER = Path(trajectories.__file__).parent / "data"
@@ -237,7 +236,7 @@ def unfounded(trajectory: Trajectory) -> Iterator[tuple[int, str | int | float]]
             for literal in literals(dict(call.kwargs)):
                 if not any(stands_in(literal, text) for text in told):
                     yield index, literal
-            told.append(result_text(result))
+            told.append(readable(result.text))
 
 
 def test_values_are_told_or_shown_before_they_are_used() -> None:

@@ -19,19 +19,11 @@ from envs.calls import Call
 from envs.long_context import Pack
 from envs.registry import backend_class
 from trajectories.errors import DataError
-from trajectories.literals import literals
 from trajectories.making.notes import derived_id, derived_provenance
-from trajectories.making.replay import (
-    calls,
-    documents,
-    result_text,
-    shown,
-    stands_in,
-    start,
-    words,
-)
+from trajectories.making.replay import calls, start
 from trajectories.packs import full_name, generate, prose
 from trajectories.schema import Category, LongContext, Trajectory, Turn
+from trajectories.told import documents, literals, readable, shown, stands_in, words
 
 LONGEST_TAKEN_OVER = 200
 """Characters of bulk that a ground-truth argument may have to repeat, and no more."""
@@ -208,8 +200,8 @@ def _recomputed(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
                 taken.give_up(call.name, f"fails: {is_now.text}")
             for old, new in _changes(was.value, is_now.value):
                 changes.setdefault(old, new)
-            read_before.append(result_text(was))
-            read_now.append(result_text(is_now))
+            read_before.append(readable(was.text))
+            read_now.append(readable(is_now.text))
             truth.append(str(there))
         turns.append(replace(turn, ground_truth=tuple(truth)))
     return tuple(turns)

@@ -15,10 +15,10 @@ from envs.session import Session
 from envs.state import Snapshot
 from envs.tool import Tool
 from trajectories.errors import DataError
-from trajectories.literals import literals
 from trajectories.making.notes import Notes, derived_id, derived_provenance
-from trajectories.making.replay import calls, candidate_calls, spoken_values, start, words
+from trajectories.making.replay import calls, candidate_calls, start
 from trajectories.schema import Category, Trajectory, Turn
+from trajectories.told import literals, spoken_values, words
 
 CALLS_PER_FUNCTION = 60
 """Combinations of known values that are tried for each function."""

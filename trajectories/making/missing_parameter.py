@@ -9,20 +9,10 @@ import json
 from dataclasses import replace
 
 from trajectories.errors import DataError
-from trajectories.literals import literals
 from trajectories.making.notes import Notes, derived_id, derived_provenance
-from trajectories.making.replay import (
-    calls,
-    documents,
-    readings,
-    result_text,
-    shown,
-    spoken_values,
-    stands_in,
-    start,
-    words,
-)
+from trajectories.making.replay import calls, readings, start
 from trajectories.schema import Category, Message, Trajectory, Turn
+from trajectories.told import documents, literals, readable, shown, spoken_values, stands_in, words
 
 
 def leave_out_value(base: Trajectory, notes: Notes) -> Trajectory:
@@ -83,7 +73,7 @@ def found_only_in_answer(base: Trajectory, notes: Notes) -> list[str | int | flo
     told = [*said, documents(base.environments)]
     told.append(json.dumps(shown(base.config), ensure_ascii=False))
     told.append(json.dumps(shown(session.snapshot().to_json()), ensure_ascii=False))
-    told += [result_text(result) for result in results]
+    told += [readable(result.text) for result in results]
     truth = calls(base.turns[note.turn])
     supplied = [
         value
@@ -98,6 +88,6 @@ def found_only_in_answer(base: Trajectory, notes: Notes) -> list[str | int | flo
     # What a calculator makes of known numbers is no reading of a missing one.
     tools = [tool for tool in session.tools.values() if tool.environment != "MathAPI"]
     for result in readings(session, tools, known):
-        text = result_text(result)
+        text = readable(result.text)
         supplied = [value for value in supplied if not stands_in(value, text)]
     return supplied

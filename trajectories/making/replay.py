@@ -1,29 +1,20 @@
-"""Playing a trajectory's ground truth, and asking what is known at some point of it."""
+"""Playing a trajectory's ground truth, and calling functions with what is known at some point."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
-from itertools import islice, pairwise, product
+from functools import lru_cache
+from itertools import islice, product
 from typing import Any
 
 from envs.calls import Call, parse_call
 from envs.long_context import Pack
-from envs.registry import backend_class
 from envs.results import Result
 from envs.schema import spec
 from envs.session import Session
 from envs.tool import Tool
 from trajectories.packs import generate
 from trajectories.schema import LongContext, Trajectory, Turn
-
-SECRET = ("access_token", "password")
-"""Members of a config that no function ever tells."""
-
-_QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
-_WORD = re.compile(r"[\w@#./:&!~+-]*[\w!]")
 
 
 @lru_cache(maxsize=4)
@@ -44,41 +35,6 @@ def start(trajectory: Trajectory) -> Session:
 def calls(turn: Turn) -> list[Call]:
     """Return the ground truth of a turn."""
     return [parse_call(text) for text in turn.ground_truth]
-
-
-def stands_in(literal: str | int | float, text: str) -> bool:
-    """Tell whether a text shows a value: a text as part of it, a number as one that is written."""
-    if isinstance(literal, str):
-        return literal in text
-    return any(
-        re.search(rf"(?<![\w.]){re.escape(form)}(?!\w|\.\d)", text)
-        for form in {repr(literal), f"{literal:g}"}
-        if form in text
-    )
-
-
-def shown(config: Any) -> Any:
-    """Return a config or state without what no function tells."""
-    if isinstance(config, Mapping):
-        return {key: shown(member) for key, member in config.items() if key not in SECRET}
-    return config
-
-
-@cache
-def documents(environments: tuple[str, ...]) -> str:
-    """Return what the function documents tell, defaults and allowed values among it."""
-    tools = [tool for name in environments for tool in backend_class(name).TOOLS.values()]
-    return json.dumps([spec(tool).json_schema() for tool in tools])
-
-
-def result_text(result: Result) -> str:
-    """Return a result as it reads, line breaks being such."""
-    return result.text.replace("\\n", "\n")
-
-
-def words(turns: Sequence[Turn]) -> list[str]:
-    """Return what the user says in some turns."""
-    return [message.content for turn in turns for message in turn.messages]
 
 
 def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> Iterator[Result]:
@@ -136,25 +92,3 @@ def _fitting(schema: Mapping[str, Any], known: Sequence[Any]) -> list[Any]:
         if fits:
             fitting.append(value)
     return fitting
-
-
-def spoken_values(texts: Sequence[str]) -> list[str | int | float]:
-    """Return the values that texts hold: quotations, words, pairs of words, and numbers."""
-    found: dict[str | int | float, None] = {}
-    for text in texts:
-        for quoted in _QUOTED.findall(text):
-            found[quoted[0] or quoted[1]] = None
-        said = _WORD.findall(text)
-        for word in said:
-            found[_number(word)] = None
-        for first, second in pairwise(said):
-            if first[0].isupper() and second[0].isupper():
-                found[f"{first} {second}"] = None
-    return list(found)
-
-
-def _number(word: str) -> str | int | float:
-    try:
-        return int(word) if word.isdecimal() else float(word)
-    except ValueError:
-        return word

@@ -17,12 +17,12 @@ from checkers.calls.errors import CannotJudge, MissingGrammar
 from checkers.calls.judge import judge
 from checkers.profile import PROFILES
 from trajectories.errors import DataError
-from trajectories.literals import literals
 from trajectories.right_step import right_step, right_value
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity, brief
-from trajectories.rules.provenance import Told
+from trajectories.rules.provenance import weight
 from trajectories.tasks import task_of
+from trajectories.told import Doubt, Told, literals
 
 ANSWERS = "ANSWERS"
 
@@ -115,7 +115,7 @@ def _values(entry: Entry, task: Task) -> Iterator[Problem]:
                 message = f"{brief(strange)} is none of the choices that there are"
                 yield entry.problem(ANSWERS, Severity.WARNING, None, field, message)
             elif schema and (found := _untold(allowed, schema, task.language, told)):
-                yield entry.problem(ANSWERS, found[0], None, field, found[1])
+                yield entry.problem(ANSWERS, weight(found), None, field, found.why)
 
 
 def _not_chosen(allowed: Sequence[Any], schema: Mapping[str, Any]) -> list[Any]:
@@ -130,14 +130,13 @@ def _not_chosen(allowed: Sequence[Any], schema: Mapping[str, Any]) -> list[Any]:
 
 def _untold(
     allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: Told
-) -> tuple[Severity, str] | None:
+) -> Doubt | None:
     """Return what is to be said of the first value, unless one of them is told or none needed."""
     text, type_ = json.dumps(schema, ensure_ascii=False), expected(schema, language)
     found = []
     for option in allowed:
         values = literals(right_value([option], type_))
-        verdicts = [told.verdict(value, text) for value in values]
-        untold = [verdict for verdict in verdicts if verdict]
+        untold = [doubt for value in values if (doubt := told.doubt(value, text))]
         if option == "" or not untold:
             return None
         found += untold
