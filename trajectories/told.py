@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from envs.registry import backend_class
 from envs.schema import spec
-from envs.state import brief
+from trajectories.rules.problem import brief
 from trajectories.schema import Turn
 
 SECRETS = ("access_token", "password")
