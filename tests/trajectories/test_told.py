@@ -7,59 +7,75 @@ import pytest
 from trajectories.told import Told, literals, readable, shown, spoken_values, stands_in
 
 PLAIN = [
-    # Numbers: digits, words, scales, formats.
-    (5, "Add five of them."),
-    (25, "twenty five"),
-    (1500, "It costs 1,500 dollars."),
-    (1500.0, "It costs 1.5k."),
-    (3_000_000, "three million"),
-    (0.2, "Give 20% off."),
-    (12, "a dozen eggs"),
-    (-5, "5 degrees below"),
-    # Texts: case, punctuation, words put together, pieces filled in.
-    ("report.pdf", "Open Report.pdf, please."),
-    ("new york", "I live in New York."),
-    ("NewYork", "I live in New York."),
-    ("Bob", "Tell bob."),
-    # Dates, expiries, currencies, numbers as texts.
-    ("2024-03-12", "on the 12th of March"),
-    ("03/27", "until March 2027"),
-    ("EUR", "in euros"),
-    ("40", "forty of them"),
-    ("", "Whatever."),
+    ("Write: Gone fishing.", "Gone fishing"),
+    ("put in the FINAL report", "final_report"),
+    ("I live in New York.", "NewYork"),
+    ("Tires at XX psi, says the form: Front XX, Rear XX; they are 32 and 30", "Front 32, Rear 30"),
+    ("Whatever.", ""),
+    ("deposit $1,500 please", 1500),
+    ("deposit 1.5k please", 1500.0),
+    ("three million", 3_000_000),
+    ("take five hundred", 500),
+    ("take twenty-five", 25),
+    ("a dozen eggs", 12),
+    ("5 degrees below", -5),
+    ("ten percent off", 0.1),
+    ("20% off", 0.2),
+    ("half of it", 0.5),
+    ("number 12446", "12446"),
+    ("leave on March 3rd, 2026", "2026-03-03"),
+    ("leave on 3 Mar", "2026-03-03"),
+    ("expires in December 2028", "12/2028"),
+    ("in euros", "EUR"),
+    ("how many kilometres", "km"),
 ]
-DOUBTFUL = [
-    (7, "Add five of them.", True, "7 was told by nobody and shown by nothing"),
-    (7, "Take 3 and 4.", False, "7 stands nowhere, but is 3 + 4"),
-    ("secret", "Tell Bob.", True, "'secret': nobody told and nothing showed secret"),
-    ("c d a b", "a b, c d", True, "'c d a b': its words were told, but nowhere in this order"),
-    ("one two three four five x", "one two three four five", False, "told words but for x"),
-    ("2024-04-12", "on the 12th of March", True, "nobody told and nothing showed"),
+FLAGGED = [
+    ("go to Rome", "CIA", "'CIA': nobody told and nothing showed cia"),
+    ("pay it", 42, "42 was told by nobody"),
+    ("pay 1500", 150, "150 was told by nobody"),
+    ("leave in March", "2026-03-03", "nobody told"),
+    ("sort: alpha beta gamma delta", "gamma delta alpha beta", "nowhere in this order"),
+    ("log the size, then 'bytes'", "6755 bytes", "nothing showed 6755"),
 ]
 
 
-@pytest.mark.parametrize(("value", "said"), PLAIN)
-def test_a_plain_origin(value: str | float, said: str) -> None:
+@pytest.mark.parametrize(("words", "literal"), PLAIN)
+def test_what_the_user_said_may_be_used(words: str, literal: str | float) -> None:
     told = Told("")
-    assert value == "" or told.doubt(value, "") is not None
-    told.hear(said)
-    assert told.doubt(value, "") is None
+    told.hear(words)
+    assert told.doubt(literal, "") is None
 
 
-@pytest.mark.parametrize(("value", "said", "serious", "why"), DOUBTFUL)
-def test_a_doubtful_origin(value: str | float, said: str, serious: bool, why: str) -> None:
+@pytest.mark.parametrize(("words", "literal", "message"), FLAGGED)
+def test_what_nobody_said_is_flagged(words: str, literal: str | float, message: str) -> None:
     told = Told("")
-    told.hear(said)
-    doubt = told.doubt(value, "")
+    told.hear(words)
+    doubt = told.doubt(literal, "")
     assert doubt is not None
-    assert doubt.serious is serious
-    assert why in doubt.why
+    assert doubt.serious
+    assert message in doubt.why
 
 
-def test_what_is_seen_and_what_a_document_says_count_too() -> None:
+def test_what_follows_from_two_numbers_is_only_worth_knowing() -> None:
+    told = Told("")
+    told.hear("The tank takes 50 gallons.")
+    told.see('{"fuelLevel": 20.5}')
+    assert told.doubt(29.5, "") == (False, "29.5 stands nowhere, but is 50 - 20.5")
+
+
+def test_nearly_all_words_told_is_only_worth_knowing() -> None:
+    told = Told("")
+    told.hear("one two three four five")
+    assert told.doubt("one two three four five x", "") == (False, "a text of told words but for x")
+
+
+def test_a_document_tells_defaults_and_choices() -> None:
+    assert Told("").doubt("economy", '{"enum": ["economy", "first"]}') is None
+
+
+def test_what_is_seen_counts_too() -> None:
     told = Told('{"owner": "Ann"}')
     assert told.doubt("Ann", "") is None
-    assert told.doubt("fast", '{"enum": ["fast", "slow"]}') is None
     assert told.doubt("Zoë", "") is not None
     told.see('{"name": "Zo\\u00eb"}')
     assert told.doubt("Zoë", "") is None

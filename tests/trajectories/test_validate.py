@@ -18,7 +18,7 @@ from envs.tool import Tool
 from trajectories.allowed import apply, read_exemptions
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError
-from trajectories.rules import detection, documents, duplicates, provenance
+from trajectories.rules import detection, documents, duplicates
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity
 from trajectories.schema import MULTI_TURN, Category, LongContext, Message, Trajectory, Turn
@@ -345,67 +345,6 @@ def test_results_that_differ_from_run_to_run_are_found(monkeypatch: pytest.Monke
 
 
 # --- PROVENANCE
-
-
-@pytest.mark.parametrize(
-    ("words", "literal"),
-    [
-        ("Write: Gone fishing.", "Gone fishing"),
-        ("put in the FINAL report", "final_report"),
-        ("deposit $1,500 please", 1500),
-        ("deposit 1.5k please", 1500.0),
-        ("take five hundred", 500),
-        ("take twenty-five", 25),
-        ("ten percent off", 0.1),
-        ("20% off", 0.2),
-        ("half of it", 0.5),
-        ("leave on March 3rd, 2026", "2026-03-03"),
-        ("leave on 3 Mar", "2026-03-03"),
-        ("expires in December 2028", "12/2028"),
-        ("in euros", "EUR"),
-        ("how many kilometres", "km"),
-        (
-            "Tires at XX psi, says the form: Front XX, Rear XX; they are 32 and 30",
-            "Front 32, Rear 30",
-        ),
-        ("number 12446", "12446"),
-    ],
-)
-def test_what_the_user_said_may_be_used(words: str, literal: str | float) -> None:
-    told = provenance.Told("")
-    told.hear(words)
-    assert told.verdict(literal, "") is None
-
-
-@pytest.mark.parametrize(
-    ("words", "literal", "message"),
-    [
-        ("go to Rome", "CIA", "'CIA': nobody told and nothing showed cia"),
-        ("pay it", 42, "42 was told by nobody"),
-        ("leave in March", "2026-03-03", "nobody told"),
-        ("pay 1500", 150, "150 was told by nobody"),
-        ("sort: alpha beta gamma delta", "gamma delta alpha beta", "nowhere in this order"),
-        ("log the size, then 'bytes'", "6755 bytes", "nothing showed 6755"),
-    ],
-)
-def test_what_nobody_said_is_flagged(words: str, literal: str | float, message: str) -> None:
-    told = provenance.Told("")
-    told.hear(words)
-    verdict = told.verdict(literal, "")
-    assert verdict is not None
-    assert verdict[0] is Severity.WARNING
-    assert message in verdict[1]
-
-
-def test_what_follows_from_two_numbers_is_only_worth_knowing() -> None:
-    told = provenance.Told("")
-    told.hear("The tank takes 50 gallons.")
-    told.see('{"fuelLevel": 20.5}')
-    assert told.verdict(29.5, "") == (Severity.INFO, "29.5 stands nowhere, but is 50 - 20.5")
-
-
-def test_a_document_tells_defaults_and_choices() -> None:
-    assert provenance.Told("").verdict("economy", '{"enum": ["economy", "first"]}') is None
 
 
 def test_values_have_to_be_told_before_they_are_used() -> None:
