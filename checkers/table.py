@@ -1,7 +1,7 @@
-"""The field's table: from the scores of categories to those of groups, and to one overall.
+"""BFCL's table: from the scores of categories to those of groups, and to one overall.
 
 A category that was not run is left out, and the weights of those that were run are scaled to make
-up for it. The field counts it as 0 instead; its figure is kept beside ours.
+up for it. BFCL counts it as 0 instead; its figure is kept beside ours.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ MULTI_TURN = Group(
     "multi-turn", ("base", "miss_func", "miss_param", "long_context"), shares_scenarios=True
 )
 AGENTIC = Group("agentic", ())
-"""The field's web search and memory, of which there is nothing here: never run."""
+"""BFCL's web search and memory, of which there is nothing here: never run."""
 OVERALL = Group(
     "overall", (NON_LIVE, LIVE, IRRELEVANCE, MULTI_TURN, AGENTIC), weights=(10, 10, 10, 30, 40)
 )
@@ -64,7 +64,7 @@ EXECUTABLE = Group(
     "executable",
     ("exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple", "rest"),
 )
-"""Ours; no part of the field's overall score."""
+"""Ours; no part of BFCL's overall score."""
 
 CLASSIC: Mapping[str, Group | str] = {
     "AST simple": SIMPLE,
@@ -77,7 +77,7 @@ CLASSIC: Mapping[str, Group | str] = {
     "executable parallel multiple": "exec_parallel_multiple",
     "irrelevance": "irrelevance",
 }
-"""The nine groups that the field began with."""
+"""The nine groups that BFCL began with."""
 
 _UNCOUNTED = ("live_relevance", "composite", "chat")
 """Categories that are in no group."""
@@ -91,7 +91,7 @@ class Row(NamedTuple):
     rate: Rate | None
     """None where nothing of it was run."""
     field: float | None
-    """The field's figure, which counts what was not run as 0; None of what the field has not."""
+    """BFCL's figure, which counts what was not run as 0; None of what BFCL has not."""
     missing: tuple[str, ...]
     """What of it was not run."""
 

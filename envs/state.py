@@ -57,7 +57,7 @@ ABSENT = _Absent()
 class Snapshot:
     """The state of all backends of a session at one moment.
 
-    Equality is that of the reference: field by field with Python's ``==``, so ``1 == 1.0 == True``,
+    Equality is that of BFCL: field by field with Python's ``==``, so ``1 == 1.0 == True``,
     the order of object members does not count, the order of lists does. Fields whose name starts
     with an underscore are state, but are not compared.
 

@@ -145,7 +145,7 @@ def material() -> str:
 
 
 def bfcl_entries() -> dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
-    """Return questions and answers by file name, in the reference's form; all made up."""
+    """Return questions and answers by file name, in BFCL's form; all made up."""
     ticket = {"initial_config": {"TicketAPI": {"current_user": "ann"}}, "path": ["unused"]}
     question = {**ticket, "involved_classes": ["TicketAPI"], "excluded_function": ["logout"]}
     held_out = {**ticket, "involved_classes": ["TicketAPI"]}
@@ -191,7 +191,7 @@ def bfcl_entries() -> dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]
 
 
 def bfcl_files() -> dict[str, str]:
-    """Return the made-up data files by their path below the reference's package folder."""
+    """Return the made-up data files by their path below BFCL's package folder."""
     files = {"eval_checker/multi_turn_eval/func_source_code/long_context.py": MATERIAL}
     for name, (questions, answers) in bfcl_entries().items():
         question_folder, answer_folder = "data", "data/possible_answer"
@@ -227,7 +227,7 @@ def single_turn() -> Callable[..., Trajectory]:
 
 
 def single_turn_question(category: str) -> dict[str, Any]:
-    """Return a made-up single-turn entry as the reference has it."""
+    """Return a made-up single-turn entry as BFCL has it."""
     parameters = {"type": "dict", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     return {
         "id": f"{category}_0",
@@ -243,13 +243,13 @@ def single_turn_answer(category: str) -> dict[str, Any]:
 
 @pytest.fixture
 def package_files() -> dict[str, str]:
-    """Return a made-up package of the reference as text by path."""
+    """Return a made-up package of BFCL as text by path."""
     return bfcl_files()
 
 
 @pytest.fixture
 def bfcl_folder(tmp_path: Path) -> Path:
-    """Write a made-up package of the reference and return its data folder."""
+    """Write a made-up package of BFCL and return its data folder."""
     for name, text in bfcl_files().items():
         path = tmp_path / "package" / name
         path.parent.mkdir(parents=True, exist_ok=True)

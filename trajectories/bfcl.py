@@ -1,4 +1,4 @@
-"""The reference's own data files, read as they are from a folder.
+"""BFCL's own data files, read as they are from a folder.
 
 The folder is the ``data`` folder of the published package, or our cache of it, which adds a
 ``manifest.json`` and the long-context material as ``long_context.json``. Irregular initial
@@ -175,7 +175,7 @@ def _pack(material: Mapping[str, Any]) -> Pack:
         parking_brake=material["PARKING_BRAKE_INSTRUCTION"],
         weather=material["LONG_WEATHER_EXTENSION"],
         cities=material["INTERMEDIARY_CITIES"],
-        # The reference's list ends with Python's Ellipsis, and the model gets to see it.
+        # BFCL's list ends with Python's Ellipsis, and the model gets to see it.
         watch_list=[*material["WATCH_LIST_EXTENSION"], ...],
         transactions=material["TRANSACTION_HISTORY_EXTENSION"],
         moving_average_5=tuple(material["MA_5_EXTENSION"]),

@@ -1,4 +1,4 @@
-"""The single-turn entries of the reference's data files, as trajectories of one turn."""
+"""The single-turn entries of BFCL's data files, as trajectories of one turn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trajectories.jsonl import read_objects
 from trajectories.schema import SINGLE_TURN, Category, ExpectedCalls, Message, Trajectory, Turn
 
 CATEGORIES = tuple(category for category in SINGLE_TURN if category is not Category.CHAT)
-"""Those that the reference has."""
+"""Those that BFCL has."""
 
 _WITHOUT_ANSWERS = {Category.IRRELEVANCE, Category.LIVE_IRRELEVANCE, Category.LIVE_RELEVANCE}
 

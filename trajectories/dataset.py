@@ -1,4 +1,4 @@
-"""Data sets: our embedded one, files in its format, and the reference's."""
+"""Data sets: our embedded one, files in its format, and BFCL's."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Dataset:
         sha256: Hash of the content of the files read, in hex.
         trajectories: By id, in the order of the files.
         tolerant: Whether irregular initial configs are loaded as they are.
-        folder: Where the reference's data is, for its long-context material; None for ours.
+        folder: Where BFCL's data is, for its long-context material; None for ours.
         connect: Joins a session to the web services that its entry asks; None where none may be.
     """
 
@@ -61,7 +61,7 @@ class Dataset:
         """Return the bulky material that a trajectory's session is loaded with, or None.
 
         Raises:
-            DataError: The reference's material is wanted and not there.
+            DataError: BFCL's material is wanted and not there.
         """
         wanted = trajectory.long_context
         if wanted is None:
@@ -95,7 +95,7 @@ def _collector_paused() -> Iterator[None]:
 
 @_collector_paused()
 def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") -> Dataset:
-    """Load categories of the reference's data.
+    """Load categories of BFCL's data.
 
     Args:
         folder: Its data folder, or our cache of it.

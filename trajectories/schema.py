@@ -13,7 +13,7 @@ _STRICT: Mapping[str, str] = {"extra": "forbid"}
 
 
 class Category(StrEnum):
-    """What a trajectory asks for, under the names that the field uses."""
+    """What a trajectory asks for, under the names that BFCL uses."""
 
     BASE = "base"
     MISSING_PARAMETER = "miss_param"
@@ -67,7 +67,7 @@ class LongContext:
     """Where the bulky material of a long-context trajectory comes from.
 
     Attributes:
-        source: Made by us from a seed, or read out of the reference's data.
+        source: Made by us from a seed, or read out of BFCL's data.
         seed: The same seed and size give the same material.
         items: How many items each kind of generated material has.
     """
@@ -103,7 +103,7 @@ class ExpectedCalls:
 
     Attributes:
         functions: The function documents that the model is given: ``name``, ``description`` and
-            ``parameters``, the latter in the field's dialect of JSON Schema.
+            ``parameters``, the latter in BFCL's dialect of JSON Schema.
         answers: The calls that are right, each ``{function: {parameter: [allowed values]}}``, where
             the empty text among the values means that the parameter may be left out. Without any,
             the category says whether a call or no call is right.

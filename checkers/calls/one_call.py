@@ -36,7 +36,7 @@ def check_call(
         rules: How to compare.
 
     Raises:
-        CannotJudge: The document has a type that nobody knows, or that the reference lacks.
+        CannotJudge: The document has a type that nobody knows, or that BFCL lacks.
     """
     name = shown_name(document.name, rules)
     if call.name != name:

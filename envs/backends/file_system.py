@@ -384,7 +384,7 @@ class GorillaFileSystem(Backend):
             {"error": "There is no 'missing.txt' in /finance_share. It holds 'reports', ...
         """
         all_lines = self._lines(file_name)
-        # A count above that of the lines need not be a whole number, as in the reference.
+        # A count above that of the lines need not be a whole number, as in BFCL.
         return {"last_lines": "\n".join(all_lines[-min(lines, len(all_lines)) :])}
 
     @reads

@@ -2,7 +2,7 @@
 
 A message is an object with one member, receiver id to content; who sent it is not kept, and the
 inbox is the same for whoever is logged in. Ids of new users count up from ``user_count``, ids of
-messages are drawn from a seeded stream. Contents that come from the reference's data are often
+messages are drawn from a seeded stream. Contents that come from BFCL's data are often
 lists of texts, which can be shown but not searched.
 """
 
@@ -205,7 +205,7 @@ class MessageAPI(Backend):
         self._require_login()
         for message in reversed(self.inbox):
             if _read(message)[0] == receiver_id:
-                # The reference removes by value: of equal messages it is the first that goes.
+                # BFCL removes by value: of equal messages it is the first that goes.
                 index = self.inbox.index(message)
                 self.inbox = [*self.inbox[:index], *self.inbox[index + 1 :]]
                 return {

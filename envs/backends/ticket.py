@@ -1,7 +1,7 @@
 """A help desk: tickets in a queue, and one user who may be logged in.
 
 Anyone may read, edit, close and resolve any ticket by its id; only creating tickets and listing
-one's own need a login. Ids count up from ``ticket_counter``. Queues that come from the reference's
+one's own need a login. Ids count up from ``ticket_counter``. Queues that come from BFCL's
 data hold irregular tickets: one without an id stops every search that meets it.
 """
 

@@ -2,7 +2,7 @@
 
 Money is in US dollars. Orders are only recorded: placing or cancelling one moves neither money nor
 shares. The clock stands at 10:30 on 1 September 2024; a deposit or withdrawal is dated up to a day
-later, by the account's own random stream. Orders that come from the reference's data lack members,
+later, by the account's own random stream. Orders that come from BFCL's data lack members,
 and some are no objects at all; they stay in the state, and only calls that need more are refused.
 """
 

@@ -2,7 +2,7 @@
 
 Money is in US dollars. Most functions want the access token that authenticating gives; it never
 expires by itself. Ids are drawn from the agency's own random stream. Cards and bookings that come
-from the reference's data lack members; only calls that need what is missing are refused.
+from BFCL's data lack members; only calls that need what is missing are refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from envs.random_stream import RandomStream
 
 _USUAL_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _SEED = 141053
-# The reference takes the wall clock; this is the release date of its package.
+# BFCL takes the wall clock; this is the release date of its package.
 _TODAY = date(2026, 3, 23)
 _ADULT = 18
 _INVOICED = (
@@ -629,7 +629,7 @@ class TravelAPI(Backend):
     def _require_funds(self, card_id: str, balance: float, cost: float) -> None:
         if balance < cost:
             raise Refused(f"The flight costs {cost}, the card {card_id} has only {balance}.")
-        # A rule of the reference: what the budget limits is the card, not the price.
+        # A rule of BFCL: what the budget limits is the card, not the price.
         if self.budget_limit is not None and balance < self.budget_limit:
             raise Refused(
                 f"The card {card_id} has {balance}, less than the budget limit, "

@@ -468,7 +468,7 @@ class VehicleControlAPI(Backend):
         self._brakePedalForce = 0.0
         return self._pedal_report()
 
-    @writes_even_refused("the reference stores the distance before it looks at the speed")
+    @writes_even_refused("BFCL stores the distance before it looks at the speed")
     def setCruiseControl(
         self, speed: float, activate: bool, distanceToNextVehicle: float
     ) -> dict[str, Any]:

@@ -45,10 +45,10 @@ PACK = Pack(
 
 EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("results", "MathAPI"): (
-        "gives numbers that JSON does not have, such as infinity, because the reference does"
+        "gives numbers that JSON does not have, such as infinity, because BFCL does"
     ),
     ("outcomes", "VehicleControlAPI.get_outside_temperature_from_weather_com"): (
-        "never succeeds, because the reference's does not"
+        "never succeeds, because BFCL's does not"
     ),
 }
 """Check and environment or function to the reason why it need not keep the promise.

@@ -1,4 +1,4 @@
-"""The field's table as lines of text: of one run with intervals, of several side by side."""
+"""BFCL's table as lines of text: of one run with intervals, of several side by side."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def lines(rows: Sequence[Row], *, field: bool) -> Iterator[str]:
 
     Args:
         rows: The table.
-        field: Whether the field's figures are to stand beside ours.
+        field: Whether BFCL's figures are to stand beside ours.
     """
     [field] = _with_overall([rows], [field])
     shown = [row for (row,) in worth_showing([rows])]
@@ -33,7 +33,7 @@ def lines_of_several(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) ->
 
     Args:
         tables: At least one.
-        fields: Of which of them the field's overall figure is to stand below ours.
+        fields: Of which of them BFCL's overall figure is to stand below ours.
     """
     fields = _with_overall(tables, fields)
     across = worth_showing(tables)
@@ -68,7 +68,7 @@ def notes(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> Iterator[s
 
 
 def _with_overall(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> list[bool]:
-    """Return of which tables the field's figures are shown: of those that count for it."""
+    """Return of which tables BFCL's figures are shown: of those that count for it."""
     pairs = zip(tables, fields, strict=True)
     return [field and rows[0].rate is not None for rows, field in pairs]
 

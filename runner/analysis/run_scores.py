@@ -1,7 +1,7 @@
 """What recorded runs scored, of whatever form they are, without a look at their episodes.
 
-Run folders of ours and files of verdicts say what became of each episode; result files of the
-reference are executed and judged.
+Run folders of ours and files of verdicts say what became of each episode; result files of
+BFCL are executed and judged.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class RunScores:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The field's table."""
+        """BFCL's table."""
         return table(self.rates)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Opening a recorded run, of whatever form: a run folder of ours, or the reference's result files.
+"""Opening a recorded run, of whatever form: a run folder of ours, or BFCL's result files.
 
 All that looks at episodes begins here: what was recorded, which data it is of, and what becomes of
 an episode when it is executed and judged once more.

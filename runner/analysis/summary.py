@@ -65,7 +65,7 @@ class Latency(NamedTuple):
 
     mean: float
     deviation: float
-    """Standard deviation, estimated from the sample as the field does."""
+    """Standard deviation, estimated from the sample as BFCL does."""
     p50: float
     p95: float
 
@@ -130,7 +130,7 @@ def summary(
         trials: How often each was to be done.
         population: How many entries the run was sampled from.
         allow_errors: Whether a score is given however many errors there were.
-        field: Whether the field's figures stand beside ours in the table of groups.
+        field: Whether BFCL's figures stand beside ours in the table of groups.
     """
     errors = sum(outcome.outcome == "error" for outcome in outcomes)
     shown = allow_errors or not too_many_errors(outcomes)

@@ -1,4 +1,4 @@
-"""The command ``turnwise table``: the field's table of one run or several.
+"""The command ``turnwise table``: BFCL's table of one run or several.
 
 What it does is in ``runner.analysis``, which is imported only when the command is run.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def add_command(commands: Any) -> None:
     """Add the command to those of the command line."""
-    text = "Show what runs scored: by category, by the field's groups, and overall."
+    text = "Show what runs scored: by category, by BFCL's groups, and overall."
     parser = new_command(commands, "table", _table, text)
     parser.add_argument(
         "runs",

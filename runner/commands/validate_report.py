@@ -51,7 +51,7 @@ def _dataset(options: argparse.Namespace) -> Dataset:
     name = options.path or options.dataset
     wanted = choose.categories(options.category, name)
     if options.dataset and options.category is None:
-        # The reference's retired category counts in no score, but can be checked like the others.
+        # BFCL's retired category counts in no score, but can be checked like the others.
         wanted = list(MULTI_TURN)
     return choose.dataset(name, wanted, note)
 

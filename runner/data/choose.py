@@ -106,7 +106,7 @@ def _is_bfcl(dataset_name: str | None) -> bool:
 def dataset(
     name: str | None, wanted: Sequence[Category], notify: Notify, *, allow_network: bool = False
 ) -> Dataset:
-    """Load the data set of a name; the reference's is downloaded when it is not in the cache.
+    """Load the data set of a name; BFCL's is downloaded when it is not in the cache.
 
     Args:
         name: What the user typed, or None for the embedded data set.
@@ -131,7 +131,7 @@ def dataset(
 
 
 def bfcl_folder(name: str, notify: Notify) -> Path:
-    """Return the folder of the reference's data, fetching it if need be.
+    """Return the folder of BFCL's data, fetching it if need be.
 
     Args:
         name: ``bfcl`` or ``bfcl:FOLDER``.

@@ -1,4 +1,4 @@
-"""Getting the reference's data: the pinned wheel is downloaded, checked and unpacked, never run."""
+"""Getting BFCL's data: the pinned wheel is downloaded, checked and unpacked, never run."""
 
 from __future__ import annotations
 

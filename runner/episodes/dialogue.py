@@ -51,7 +51,7 @@ class Dialogue:
         episode: The turn loop's machine.
         conversation: The chat so far.
         mode: How the model calls functions.
-        result: Turns of steps, in the form of the reference's result files.
+        result: Turns of steps, in the form of BFCL's result files.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ from envs.session import Session
 from trajectories.schema import Message, Trajectory
 
 STEP_LIMIT = 20
-"""Steps with calls that a turn may take, as the field has it."""
+"""Steps with calls that a turn may take, as BFCL has it."""
 
 
 class StepRecord(NamedTuple):

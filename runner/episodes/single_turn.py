@@ -20,7 +20,7 @@ from trajectories.schema import Trajectory
 from trajectories.tasks import task_of
 
 _ERROR = "Error during inference:"
-"""How the step of a request that failed begins in the reference's result files."""
+"""How the step of a request that failed begins in BFCL's result files."""
 
 
 def judge_step(
@@ -88,9 +88,9 @@ def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
 
 
 def without_dots(step: Step) -> Step:
-    """Return a step with the function names that the reference's result files have.
+    """Return a step with the function names that BFCL's result files have.
 
-    No provider takes a dot in a name, so the reference sends and records underscores.
+    No provider takes a dot in a name, so BFCL sends and records underscores.
     """
     if step is None or isinstance(step, str):
         return step

@@ -160,7 +160,7 @@ def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
     """Return where the function documents to show are read from, or None for our own.
 
     Raises:
-        DataError: The reference's are wanted, and the data set does not come with them.
+        DataError: BFCL's are wanted, and the data set does not come with them.
     """
     if settings.function_docs == "bfcl" and dataset.folder is None:
         raise DataError("--function-docs", f"{dataset.name} comes without the documents of bfcl")

@@ -40,7 +40,7 @@ class LiveRun(NamedTuple):
     turn_ends: Sequence[dict[str, Any]]
     """Why each turn ended."""
     result: Sequence[Sequence[Step]]
-    """Turns of steps, in the form of the reference's result files."""
+    """Turns of steps, in the form of BFCL's result files."""
     tools: dict[str, Sequence[dict[str, Any]]]
     """The tool lists that were offered, by their digest."""
 

@@ -29,7 +29,7 @@ def render(documents: Sequence[Document], notation: Notation) -> str:
     """Return documents as text.
 
     Args:
-        documents: In the field's dialect of JSON Schema.
+        documents: In BFCL's dialect of JSON Schema.
         notation: What they are written in.
     """
     if notation == "json":

@@ -40,7 +40,7 @@ def own_documents(environments: Iterable[str]) -> list[Document]:
 
 
 def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
-    """Return the documents that come with the reference's data.
+    """Return the documents that come with BFCL's data.
 
     Raises:
         DataError: A file is missing or malformed.
@@ -181,7 +181,7 @@ def toolbox_of(trajectory: Trajectory, folder: Path | None = None) -> Toolbox:
 
     Args:
         trajectory: The trajectory.
-        folder: The reference's data folder, to show its documents; None for our own.
+        folder: BFCL's data folder, to show its documents; None for our own.
 
     Raises:
         DataError: A file with documents is missing or malformed.

@@ -1,4 +1,4 @@
-"""Runs in the formats of others: the reference's result files, and chat transcripts."""
+"""Runs in the formats of others: BFCL's result files, and chat transcripts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from trajectories.schema import EXECUTABLE, MULTI_TURN, SINGLE_TURN, Category
 
 
 def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = None) -> list[Path]:
-    """Write a run as the reference's result files, one per category, and return their paths.
+    """Write a run as BFCL's result files, one per category, and return their paths.
 
     Args:
         run: The run.
         folder: Below it there will be ``<model>/<group>/``.
         trial: Which trial to write; such files have room for one.
-        model: What to call the model, instead of its name; the reference scores only names that it
+        model: What to call the model, instead of its name; BFCL scores only names that it
             knows.
 
     Raises:
@@ -81,7 +81,7 @@ def _place(category: Category) -> tuple[str, str]:
 
 
 def _group(category: Category) -> str:
-    # The reference has neither chat nor executable entries.
+    # BFCL has neither chat nor executable entries.
     if category in (Category.CHAT, *EXECUTABLE):
         return "other"
     return "live" if category.startswith("live_") else "non_live"
@@ -89,7 +89,7 @@ def _group(category: Category) -> str:
 
 def _bfcl_entry(record: Record, category: Category) -> dict[str, Any]:
     if record["outcome"] == "error":
-        # Text where turns should be is how the reference writes down an error.
+        # Text where turns should be is how BFCL writes down an error.
         return {"id": record["id"], "result": f"Error during inference: {record['error']}"}
     figures = {
         "result": record["result"],

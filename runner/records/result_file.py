@@ -1,4 +1,4 @@
-"""The reference's result files: ``{"id", "result"}`` lines, function-calling or prompting form.
+"""BFCL's result files: ``{"id", "result"}`` lines, function-calling or prompting form.
 
 The result of a multi-turn entry is a list of turns, each a list of steps; that of a single-turn
 entry is its one step.
@@ -83,7 +83,7 @@ def read(path: Path, mode: Mode | None = None) -> ResultFile:
 
 
 def category_of(id: str) -> Category | None:
-    """Return the category that an id of the reference's names, or None for any other id."""
+    """Return the category that an id of BFCL's names, or None for any other id."""
     match = _ID.fullmatch(id)
     category = _CATEGORIES.get(match[2]) if match else None
     if match is None or category is None:
@@ -145,7 +145,7 @@ def categories_of(ids: Iterable[str]) -> list[Category]:
     """Return the categories to load for the entries of a result file.
 
     Args:
-        ids: Of the entries. An id of the reference's names its category; for any other id all
+        ids: Of the entries. An id of BFCL's names its category; for any other id all
             categories are taken.
     """
     named = {category_of(id) for id in ids}

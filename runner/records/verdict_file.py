@@ -1,4 +1,4 @@
-"""Verdicts that were kept beside result files: lines of ours, or score files of the reference."""
+"""Verdicts that were kept beside result files: lines of ours, or score files of BFCL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(path: Path, ids: Iterable[str]) -> Verdicts:
     """Read verdicts.
 
     Args:
-        path: A file of verdict lines, a score file of the reference, or a folder with such files.
+        path: A file of verdict lines, a score file of BFCL, or a folder with such files.
         ids: The entries of the run; a score file lists only those that failed.
 
     Raises:

@@ -97,7 +97,7 @@ class RolloutEnv:
         profile: How steps are decoded, executed and judged.
         seed: Seed of the backends' random streams, instead of the trajectory's own. Identifiers
             that a backend draws change with it, so the ground truth must not name any.
-        dataset: Where the trajectory is from; needed for the reference's data only.
+        dataset: Where the trajectory is from; needed for BFCL's data only.
         reward: Name of the reward, one of REWARDS.
         mode: How the model calls functions: by tool calls, or in its text.
         step_limit: Steps with calls that a turn may take, or None for no limit.

@@ -239,7 +239,7 @@ def _posts_without_mentions(step: Step) -> bool:
 def _needs_much_work(case: Case) -> bool:
     step = case.step
     precision = step.argument("precision", 1 if step.is_call_of("square_root") else 2)
-    # A number in quotes is a number to the reference.
+    # A number in quotes is a number to BFCL.
     high = re.fullmatch(r"[0-9]{4,}(\.[0-9]+)?", str(precision)) is not None
     return step.is_call_of("logarithm", "square_root") and step.refused_by_us and high
 

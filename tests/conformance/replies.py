@@ -1,6 +1,6 @@
 """Random replies of a prompting model, and how both sides decode them.
 
-The reference's default decoder evaluates arithmetic as Python, so the replies hold nothing but
+BFCL's default decoder evaluates arithmetic as Python, so the replies hold nothing but
 literals and small sums.
 """
 

@@ -1,4 +1,4 @@
-"""Which of the strict profile's rules make its verdict on an entry differ from the reference's."""
+"""Which of the strict profile's rules make its verdict on an entry differ from BFCL's."""
 
 from __future__ import annotations
 

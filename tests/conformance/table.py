@@ -1,4 +1,4 @@
-"""The comparison of the field's table with BFCL's own: random scores of random categories."""
+"""The comparison of the table of groups with BFCL's own: random scores of random categories."""
 
 from __future__ import annotations
 

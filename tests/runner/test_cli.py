@@ -437,7 +437,7 @@ def test_a_bug_in_a_backend_is_status_3_for_a_replay(turnwise, data, broken_help
     assert done.err.count("\n") == 1
 
 
-# eval and score: the reference's data
+# eval and score: BFCL's data
 
 
 def test_the_reference_s_data_is_judged_as_there_and_its_oddities_are_noted(turnwise, bfcl_folder):

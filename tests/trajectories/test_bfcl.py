@@ -36,7 +36,7 @@ def test_entries_of_one_number_are_made_from_the_same_scenario(bfcl_folder):
 
 
 def test_functions_that_an_entry_excludes_are_offered_all_the_same(bfcl_folder):
-    # The reference has the member and never looks at it.
+    # BFCL has the member and never looks at it.
     trajectory = loaded(bfcl_folder, Category.BASE)[0]
     assert trajectory.excluded == ()
     assert trajectory.offered(("logout",), 0) == {"logout"}

@@ -80,7 +80,7 @@ def test_one_object_is_read_for_any_place(folders):
         read_trajectory({}, "here")
 
 
-# The reference's data
+# BFCL's data
 
 
 def test_the_reference_s_data_is_loaded_as_it_is(bfcl_folder):

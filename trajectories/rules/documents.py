@@ -1,7 +1,7 @@
-"""DOCS: the function documents, ours and the reference's, say what is so.
+"""DOCS: the function documents, ours and BFCL's, say what is so.
 
 Ours are derived from signature and docstring, so what is checked is that this works and that the
-docstring is whole. The reference's are files beside its data, checked for themselves and against
+docstring is whole. BFCL's are files beside its data, checked for themselves and against
 the functions that they describe.
 """
 
@@ -56,7 +56,7 @@ def own_defects(tool: Tool) -> Iterator[tuple[str, str]]:
 
 
 def check_reference(folder: Path) -> Iterator[Problem]:
-    """Yield defects of the reference's function documents.
+    """Yield defects of BFCL's function documents.
 
     Args:
         folder: Its data folder.

@@ -24,7 +24,7 @@ from trajectories.rules.problem import Problem, Severity
 from trajectories.schema import SINGLE_TURN, Trajectory
 
 _TRUTH = ("ground_truth", "expects.answers")
-"""Where members begin that the reference keeps in a file of their own."""
+"""Where members begin that BFCL keeps in a file of their own."""
 
 
 class Step(NamedTuple):
@@ -66,7 +66,7 @@ class Entry:
 
     @property
     def profile(self) -> Profile:
-        """How its ground truth is played: irregular data as the reference does."""
+        """How its ground truth is played: irregular data as BFCL does."""
         return BFCL if self.dataset.tolerant else STRICT
 
     def load(self) -> Session:

@@ -59,7 +59,7 @@ def java_value(text: str, expected: Expected) -> Any:
         expected: The type that the document says.
 
     Raises:
-        CannotJudge: The reference does not implement the type.
+        CannotJudge: BFCL does not implement the type.
     """
     match expected.word:
         case "byte" | "short" | "integer":
@@ -80,7 +80,7 @@ def java_value(text: str, expected: Expected) -> Any:
             return _java_array(text, expected.items)
         case "HashMap":
             return _hash_map(text)
-    raise CannotJudge(f"the reference has no conversion for the type {expected.word}")
+    raise CannotJudge(f"BFCL has no conversion for the type {expected.word}")
 
 
 def _array_list(text: str, items: Expected | None) -> Any:
@@ -145,7 +145,7 @@ def javascript_value(text: str, expected: Expected) -> Any:
         expected: The type that the document says.
 
     Raises:
-        CannotJudge: The reference does not know the type.
+        CannotJudge: BFCL does not know the type.
     """
     match expected.word:
         case "String":
@@ -164,7 +164,7 @@ def javascript_value(text: str, expected: Expected) -> Any:
             return _javascript_array(text.strip(), expected.items)
         case "dict":
             return _object(text.strip())
-    raise CannotJudge(f"the reference has no conversion for the type {expected.word}")
+    raise CannotJudge(f"BFCL has no conversion for the type {expected.word}")
 
 
 def _javascript_array(text: str, items: Expected | None) -> Any:

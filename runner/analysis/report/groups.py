@@ -1,4 +1,4 @@
-"""The field's table on a page: the nine classic groups as a radar chart, all groups as a table."""
+"""BFCL's table on a page: the nine classic groups as a radar chart, all groups as a table."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from runner.analysis.group_table import notes, worth_showing
 
 
 def groups(rates: Sequence[Mapping[str, Rate]], fields: Sequence[bool]) -> dict[str, Any]:
-    """Return what a page shows of the field's table of runs.
+    """Return what a page shows of BFCL's table of runs.
 
     Args:
         rates: The scores of each run, by category.
-        fields: Of which runs the field's figures are shown too.
+        fields: Of which runs BFCL's figures are shown too.
     """
     tables = [table(each) for each in rates]
     charts = [classic(each) for each in rates]

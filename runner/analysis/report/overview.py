@@ -47,7 +47,7 @@ def overview(episodes: Sequence[Viewed]) -> Json:
 
 
 def group_scores(run: ViewedRun) -> Json | None:
-    """Return the field's table; None of a run without single turns, or with too many errors."""
+    """Return BFCL's table; None of a run without single turns, or with too many errors."""
     outcomes = _outcomes(run.episodes)
     errors = len(run.episodes) - len(outcomes)
     only_multi_turn = all(outcome.category in MULTI_TURN for outcome in outcomes)

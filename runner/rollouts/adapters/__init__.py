@@ -52,7 +52,7 @@ def suite(
     Args:
         dataset: ``bfcl``, ``bfcl:FOLDER`` or a file; by default the data set that comes along.
         category: Categories separated by commas; by default the multi-turn ones.
-        profile: By default that of the reference for its data, else the strict one.
+        profile: By default that of BFCL for its data, else the strict one.
 
     Raises:
         DataError: There is nothing of such a name.

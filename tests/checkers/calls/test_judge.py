@@ -90,7 +90,7 @@ def test_one_call(
     allowed: dict[str, list[Any]], given: dict[str, Any], error: str | None, profile: Any
 ) -> None:
     if given.get("share") == 10**400 and profile is BFCL:
-        error = "type_error:simple"  # it does not fit into a float, which the reference makes of it
+        error = "type_error:simple"  # it does not fit into a float, which BFCL makes of it
     assert outcome(allowed, profile, **given) == error
 
 

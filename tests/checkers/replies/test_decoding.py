@@ -40,7 +40,7 @@ def outcome(decoder, step):
         return error
 
 
-# Function calling, as the reference does it
+# Function calling, as BFCL does it
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_tool_call_that_cannot_be_read_does_not_spoil_the_others(arguments):
     assert isinstance(bad, MalformedCall)
 
 
-# Prompting, as the reference does it: what is a list of calls
+# Prompting, as BFCL does it: what is a list of calls
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_a_step_that_does_not_decode_as_bfcl(text):
         as_bfcl.decode_text(text)
 
 
-# Prompting, as the reference does it: what an argument becomes
+# Prompting, as BFCL does it: what an argument becomes
 
 
 @pytest.mark.parametrize(
@@ -387,7 +387,7 @@ def test_double_starred_arguments_are_the_error_of_their_call_alone_as_bfcl():
     assert last == Call("g", (), {"x": 1})
 
 
-# The reference writes the keys of a dict between single quotes, as they are.
+# BFCL writes the keys of a dict between single quotes, as they are.
 
 
 @pytest.mark.parametrize(

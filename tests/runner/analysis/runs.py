@@ -1,4 +1,4 @@
-"""Runs to look at: written as a live run or the reference writes them, without asking a model."""
+"""Runs to look at: written as a live run or BFCL writes them, without asking a model."""
 
 from __future__ import annotations
 

@@ -282,7 +282,7 @@ def test_trials_share_what_they_start_from(run, monkeypatch, help_desk, folders)
 
 @pytest.fixture
 def reference_docs(tmp_path, write_lines):
-    """Write documents like the reference's for the ticket backend and return their folder."""
+    """Write documents like BFCL's for the ticket backend and return their folder."""
     write_lines(
         function_docs_file("TicketAPI"),
         *[

@@ -235,7 +235,7 @@ def test_our_documents_are_tools_with_valid_schemas(backend):
 
 
 def test_a_tool_has_only_members_that_servers_know():
-    # The reference's documents have a member "response" besides; OpenAI refuses what it does not
+    # BFCL's documents have a member "response" besides; OpenAI refuses what it does not
     # know.
     tool = as_tool(document(response={"type": "dict", "properties": {}}), Names(["f"]))
     assert set(tool["function"]) <= {"name", "description", "parameters", "strict"}

@@ -82,7 +82,7 @@ def entries(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-# The reference's result files
+# BFCL's result files
 
 
 def test_there_is_a_file_per_category_where_the_reference_looks(run_of, tmp_path):

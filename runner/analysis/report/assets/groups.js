@@ -1,4 +1,4 @@
-// The field's table: the nine classic groups as a chart and in figures, all groups with intervals.
+// BFCL's table: the nine classic groups as a chart and in figures, all groups with intervals.
 
 /** Return the cards on groups: the chart, where one of the classic nine was run, and the table. */
 function groupCards(groups, names) {

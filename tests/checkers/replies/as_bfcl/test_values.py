@@ -1,4 +1,4 @@
-"""Java and JavaScript values as the reference converts them, oddities and all."""
+"""Java and JavaScript values as BFCL converts them, oddities and all."""
 
 from __future__ import annotations
 
