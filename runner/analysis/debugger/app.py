@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -22,6 +22,20 @@ from runner.show.terminal import visible
 
 _TEXTS = {"call": views.call_view, "truth": views.truth_view, "talk": views.transcript}
 _VIEWS = ("call", "state", "truth", "talk")
+_WAYS: Mapping[str, Callable[[Stepper], str | None]] = {
+    "next call": lambda stepper: stepper.move(1),
+    "previous call": lambda stepper: stepper.move(-1),
+    "next turn": lambda stepper: stepper.move_turn(1),
+    "previous turn": lambda stepper: stepper.move_turn(-1),
+    "next match": lambda stepper: stepper.search_on(1),
+    "previous match": lambda stepper: stepper.search_on(-1),
+    "divergence": Stepper.go_to_divergence,
+    "end of turn": Stepper.end_turn,
+    "rest": Stepper.play_rest,
+    "out of branch": Stepper.drop,
+    "next timeline": Stepper.switch,
+}
+"""What keys do that need nothing typed; what they return is said."""
 WHAT_IF = "what if:  e edit  c call  t end turn  r play rest  x drop  b next timeline"
 
 
@@ -45,22 +59,22 @@ class Debugger(App[None]):
     #status { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "move(1)", "call", key_display="j/k"),
-        Binding("k", "move(-1)", show=False),
-        Binding("J", "move_turn(1)", "turn", key_display="J/K"),
-        Binding("K", "move_turn(-1)", show=False),
-        Binding("d", "diverge", "diverge"),
+        Binding("j", "go('next call')", "call", key_display="j/k"),
+        Binding("k", "go('previous call')", show=False),
+        Binding("J", "go('next turn')", "turn", key_display="J/K"),
+        Binding("K", "go('previous turn')", show=False),
+        Binding("d", "go('divergence')", "diverge"),
         Binding("slash", "search", "search", key_display="/"),
-        Binding("n", "search_on(1)", "match", key_display="n/N"),
-        Binding("N", "search_on(-1)", show=False),
+        Binding("n", "go('next match')", "match", key_display="n/N"),
+        Binding("N", "go('previous match')", show=False),
         *(Binding(str(i), f"view({name!r})", show=False) for i, name in enumerate(_VIEWS, 1)),
         Binding("v", "next_view", "view"),
         Binding("e", "edit", show=False),
         Binding("c", "call", show=False),
-        Binding("t", "end_turn", show=False),
-        Binding("r", "play_rest", show=False),
-        Binding("x", "drop", show=False),
-        Binding("b", "switch", show=False),
+        Binding("t", "go('end of turn')", show=False),
+        Binding("r", "go('rest')", show=False),
+        Binding("x", "go('out of branch')", show=False),
+        Binding("b", "go('next timeline')", show=False),
         Binding("question_mark", "help", "help", key_display="?"),
         Binding("q,ctrl+c", "quit", "quit", key_display="q"),
     ]
@@ -95,27 +109,13 @@ class Debugger(App[None]):
         self.stepper.cursor = event.option_index
         self._draw_moment()
 
-    def action_move(self, by: int) -> None:
-        """Go to the next call, or the one before."""
-        self.stepper.move(by)
-        self._draw()
-
-    def action_move_turn(self, by: int) -> None:
-        """Go to the next turn, or the one before."""
-        self.stepper.move_turn(by)
-        self._draw()
-
-    def action_diverge(self) -> None:
-        """Go to where the timeline leaves the ground truth."""
-        self._draw(self.stepper.go_to_divergence())
+    def action_go(self, where: str) -> None:
+        """Go elsewhere, as one of ``_WAYS``."""
+        self._draw(_WAYS[where](self.stepper) or "")
 
     def action_search(self) -> None:
         """Ask for a text and go to it."""
         self._ask(Prompt("search"), self.stepper.search)
-
-    def action_search_on(self, by: int) -> None:
-        """Go to the next match, or the one before."""
-        self._draw(self.stepper.search_on(by))
 
     def action_view(self, name: str) -> None:
         """Show another view."""
@@ -143,23 +143,6 @@ class Debugger(App[None]):
     def action_call(self) -> None:
         """Ask for a call and make it in a branch."""
         self._ask_call("call after this moment", "", self.stepper.call)
-
-    def action_end_turn(self) -> None:
-        """Make no more calls in this turn, in a branch."""
-        self._draw(self.stepper.end_turn())
-
-    def action_play_rest(self) -> None:
-        """Go on with what the timeline that the branch left did next."""
-        self._draw(self.stepper.play_rest())
-
-    def action_drop(self) -> None:
-        """Drop the branch."""
-        self._draw(self.stepper.drop())
-
-    def action_switch(self) -> None:
-        """Show the next timeline."""
-        self.stepper.switch()
-        self._draw()
 
     def action_help(self) -> None:
         """Show the keys."""
