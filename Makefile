@@ -20,7 +20,7 @@ BUILD := $(wildcard configs/packaging/*.py)
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup dev eval replay debug test test-all test-browser test-adapters check conformance bench bench-compare profile soak bench-live lock clean
+.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters check conformance bench bench-compare profile soak bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -62,6 +62,9 @@ test-all: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the whole test sui
 
 test-browser: $(VENV)/.dev $(VENV)/.browser ## Test the HTML report in Chromium: [CHROMIUM=/usr/bin/chromium]
 	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)
+
+pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, in Chromium: [CHROMIUM=/usr/bin/chromium]
+	@$(VENV)/bin/python -m tests.pictures
 
 test-adapters: $(ADAPTERS_VENV)/.adapters ## Test the adapters to other libraries with those libraries
 	@$(ADAPTERS_VENV)/bin/python -m pytest tests/adapters $(ARGS)

@@ -51,7 +51,9 @@ def expected(one: Prepared) -> tuple[list[tuple[str, bool]], str]:
     return results, one.truth[-1].snapshot.digest()
 
 
-@pytest.mark.parametrize("category", MULTI_TURN)
+@pytest.mark.parametrize(
+    "category", [MULTI_TURN[0], *(pytest.param(c, marks=pytest.mark.slow) for c in MULTI_TURN[1:])]
+)
 def test_in_one_process(category: Category) -> None:
     async def through_mcp(session: Session, one: Prepared) -> tuple[list[tuple[str, bool]], str]:
         served = Served(session, 0.0)

@@ -1,0 +1,127 @@
+"""The pictures in the README: ``make pictures`` takes them of the report and of the debugger.
+
+What they show is a made-up run on our own data: the ground truth as a model would have written it,
+with a mistake in some turns, the same ones every time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from zlib import crc32
+
+from playwright.sync_api import Browser, sync_playwright
+
+from trajectories.dataset import load_embedded
+from trajectories.schema import MULTI_TURN, Trajectory
+from trajectories.validation import to_json
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
+DEBUGGED = "base_vehicle_winter_morning"
+KEYS = "d,2"
+"""To where it leaves the ground truth, and the state there."""
+TURNWISE = [sys.executable, "-m", "runner.cli"]
+WINDOW = {"width": 1200, "height": 760}
+TERMINAL = {"COLUMNS": "112", "LINES": "30", "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+ONE_IN = 11
+"""A mistake is made in one of so many turns."""
+
+
+def calls_of(place: str, truth: list[str]) -> list[str]:
+    """Return the calls that are made instead of those of the ground truth.
+
+    Args:
+        place: Trajectory and turn; decides what goes wrong, if anything.
+        truth: Calls of the ground truth.
+    """
+    number = crc32(place.encode())
+    if not truth or number % ONE_IN:
+        return truth
+    kinds = {
+        0: truth[:-1],
+        1: [re.sub(r"=(\d+)", lambda found: f"={int(found[1]) + 1}", text) for text in truth],
+        2: [],
+        3: [*truth, truth[-1]],
+    }
+    return kinds[number // ONE_IN % len(kinds)]
+
+
+def recorded(trajectory: Trajectory) -> dict[str, object]:
+    """Return a line of a result file."""
+    steps = [
+        [f"[{', '.join(calls)}]", "Done."] if calls else ["Which one do you mean?"]
+        for number, turn in enumerate(trajectory.turns)
+        for calls in [calls_of(f"{trajectory.id}/{number}", list(turn.ground_truth))]
+    ]
+    return {"id": trajectory.id, "result": steps}
+
+
+def in_a_terminal(command: list[str]) -> None:
+    """Run a command that asks for a terminal; what it draws there is thrown away."""
+    process, terminal = pty.fork()
+    if not process:
+        os.execv(command[0], command)
+    # On Linux a terminal whose program has ended cannot be read.
+    with suppress(OSError):
+        while os.read(terminal, 1 << 16):
+            pass
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    assert status == 0, f"{command} ends with status {status}"
+
+
+def picture_debugger(run: list[str], folder: Path) -> None:
+    """Take the debugger's picture, by the means that its library has for it."""
+    os.environ |= {
+        **TERMINAL,
+        "TEXTUAL_SCREENSHOT": "1",
+        "TEXTUAL_SCREENSHOT_LOCATION": str(folder),
+        "TEXTUAL_SCREENSHOT_FILENAME": "debugger.svg",
+        "TEXTUAL_PRESS": KEYS,
+    }
+    in_a_terminal([*TURNWISE, "debug", DEBUGGED, "--run", *run])
+
+
+def picture_report(run: list[str], folder: Path, browser: Browser) -> None:
+    """Take the report's picture, as it opens."""
+    page = folder / "report.html"
+    subprocess.run([*TURNWISE, "report", *run, "--output", str(page)], check=True)
+    seen = browser.new_page(viewport=WINDOW)
+    seen.goto(page.as_uri())
+    seen.wait_for_selector("h1")
+    seen.screenshot(path=folder / "report.png")
+
+
+def main() -> None:
+    """Take both pictures and put them where the README shows them from."""
+    chromium = (
+        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    )
+    assert chromium, "there is no Chromium here; say where: CHROMIUM=path"
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        # Names without a folder, for the report shows them.
+        os.chdir(folder)
+        entries = load_embedded(list(MULTI_TURN)).trajectories.values()
+        path, data = Path("made_up_model.jsonl"), Path("scenarios.jsonl")
+        path.write_text("".join(f"{json.dumps(recorded(entry))}\n" for entry in entries))
+        data.write_text("".join(f"{json.dumps(to_json(entry))}\n" for entry in entries))
+        run = [str(path), "--dataset", str(data)]
+        picture_debugger(run, folder)
+        picture_report(
+            run, folder, playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        )
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        for picture in ("debugger.svg", "report.png"):
+            shutil.copy(folder / picture, FOLDER / picture)
+
+
+if __name__ == "__main__":
+    main()
