@@ -254,6 +254,7 @@ def test_providers() -> None:
     assert not is_provider("meta-llama")
 
 
+@pytest.mark.slow
 def test_loading_it_asks_the_network_for_nothing_and_says_nothing() -> None:
     code = (
         "import socket\n"

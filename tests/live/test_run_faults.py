@@ -217,9 +217,9 @@ def test_trouble_that_passes_leaves_no_trace_but_the_attempts(
     ("manner", "number"),
     [
         ("answers", signal.SIGINT),
-        ("hang", signal.SIGINT),
-        ("429", signal.SIGINT),
-        ("answers", signal.SIGTERM),
+        pytest.param("hang", signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param("429", signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param("answers", signal.SIGTERM, marks=pytest.mark.slow),
     ],
 )
 def test_an_interrupted_run_ends_and_can_go_on(

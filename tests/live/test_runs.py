@@ -49,7 +49,9 @@ KILLS = 50
 
 
 # A server for one category, since several ask the same and it could not always tell them apart.
-@pytest.mark.parametrize("category", list(MULTI_TURN))
+@pytest.mark.parametrize(
+    "category", [MULTI_TURN[0], *(pytest.param(c, marks=pytest.mark.slow) for c in MULTI_TURN[1:])]
+)
 # Prompting takes longer; a part of the data has to do.
 @pytest.mark.parametrize(("mode", "part"), [("fc", ()), ("prompt", ("--sample", "36"))])
 def test_the_ground_truth_passes_all(

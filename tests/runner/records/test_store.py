@@ -353,6 +353,7 @@ def without_timing(folder):
     return episodes
 
 
+@pytest.mark.slow
 def test_killed_fifty_times_a_run_ends_up_as_if_undisturbed(tmp_path):
     chance, disturbed, total = Random(3), tmp_path / "disturbed", 400
     episodes = disturbed / "episodes.jsonl"
