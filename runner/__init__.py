@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from runner.episodes.episode import Episode
     from runner.records.store import read_run
     from runner.rollouts.env import RolloutEnv
+    from runner.rollouts.evaluate import Evaluation, evaluate
     from trajectories.dataset import Dataset
     from trajectories.errors import DataError
     from trajectories.schema import Category, Trajectory, Turn
@@ -38,6 +39,7 @@ __all__ = [
     "Dataset",
     "Difference",
     "Episode",
+    "Evaluation",
     "InvalidArgument",
     "NotFound",
     "Profile",
@@ -52,6 +54,7 @@ __all__ = [
     "Turn",
     "Verdict",
     "__version__",
+    "evaluate",
     "load_dataset",
     "parse_call",
     "read_run",
@@ -76,6 +79,7 @@ _IN = {
     "runner.episodes.episode": "Episode",
     "runner.records.store": "read_run",
     "runner.rollouts.env": "RolloutEnv",
+    "runner.rollouts.evaluate": "Evaluation evaluate",
 }
 _MODULES = {name: module for module, names in _IN.items() for name in names.split()}
 

@@ -40,6 +40,8 @@ ALLOWED = {
     ("envs/backends/vehicle_control.py", "getattr"): "reads fields that the module itself names",
     ("runner/__init__.py", "getattr"): "takes a name of its own list out of the module it is in",
     ("runner/__init__.py", "import_module"): "loads the module of a name out of a list of its own",
+    ("runner/models/agent.py", "getattr"): "finds the user's own agent, which he named",
+    ("runner/models/agent.py", "import_module"): "imports the user's own agent, which he named",
     ("runner/cli.py", "import_module"): "loads the module of a command out of a list of its own",
     ("runner/data/fetch.py", "subprocess"): "starts the package installer to download the data",
 }

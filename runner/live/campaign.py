@@ -13,7 +13,7 @@ from envs.errors import BackendFault
 from runner.live.engine import Engine
 from runner.live.loop import Ask, LiveRun, run_live
 from runner.live.settings import Settings
-from runner.models.base import ModelError
+from runner.models.base import AgentError, ModelError
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
 from runner.models.tools import toolbox_of
@@ -132,7 +132,9 @@ class Campaign:
                 ask,
             )
         except (ModelError, BackendFault, CannotJudge) as error:
-            return {**about, "outcome": "error", "verdict": None, "error": str(error)}
+            raised = error.traceback if isinstance(error, AgentError) else None
+            about |= {"outcome": "error", "verdict": None, "error": str(error)}
+            return about if raised is None else {**about, "traceback": raised}
         return {**about, **self._record(run)}
 
     def _record(self, run: LiveRun) -> Record:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from runner.live.campaign import Campaign, Job, Keeps, Plan, jobs_of
 from runner.live.engine import Budget, Engine, Limits, Spent
 from runner.live.settings import Settings
+from runner.models.agent import AgentModel
 from runner.models.base import Model, Request, ToolList, TransientError
 from runner.records.store import Record, RunStore
 from trajectories.schema import Trajectory
@@ -103,6 +104,9 @@ async def preflight(plan: Plan, connect: Connect) -> None:
         ModelError: The model cannot be used; the message says what to do.
     """
     model = connect(plan)
+    if isinstance(model, AgentModel):
+        # It is here, and no question but the trajectories' is for it.
+        return await model.close()
     try:
         await _probe(model, plan.settings)
     finally:

@@ -37,6 +37,8 @@ class Request(NamedTuple):
     """The whole conversation so far."""
     tools: ToolList | None
     """What may be called; None for a prompting model."""
+    conversation: object = None
+    """Whose request it is, for a client that keeps something for as long as that lasts."""
 
 
 class ToolCall(NamedTuple):
@@ -155,3 +157,16 @@ class RequestError(ModelError):
 
 class FatalError(ModelError):
     """No request will work: wrong key, unknown model, no tool support, broken certificate."""
+
+
+class AgentError(ModelError):
+    """The user's own agent gave no answer.
+
+    Args:
+        message: What happened.
+        traceback: Of what it raised, or None.
+    """
+
+    def __init__(self, message: str, traceback: str | None = None) -> None:
+        super().__init__(message)
+        self.traceback = traceback

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envs.lazy import lazily
+from runner.models.agent import PREFIX, connect_agent
 from runner.models.base import USUAL, FatalError, Model, Price, RequestOptions
 from trajectories.errors import DataError
 
@@ -32,8 +33,9 @@ def connect(name: str, options: RequestOptions = USUAL) -> Model:
     """Return a client for a model.
 
     Args:
-        name: ``provider/model`` for a provider that litellm knows. Anything else, or any name if
-            there is a base URL, is for an OpenAI-compatible server.
+        name: ``python:module:function`` for an agent of the user's own, ``provider/model`` for a
+            provider that litellm knows. Anything else, or any name if there is a base URL, is for
+            an OpenAI-compatible server.
         options: With how it is asked; the server gets the name as it is, slashes and all. Without
             a base URL there is ``OPENAI_BASE_URL``, and then OpenAI itself.
 
@@ -52,6 +54,8 @@ def connect(name: str, options: RequestOptions = USUAL) -> Model:
 
 
 def _client(name: str, options: RequestOptions) -> Model:
+    if name.startswith(PREFIX):
+        return connect_agent(name, options)
     server = options.base_url or os.environ.get("OPENAI_BASE_URL") or f"https://{_OPENAI_HOST}/v1"
     at_openai = _OPENAI_HOST in server
     provider, slash, _ = name.partition("/")

@@ -50,7 +50,7 @@ class Conversation(ABC):
 
     def request(self) -> Request:
         """Return the next request."""
-        return Request(self.messages, self.tools)
+        return Request(self.messages, self.tools, self)
 
     def fork(self) -> Self:
         """Return an independent copy; messages are never edited, so the copy shares them."""

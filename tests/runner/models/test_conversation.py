@@ -165,7 +165,7 @@ def test_a_conversation_only_grows(kind):
 def test_a_request_is_the_conversation_so_far_with_its_tools(kind):
     chat = begin(kind)
     turn(chat, "Hello.")
-    assert chat.request() == (chat.messages, chat.tools)
+    assert chat.request() == (chat.messages, chat.tools, chat)
     assert (chat.tools is None) == (kind is Prompting)
 
 

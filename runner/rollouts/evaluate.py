@@ -1,0 +1,192 @@
+"""An agent of the user's own on a data set: what ``turnwise eval`` does, from Python."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from checkers.profile import Profile
+from runner.data import choose
+from runner.data.load import load_dataset, profile_for
+from runner.episodes.episode import STEP_LIMIT
+from runner.live.campaign import Plan
+from runner.live.conduct import Ending, conduct, open_jobs, secrets_of
+from runner.live.meter import Meter
+from runner.live.settings import Settings
+from runner.models.agent import PREFIX, Agent, AgentModel, maker
+from runner.models.prompting import read_prompts
+from runner.records.store import Record, RunStore, default_folder, read_run
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+
+
+class Evaluation(NamedTuple):
+    """What a run of an agent came to; its folder is that of any other run."""
+
+    folder: Path
+    """Where the run is, for ``turnwise table``, ``report``, ``replay``, ``compare`` and others."""
+    episodes: int
+    """Episodes that are done: entries times trials, where nothing stopped the run."""
+    passed: int
+    """Those that passed."""
+    errors: int
+    """Those that have no verdict, because the agent raised something or gave no message."""
+    stopped: str | None
+    """Why the run ended before all was done, or None."""
+
+    def __repr__(self) -> str:
+        """Return the run in one line."""
+        stopped = f", {self.stopped}" if self.stopped else ""
+        share = f"{self.passed} of {self.episodes} passed, {self.errors} errors"
+        return f"Evaluation({share}{stopped}; {self.folder})"
+
+    @property
+    def accuracy(self) -> float:
+        """The share of episodes that passed, from 0 to 1; errors count among those that did not."""
+        return self.passed / self.episodes if self.episodes else 0.0
+
+    def records(self) -> Iterator[Record]:
+        """Yield what was recorded of every episode."""
+        return read_run(self.folder).episodes()
+
+
+def evaluate(
+    agent: Agent | type[Any] | None = None,
+    dataset: str | Path | Dataset | None = None,
+    *,
+    agent_factory: Callable[[], Agent] | None = None,
+    name: str | None = None,
+    categories: str | Sequence[str] | None = None,
+    ids: Sequence[str] | None = None,
+    limit: int | None = None,
+    trials: int = 1,
+    profile: Profile | str | None = None,
+    run_dir: str | Path | None = None,
+    concurrency: int = 16,
+    resume: bool = False,
+) -> Evaluation:
+    """Let an agent do the trajectories of a data set, judge it, and keep the run in a folder.
+
+    What the agent raises is an error of that episode, with its traceback in the record.
+
+    Args:
+        agent: ``agent(messages, tools)`` gives the assistant message: all three as in OpenAI's
+            chat completions. A coroutine function, or a function, which is called in threads. A
+            class is called without arguments and makes a fresh agent for every episode.
+        dataset: As for ``load_dataset``, as are ``categories``.
+        agent_factory: Instead of ``agent``: makes a fresh agent for every episode.
+        name: What to call the agent in tables; by default where it is defined.
+        categories: Which of them.
+        ids: Only these trajectories, of which only the first ``limit``.
+        limit: How many.
+        trials: Episodes per trajectory.
+        profile: How to execute and judge: one, or its name; by default what suits the data.
+        run_dir: Where to keep the run; by default a new folder in ``runs``.
+        concurrency: Episodes at once.
+        resume: Whether to go on with the run in ``run_dir``.
+
+    Raises:
+        DataError: An argument, or the folder, cannot be used.
+    """
+    make = _maker(agent, agent_factory)
+    _check(trials, concurrency, run_dir, resume)
+    data = load_dataset(dataset, categories=categories)
+    some = choose.part(list(data.trajectories.values()), _listed(ids), limit, None, 0)
+    choose.require_languages(some)
+    model = name or PREFIX + _place(agent or agent_factory)
+    settings = Settings(concurrency=concurrency)
+    judged = profile if isinstance(profile, Profile) else profile_for(data, profile)
+    plan = Plan(model, data, judged, STEP_LIMIT, settings, read_prompts())
+    chosen = {"category": _listed(categories), "ids": _listed(ids), "limit": limit}
+    selection = {**chosen, "sample": None, "sample_seed": None, "trials": trials}
+    folder = Path(run_dir) if run_dir else default_folder(model, datetime.now())
+    with _store(folder, plan, selection, resumes=resume) as store:
+        jobs = open_jobs(store, some, trials, None)
+        meter = Meter(len(jobs), sys.stderr, time.monotonic)
+        ending = _run(conduct(plan, store, jobs, lambda _: AgentModel(make), meter.count))
+        outcomes = [done.outcome for done in store.done.values()]
+    counts = len(outcomes), outcomes.count("passed"), outcomes.count("error")
+    return Evaluation(folder, *counts, ending.stop_reason)
+
+
+def _check(trials: int, concurrency: int, run_dir: object, resume: bool) -> None:
+    if trials < 1 or concurrency < 1:
+        raise DataError("trials, concurrency", "must be at least 1")
+    if resume and run_dir is None:
+        raise DataError("resume", "needs run_dir, the folder of the run")
+
+
+def _maker(
+    agent: Agent | type[Any] | None, agent_factory: Callable[[], Agent] | None
+) -> Callable[[], Agent]:
+    """Return what makes the agent of an episode.
+
+    Raises:
+        DataError: There is no agent, or there are two.
+    """
+    if (agent is None) == (agent_factory is None) or not callable(agent or agent_factory):
+        raise DataError("agent", "give a function of messages and tools, or an agent_factory")
+    if agent_factory is not None:
+        return agent_factory
+    assert agent is not None
+    return maker(agent)
+
+
+def _store(folder: Path, plan: Plan, selection: dict[str, Any], *, resumes: bool) -> RunStore:
+    created = datetime.now().isoformat(timespec="seconds")
+    return (RunStore.resume if resumes else RunStore.create)(
+        folder,
+        plan.definition(selection),
+        note={"created": created, "command": ["turnwise.evaluate"]},
+        secrets=secrets_of(plan.settings, os.environ),
+    )
+
+
+def _place(agent: Any) -> str:
+    """Return where an agent is defined, as ``--model python:`` has it."""
+    named = agent if hasattr(agent, "__qualname__") else type(agent)
+    return f"{named.__module__}:{named.__qualname__}"
+
+
+def _listed(names: str | Sequence[str] | None) -> str | None:
+    return names if names is None or isinstance(names, str) else ",".join(names)
+
+
+def _run(coroutine: Coroutine[Any, Any, Ending]) -> Ending:
+    """Run a coroutine to its end, beside a loop that runs already where there is one."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    # A notebook has a loop in this very thread, which waits until we are done.
+    runner = asyncio.Runner()
+    ended: list[Ending | BaseException] = []
+
+    def run() -> None:
+        try:
+            with runner:
+                ended.append(runner.run(coroutine))
+        except BaseException as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=run, name="turnwise.evaluate")
+    loop = runner.get_loop()
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        for task in asyncio.all_tasks(loop):
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    end = ended[-1]
+    if isinstance(end, BaseException):
+        raise end
+    return end

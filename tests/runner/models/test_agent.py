@@ -1,0 +1,238 @@
+"""Agents of the user's own: what they are given, what they may return, and what they may raise."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+
+import pytest
+
+from runner.models.agent import AgentModel, agent_named, maker
+from runner.models.base import AgentError, Request, RequestOptions, ToolList
+from runner.models.connect import connect
+from trajectories.errors import DataError
+
+TOOLS = ToolList([{"type": "function", "function": {"name": "add"}}])
+CALL = {"id": "1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+
+
+class Course:
+    """Stands for a conversation."""
+
+
+def ask(agent, *requests, timeout=None):
+    """Put requests to an agent, as one client."""
+
+    async def asked():
+        model = AgentModel(maker(agent), timeout)
+        try:
+            return [await model.ask(request) for request in requests]
+        finally:
+            await model.close()
+
+    return asyncio.run(asked())
+
+
+def request(said="Hello.", course=None):
+    return Request([{"role": "user", "content": said}], TOOLS, course or Course())
+
+
+def test_it_is_given_messages_and_tools_and_may_change_them():
+    seen = []
+
+    def agent(messages, tools):
+        seen.append((messages[0]["content"], tools[0]["function"]["name"]))
+        messages.clear()
+        tools[0].clear()
+        return {"role": "assistant", "content": "Hi.", "tool_calls": None}
+
+    asked = request()
+    assert [reply.text for reply in ask(agent, asked, asked)] == ["Hi.", "Hi."]
+    assert seen == [("Hello.", "add")] * 2
+
+
+class Coroutine:
+    async def __call__(self, messages, tools):
+        await asyncio.sleep(0)
+        return {"tool_calls": [CALL]}
+
+
+class Dumped:
+    def model_dump(self):
+        return {"role": "assistant", "content": None, "tool_calls": (CALL,), "refusal": None}
+
+
+async def coroutine_function(messages, tools):
+    return {"tool_calls": [CALL]}
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        coroutine_function,
+        Coroutine,
+        Coroutine(),
+        lambda messages, tools: coroutine_function(messages, tools),
+        lambda messages, tools: Dumped(),
+    ],
+)
+def test_calls_come_from_agents_of_every_kind(agent):
+    [reply] = ask(agent, request())
+    [call] = reply.tool_calls
+    assert (call.id, call.name, call.arguments) == ("1", "add", '{"a": 1}')
+    assert reply.latency > 0
+
+
+def test_a_text_is_a_message():
+    assert ask(lambda messages, tools: "Done.", request())[0].text == "Done."
+
+
+def test_a_class_makes_an_agent_per_episode():
+    class Counting:
+        def __init__(self):
+            self.asked = 0
+
+        def __call__(self, messages, tools):
+            self.asked += 1
+            return str(self.asked)
+
+    one, other = Course(), Course()
+    requests = [request(course=course) for course in (one, other, one, one)]
+    assert [reply.text for reply in ask(Counting, *requests)] == ["1", "1", "2", "3"]
+
+
+def test_slow_functions_are_asked_at_once():
+    together = threading.Barrier(8, timeout=30)
+
+    def agent(messages, tools):
+        together.wait()
+        return "Done."
+
+    async def asked():
+        model = AgentModel(maker(agent))
+        return await asyncio.gather(*(model.ask(request()) for _ in range(8)))
+
+    assert len(asyncio.run(asked())) == 8
+
+
+def failing(messages, tools):
+    raise KeyError("no such\nthing")
+
+
+async def failing_later(messages, tools):
+    failing(messages, tools)
+
+
+class CannotBeMade:
+    def __init__(self):
+        failing(None, None)
+
+
+@pytest.mark.parametrize("agent", [failing, failing_later, CannotBeMade])
+def test_what_it_raises_is_kept_with_the_place(agent):
+    with pytest.raises(AgentError, match=r"^the agent raised KeyError: 'no such\\nthing'$") as info:
+        ask(agent, request())
+    lines = info.value.traceback.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert "test_agent.py" in lines[1]
+    assert "raise KeyError" in info.value.traceback
+    assert lines[-1].startswith("KeyError")
+
+
+def test_leaving_the_program_does_not_leave_it():
+    with pytest.raises(AgentError, match="SystemExit: 3"):
+        ask(lambda messages, tools: sys.exit(3), request())
+
+
+def test_it_may_take_too_long():
+    async def agent(messages, tools):
+        await asyncio.Event().wait()
+
+    with pytest.raises(AgentError, match=r"took longer than 0.01 seconds"):
+        ask(agent, request(), timeout=0.01)
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (None, "a value of the type NoneType"),
+        (3, "a value of the type int"),
+        ({}, "a dict with neither content nor tool_calls"),
+        ({"role": "user", "content": "x"}, "a message of the role 'user'"),
+        ({"content": 3}, "content of the type int"),
+        ({"tool_calls": "add()"}, "tool_calls of the type str"),
+        ({"tool_calls": [{"name": "add"}]}, "a tool call without a function's name"),
+        ({"tool_calls": ["add"]}, "a tool call without a function's name"),
+        (
+            {"tool_calls": [{"function": {"name": "add", "arguments": {1, 2}}}]},
+            "what cannot be written as JSON",
+        ),
+    ],
+)
+def test_what_is_no_message_is_an_error_of_one_line(answer, problem):
+    with pytest.raises(AgentError) as info:
+        ask(lambda messages, tools: answer, request())
+    said = str(info.value)
+    assert said.startswith(f"the agent returned {problem}")
+    assert "an assistant message was expected: a text, or a dict such as {'role'" in said
+    assert "\n" not in said
+    assert info.value.traceback is None
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Go to a folder with an agent in it."""
+    (tmp_path / "own_agents").mkdir()
+    (tmp_path / "own_agents" / "__init__.py").touch()
+    (tmp_path / "own_agents" / "first.py").write_text(
+        "from own_agents import helper\ndef answer(messages, tools): return helper.TEXT\nX = 3\n"
+        "class Kind:\n    def other(self, messages, tools): return 'x'\n"
+    )
+    (tmp_path / "own_agents" / "helper.py").write_text("TEXT = 'Hi.'\n")
+    (tmp_path / "own_agents" / "broken.py").write_text("raise ValueError('not yet')\n")
+    monkeypatch.chdir(tmp_path)
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] == "own_agents"]:
+        del sys.modules[name]
+
+
+@pytest.mark.usefixtures("own")
+def test_an_agent_is_imported_from_the_current_folder():
+    path = list(sys.path)
+    agent = agent_named("python:own_agents.first:answer")()
+    assert ask(agent, request())[0].text == "Hi."
+    assert sys.path == path
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("python:own_agents.first", "is not python:package.module:function"),
+        ("python:own_agents/first.py:answer", "is not python:package.module:function"),
+        ("python:own_agents.second:answer", "own_agents.second cannot be imported: ModuleNotFound"),
+        ("python:own_agents.broken:x", "own_agents.broken cannot be imported: ValueError: not yet"),
+        ("python:own_agents.first:anser", "own_agents.first has no anser; did you mean answer?"),
+        ("python:own_agents.first:X", "X of own_agents.first is no function"),
+    ],
+)
+def test_an_agent_that_is_not_there(name, problem):
+    with pytest.raises(DataError) as info:
+        connect(name)
+    assert str(info.value).startswith("--model: ")
+    assert problem in str(info.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "flag"),
+    [
+        (RequestOptions(base_url="http://x"), "--base-url"),
+        (RequestOptions(sampling={"top_p": 1.0}), "--top-p"),
+        (RequestOptions(extra_headers={"a": "b"}), "--header"),
+        (RequestOptions(extra_body={"a": 1}), "--body"),
+    ],
+)
+def test_what_a_server_is_told_is_not_for_agents(options, flag):
+    with pytest.raises(DataError, match=f"^{flag}: is for a server; python:a:b is your own code"):
+        connect("python:a:b", options)
