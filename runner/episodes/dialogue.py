@@ -7,6 +7,7 @@ their own way, and hand the answers back.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple, Self
 
 from checkers.profile import Mode, Profile
@@ -109,14 +110,11 @@ class Dialogue:
 
     def fork(self) -> Self:
         """Return an independent copy: nothing done to one is seen by the other."""
-        copy = object.__new__(type(self))
-        copy.episode = self.episode.fork()
-        copy.conversation = self.conversation.fork()
-        copy.result = [steps.copy() for steps in self.result]
-        copy.mode = self.mode
-        copy._prepared = self._prepared
-        copy._format = self._format
-        return copy
+        forked = copy(self)
+        forked.episode = self.episode.fork()
+        forked.conversation = self.conversation.fork()
+        forked.result = [steps.copy() for steps in self.result]
+        return forked
 
     def _read(self, reply: Reply) -> Taken:
         step = self.conversation.read(reply)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, Literal, NamedTuple, Self
 
 from checkers.replies.decoding import Step
@@ -54,10 +55,9 @@ class Conversation(ABC):
 
     def fork(self) -> Self:
         """Return an independent copy; messages are never edited, so the copy shares them."""
-        copy = object.__new__(type(self))
-        copy.__dict__.update(self.__dict__)
-        copy.messages = self.messages.copy()
-        return copy
+        forked = copy(self)
+        forked.messages = self.messages.copy()
+        return forked
 
     @abstractmethod
     def start_turn(
@@ -103,9 +103,9 @@ class FunctionCalling(Conversation):
 
     def fork(self) -> Self:
         """Return an independent copy."""
-        copy = super().fork()
-        copy._ids = self._ids.copy()
-        return copy
+        forked = super().fork()
+        forked._ids = self._ids.copy()
+        return forked
 
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
@@ -166,9 +166,6 @@ class FunctionCalling(Conversation):
 
 class Prompting(Conversation):
     """The chat with a model that writes its calls as text."""
-
-    def __init__(self, style: Style) -> None:
-        super().__init__(style)
 
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
