@@ -24,7 +24,7 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
 
 
-class Answer(NamedTuple):
+class WebAnswer(NamedTuple):
     """What a web service answered."""
 
     status: int
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
     """The parsed JSON, or the text where it is none."""
 
 
-Getter = Callable[[str, Mapping[str, str]], Answer]
+Getter = Callable[[str, Mapping[str, str]], WebAnswer]
 """Asks for a URL with headers; raises ToolError where there is no answer."""
 
 
@@ -87,10 +87,10 @@ class RestClient(Backend):
             raise Refused(f"The service answers with status {status}: {brief(body, 500)}")
         return {"status": status, "body": body}
 
-    def _recorded(self, address: str, headers: Mapping[str, str]) -> Answer:
+    def _recorded(self, address: str, headers: Mapping[str, str]) -> WebAnswer:
         if address not in self.answers:
             raise NotFound(f"Nothing answers at {address[:200]}.")
-        return Answer(200, self.answers[address])
+        return WebAnswer(200, self.answers[address])
 
 
 def full_url(url: str, params: Mapping[str, str | int | float | bool]) -> str:

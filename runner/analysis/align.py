@@ -38,7 +38,7 @@ class Column(NamedTuple):
         return f"{word}: {verdict.turns_passed} of {verdict.turns} turns{cause}"
 
 
-class Row(NamedTuple):
+class AlignedRow(NamedTuple):
     """One step of all runs."""
 
     turn: int
@@ -62,7 +62,7 @@ class AlignedTurn(NamedTuple):
     truth: TracedTurn
     reached: tuple[TracedTurn | None, ...]
     """Per run; None where it did not come so far."""
-    rows: tuple[Row, ...]
+    rows: tuple[AlignedRow, ...]
 
 
 class SideBySide(NamedTuple):
@@ -71,13 +71,13 @@ class SideBySide(NamedTuple):
     columns: tuple[Column, ...]
     turns: tuple[AlignedTurn, ...]
 
-    def parting(self, one: int, other: int) -> Row | None:
+    def parting(self, one: int, other: int) -> AlignedRow | None:
         """Return the first step in which two runs are not the same, or None."""
         rows = (row for turn in self.turns for row in turn.rows)
         return next((row for row in rows if not row.agree(one, other)), None)
 
     @property
-    def first_parting(self) -> Row | None:
+    def first_parting(self) -> AlignedRow | None:
         """The first step that is not the same in all runs, or None."""
         found = filter(None, (self.parting(0, other) for other in range(1, len(self.columns))))
         return min(found, key=lambda row: row[:2], default=None)
@@ -94,7 +94,7 @@ def align(columns: Sequence[Column]) -> SideBySide:
     for number, asked in enumerate(prepared.trajectory.turns):
         reached = tuple([_turn(column, number) for column in columns])
         steps = zip_longest(*[turn.steps if turn else () for turn in reached])
-        rows = [Row(number, step, cells) for step, cells in enumerate(steps)]
+        rows = [AlignedRow(number, step, cells) for step, cells in enumerate(steps)]
         turns.append(AlignedTurn(number, asked, truth.turns[number], reached, tuple(rows)))
     return SideBySide(tuple(columns), tuple(turns))
 
@@ -167,11 +167,11 @@ def _parting_lines(alignment: SideBySide) -> Iterator[Line]:
             yield Line(f"A and {letter} part in turn {row.turn}, step {row.step}", "bad")
 
 
-def _agreed(row: Row) -> bool:
+def _agreed(row: AlignedRow) -> bool:
     return all(row.agree(0, other) for other in range(1, len(row.cells)))
 
 
-def _row_lines(row: Row, width: int, *, parts: bool) -> Iterator[Line]:
+def _row_lines(row: AlignedRow, width: int, *, parts: bool) -> Iterator[Line]:
     label = f"{'>' if parts else ' '} step {row.step}"
     texts = [_texts(cell) for cell in (row.cells[:1] if _agreed(row) else row.cells)]
     if len(texts) > 1 and all(text == texts[0] for text in texts):
@@ -230,7 +230,7 @@ def _column_json(column: Column) -> dict[str, Any]:
     }
 
 
-def _place(row: Row | None) -> dict[str, int] | None:
+def _place(row: AlignedRow | None) -> dict[str, int] | None:
     return row and {"turn": row.turn, "step": row.step}
 
 

@@ -73,7 +73,7 @@ class CauseCount(NamedTuple):
     p_value: float
 
 
-class Comparison(NamedTuple):
+class RunComparison(NamedTuple):
     """Two runs over the same entries."""
 
     runs: tuple[RunSource, RunSource]
@@ -126,7 +126,7 @@ def compare_runs(
     dataset: Dataset,
     profile: Profile,
     step_limits: tuple[int, int],
-) -> Comparison:
+) -> RunComparison:
     """Execute what two runs have in common once more, and compare what became of it.
 
     Args:
@@ -153,7 +153,7 @@ def compare_runs(
         len(second.keys() - first.keys()),
         len(common) - len(entries),
     )
-    return Comparison(
+    return RunComparison(
         runs,
         dataset,
         profile,

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 from checkers.statistics import POWER, RunDifference
-from runner.analysis.comparison import Compared, Comparison
+from runner.analysis.comparison import Compared, RunComparison
 from runner.show.table import table
 from runner.show.terminal import Line, clipped
 
 _WIDTH = 160
 
 
-def lines(comparison: Comparison) -> Iterator[Line]:
+def lines(comparison: RunComparison) -> Iterator[Line]:
     """Yield the lines that show a comparison; what it comes to is the last of them."""
     yield from _heading(comparison)
     yield from _flips("A passes more often than B", comparison.lost)
@@ -27,7 +27,7 @@ def lines(comparison: Comparison) -> Iterator[Line]:
     yield from conclusion(comparison)
 
 
-def conclusion(comparison: Comparison) -> Iterator[Line]:
+def conclusion(comparison: RunComparison) -> Iterator[Line]:
     """Yield what a comparison comes to: which run is better, how sure that is, what would tell."""
     overall = comparison.overall
     yield Line(_finding(overall), "strong")
@@ -36,7 +36,7 @@ def conclusion(comparison: Comparison) -> Iterator[Line]:
         yield Line(_what_would_settle(comparison, overall.needed))
 
 
-def _heading(comparison: Comparison) -> Iterator[Line]:
+def _heading(comparison: RunComparison) -> Iterator[Line]:
     data, left_out, trials = comparison.dataset, comparison.left_out, comparison.trials
     for label, run in zip("AB", comparison.runs, strict=True):
         yield Line(f"{label}  {run.name}", "strong")
@@ -76,7 +76,7 @@ def _rates(entry: Compared) -> str:
     return f"{first.passed}/{first.trials} {second.passed}/{second.trials}"
 
 
-def _category_rows(comparison: Comparison) -> list[list[str]]:
+def _category_rows(comparison: RunComparison) -> list[list[str]]:
     rows = [["category", "entries", "A", "B", "difference", "95%", "A better", "B better", "p"]]
     rows += [_row(name, difference) for name, difference in comparison.categories.items()]
     if len(comparison.categories) > 1:
@@ -99,7 +99,7 @@ def _row(name: str, difference: RunDifference) -> list[str]:
     ]
 
 
-def _cause_rows(comparison: Comparison) -> list[list[str]]:
+def _cause_rows(comparison: RunComparison) -> list[list[str]]:
     rows = [["cause of failure", "A", "B", "difference", "p"]]
     for count in comparison.causes:
         figures = [str(count.first), str(count.second), f"{count.second - count.first:+d}"]
@@ -119,7 +119,7 @@ def _finding(overall: RunDifference) -> str:
     return f"{better} is better than {worse} by {points} (B less A: {sure})."
 
 
-def _test(comparison: Comparison) -> str:
+def _test(comparison: RunComparison) -> str:
     clusters = len({entry.trajectory.base for entry in comparison.entries})
     mcnemar = comparison.overall.mcnemar
     if mcnemar is not None and clusters == len(comparison.entries):
@@ -130,7 +130,7 @@ def _test(comparison: Comparison) -> str:
     return f"{test}; McNemar's exact test, which takes entries for independent, gives {_p(mcnemar)}"
 
 
-def _what_would_settle(comparison: Comparison, needed: int) -> str:
+def _what_would_settle(comparison: RunComparison, needed: int) -> str:
     entries, trials = len(comparison.entries), max(comparison.trials)
     found = f"a difference of this size would be found {POWER:.0%} of the time"
     if needed <= entries:

@@ -36,7 +36,7 @@ from trajectories.jsonl import read_objects
 from trajectories.prepare import Prepared
 
 
-class Rules(NamedTuple):
+class ScoringRules(NamedTuple):
     """How result files are judged, which do not say so themselves."""
 
     dataset: str | None
@@ -104,7 +104,9 @@ class RunScores:
         }
 
 
-def open_scores(path: Path, rules: Rules, notify: Notify, *, allow_errors: bool) -> RunScores:
+def open_scores(
+    path: Path, rules: ScoringRules, notify: Notify, *, allow_errors: bool
+) -> RunScores:
     """Return what a run scored.
 
     Args:
@@ -126,7 +128,7 @@ def open_scores(path: Path, rules: Rules, notify: Notify, *, allow_errors: bool)
     return found
 
 
-def _opened(path: Path, rules: Rules, notify: Notify) -> RunScores:
+def _opened(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     if (path / RUN_FILE).exists():
         return _kept(path)
     if path.is_file() and "valid" in next(read_objects(path), ("", {}))[1]:
@@ -164,7 +166,7 @@ def _outcome(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> Outcom
     return Outcome(id, trial, category, outcome, 0, 0)
 
 
-def _judged(path: Path, rules: Rules, notify: Notify) -> RunScores:
+def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     runs = choose.recorded_runs(path)
     named = any(map(result_file.category_of, runs))
     name = rules.dataset or ("bfcl" if named else None)

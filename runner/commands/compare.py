@@ -14,7 +14,7 @@ from runner.commands.common import DONE, add_profile_options, new_command, note,
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from runner.analysis.comparison import Comparison
+    from runner.analysis.comparison import RunComparison
 
 
 def add_command(commands: Any) -> None:
@@ -53,7 +53,7 @@ def _compare(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _comparison(options: argparse.Namespace) -> Comparison:
+def _comparison(options: argparse.Namespace) -> RunComparison:
     from runner.analysis.comparison import compare_runs
     from runner.analysis.source import data_change, dataset_of, open_run
     from runner.commands.inspecting import rules_of

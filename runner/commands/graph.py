@@ -14,7 +14,7 @@ from runner.show.table import table
 from trajectories.errors import DataError
 from trajectories.graph.drawing import to_dot, to_svg
 from trajectories.graph.graph import Graph, load, statistics
-from trajectories.graph.sampling import Coverage, Origin, Step, cover, coverage, sample, trace
+from trajectories.graph.sampling import Coverage, Origin, PathStep, cover, coverage, sample, trace
 from trajectories.graph.sampling import Path as Walk
 from trajectories.prepare import load_session
 
@@ -162,7 +162,7 @@ def _print_paths(paths: Sequence[Walk]) -> None:
                 number += 1
 
 
-def _print_bindings(step: Step) -> None:
+def _print_bindings(step: PathStep) -> None:
     for binding in step.bindings:
         place = f" {binding.place}" if binding.place else ""
         origin = f"step {binding.step}:" if binding.origin is Origin.RESULT else binding.origin

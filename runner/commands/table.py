@@ -46,11 +46,11 @@ def add_command(commands: Any) -> None:
 
 
 def _table(options: argparse.Namespace) -> int:
-    from runner.analysis.run_scores import Rules, open_scores
+    from runner.analysis.run_scores import ScoringRules, open_scores
     from runner.analysis.run_scores_text import lines
 
     profile = PROFILES[options.profile] if options.profile else None
-    rules = Rules(options.dataset, profile, options.step_limit)
+    rules = ScoringRules(options.dataset, profile, options.step_limit)
     runs = [
         open_scores(path, rules, note, allow_errors=options.allow_errors) for path in options.runs
     ]

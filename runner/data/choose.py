@@ -49,7 +49,7 @@ SUITES: Mapping[str, Sequence[Category]] = {
 _OFFLINE = ("oracle", "null", "replay:PATH")
 
 
-class Model(NamedTuple):
+class NamedModel(NamedTuple):
     """What ``--model`` names."""
 
     name: str
@@ -59,7 +59,7 @@ class Model(NamedTuple):
     """Whether a server has to be asked."""
 
 
-def model(name: str, base_url: str | None) -> Model:
+def model(name: str, base_url: str | None) -> NamedModel:
     """Return the model that a name stands for.
 
     Args:
@@ -70,13 +70,13 @@ def model(name: str, base_url: str | None) -> Model:
         DataError: The name is empty, or all but one of those that need no server.
     """
     if name.startswith("replay:") and name != "replay:":
-        return Model(name, Path(name.removeprefix("replay:")))
+        return NamedModel(name, Path(name.removeprefix("replay:")))
     if name in ("", "replay:"):
         raise DataError("--model", f"{name!r} names no model")
     close = get_close_matches(name.lower(), _OFFLINE, n=1, cutoff=0.7)
     if close and name not in _OFFLINE and not base_url:
         raise DataError("--model", f"{name!r}: did you mean {close[0]}?")
-    return Model(name, live=name not in ("oracle", "null"))
+    return NamedModel(name, live=name not in ("oracle", "null"))
 
 
 def categories(names: str | None, dataset_name: str | None) -> list[Category]:

@@ -15,7 +15,7 @@ from random import Random
 from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
-from runner.live.loop import Answer, Ask
+from runner.live.loop import Ask, ModelAnswer
 from runner.models.base import (
     FatalError,
     Model,
@@ -153,7 +153,7 @@ class Engine(Generic[Job, Done]):
                     task.cancel()
                 await asyncio.gather(*workers, watcher, return_exceptions=True)
 
-    async def ask(self, request: Request) -> Answer:
+    async def ask(self, request: Request) -> ModelAnswer:
         """Put one request, trying again where that may help.
 
         Raises:
@@ -176,7 +176,7 @@ class Engine(Generic[Job, Done]):
                 raise self._fail(str(error)) from None
             else:
                 self._count(reply)
-                return Answer(reply, attempt)
+                return ModelAnswer(reply, attempt)
 
     def stop(self, reason: str, *, at_once: bool = False) -> None:
         """Begin no further job; with ``at_once`` give up what is under way.

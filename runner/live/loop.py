@@ -18,14 +18,14 @@ from runner.models.conversation import Style
 from trajectories.prepare import Prepared
 
 
-class Answer(NamedTuple):
+class ModelAnswer(NamedTuple):
     """A model's reply and what it took to get it."""
 
     reply: Reply
     attempts: int
 
 
-Ask = Callable[[Request], Awaitable[Answer]]
+Ask = Callable[[Request], Awaitable[ModelAnswer]]
 """Puts a request to a model, with whatever retries and limits the caller has."""
 
 

@@ -36,7 +36,7 @@ _PLACE = re.compile(r"\{value(?:\|(\w+))?\}")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
-class Kind(StrEnum):
+class EdgeKind(StrEnum):
     """What sort of value flows along an edge."""
 
     ACCOUNT = "account"
@@ -99,7 +99,7 @@ class Edge:
     field: str
     target: str
     parameter: str
-    kind: Kind
+    kind: EdgeKind
     call: Call
     template: Call
 
@@ -219,7 +219,7 @@ class Graph:
 _NONE = object()
 
 
-class Example(NamedTuple):
+class EdgeExample(NamedTuple):
     """An edge's example as it ran."""
 
     calls: tuple[Call, ...]
@@ -235,7 +235,7 @@ class Statistics(NamedTuple):
     edges: int
     pairs: Mapping[tuple[str, str], int]
     """Backend of the source and of the target to the number of edges."""
-    kinds: Mapping[Kind, int]
+    kinds: Mapping[EdgeKind, int]
     alone: Mapping[str, str]
     """Functions without edges and why."""
 
@@ -266,7 +266,7 @@ def _graph(data: Mapping[str, Any]) -> Graph:
     for name, world in data["worlds"].items():
         worlds[name] = _world(world, worlds)
     inputs = {
-        parameter: {Kind(kind): parse_call(text) for kind, text in calls.items()}
+        parameter: {EdgeKind(kind): parse_call(text) for kind, text in calls.items()}
         for parameter, calls in data["inputs"].items()
     }
     alone = {
@@ -291,10 +291,10 @@ def _world(
 
 
 def _edges(
-    outputs: Sequence[Mapping[str, Any]], inputs: Mapping[str, Mapping[Kind, Call]]
+    outputs: Sequence[Mapping[str, Any]], inputs: Mapping[str, Mapping[EdgeKind, Call]]
 ) -> Iterator[Edge]:
     for output in outputs:
-        call, kind = parse_call(output["call"]), Kind(output["kind"])
+        call, kind = parse_call(output["call"]), EdgeKind(output["kind"])
         for name in output["to"]:
             target, _, parameter = name.partition(".")
             if kind not in inputs[name]:
@@ -472,7 +472,7 @@ def _is_precise(value: Any) -> bool:
     return not isinstance(value, (list, tuple, Mapping))
 
 
-def example(graph: Graph, edge: Edge) -> Example:
+def example(graph: Graph, edge: Edge) -> EdgeExample:
     """Run an edge's example in the first world.
 
     Raises:
@@ -488,7 +488,7 @@ def example(graph: Graph, edge: Edge) -> Example:
         call = fill(edge.template, value)
         second = graph.prepared(session, call) if call else None
         if call and second and flows(edge, result.value, call.kwargs):
-            return Example((*calls, *second[0]), value)
+            return EdgeExample((*calls, *second[0]), value)
     raise DataError(edge.name, f"{edge.template} succeeds with none of {found}")
 
 

@@ -49,7 +49,7 @@ class Binding(NamedTuple):
     """Index of the step whose result it is, counted over all turns; None for another origin."""
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """One call of a path."""
 
     text: str
@@ -68,7 +68,7 @@ class Path:
 
     world: str
     seed: int
-    turns: tuple[tuple[Step, ...], ...]
+    turns: tuple[tuple[PathStep, ...], ...]
 
     @cached_property
     def calls(self) -> tuple[tuple[str, ...], ...]:
@@ -76,7 +76,7 @@ class Path:
         return tuple([tuple([step.text for step in turn]) for turn in self.turns])
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[PathStep, ...]:
         """The steps of all turns."""
         return tuple([step for turn in self.turns for step in turn])
 
@@ -173,7 +173,7 @@ def cover(
     return paths
 
 
-def _cut(steps: Sequence[Step], sizes: Sequence[int]) -> Iterator[tuple[Step, ...]]:
+def _cut(steps: Sequence[PathStep], sizes: Sequence[int]) -> Iterator[tuple[PathStep, ...]]:
     start = 0
     for size in sizes:
         if start < len(steps):
@@ -195,7 +195,7 @@ class _Walk:
         self.session = graph.session(world)
         self.config = list(_scalars(graph.worlds[world]))
         self.made: list[_Made] = []
-        self.steps: list[Step] = []
+        self.steps: list[PathStep] = []
 
     @property
     def room(self) -> int:
@@ -281,7 +281,7 @@ class _Walk:
         for step in done[0]:
             self.made.append(_Made(step, self.session.call(step)))
             own = bound if step is call else {}
-            self.steps.append(Step(str(step), tuple(self._bindings(step, own))))
+            self.steps.append(PathStep(str(step), tuple(self._bindings(step, own))))
         return True
 
     def _enriched(

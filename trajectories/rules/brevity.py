@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from envs.calls import Call
-from trajectories.rules.entry import Entry, Step
+from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.problem import Problem, Severity
 
 BREVITY = "BREVITY"
@@ -40,7 +40,7 @@ def check(entry: Entry) -> Iterator[Problem]:
             yield entry.problem(BREVITY, Severity.INFO, step.turn, step.field, message)
 
 
-def _leaves_all(entry: Entry, step: Step, environment: str) -> bool:
+def _leaves_all(entry: Entry, step: TruthStep, environment: str) -> bool:
     steps = entry.turns[step.turn]
     if step.position + 1 < len(steps):
         after = vars(steps[step.position + 1].before.backends[environment])
@@ -49,7 +49,7 @@ def _leaves_all(entry: Entry, step: Step, environment: str) -> bool:
     return vars(step.before.backends[environment]) == after
 
 
-def _told_by(entry: Entry, step: Step) -> str:
+def _told_by(entry: Entry, step: TruthStep) -> str:
     """Return who else tells all that a read shows, or nothing."""
     values = list(_leaves(step.result.value))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]

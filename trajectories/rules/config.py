@@ -9,7 +9,7 @@ from typing import Any
 
 from envs.errors import AlreadyExists, NotFound
 from envs.session import check_config
-from trajectories.rules.entry import Entry, Step
+from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.problem import Problem, Severity, brief
 
 CONFIG, UNIQUE = "CONFIG", "UNIQUE"
@@ -102,7 +102,7 @@ def check_unique(entry: Entry) -> Iterator[Problem]:
             yield entry.problem(UNIQUE, Severity.WARNING, step.turn, step.field, message)
 
 
-def _second(entry: Entry, step: Step) -> object:
+def _second(entry: Entry, step: TruthStep) -> object:
     name = getattr(step.call, "name", "")
     if name not in MADE or not step.result.ok:
         return None

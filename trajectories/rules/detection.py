@@ -17,7 +17,7 @@ from envs.calls import Call
 from envs.errors import BackendFault
 from envs.results import Result
 from envs.schema import spec
-from trajectories.rules.entry import Entry, Step
+from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.problem import Problem, Severity, brief
 
 NULL, DETECT = "NULL", "DETECT"
@@ -30,7 +30,7 @@ UNDONE = "a later call of the turn leads to the same state, and the results are 
 class Mutant(NamedTuple):
     """The ground truth with one call left out or one argument changed."""
 
-    step: Step
+    step: TruthStep
     function: str
     parameter: str | None
     """Whose argument is changed; None where the call is left out."""
@@ -195,13 +195,13 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
 
 
-def _without(entry: Entry, step: Step) -> str:
+def _without(entry: Entry, step: TruthStep) -> str:
     if not entry.accepts_without(step):
         return ""
     return UNDONE if step.result.changed else SHOWN_BEFORE
 
 
-def _accepted(entry: Entry, step: Step, instead: Call) -> str:
+def _accepted(entry: Entry, step: TruthStep, instead: Call) -> str:
     """Return why the checker does not notice a call in another's place; empty if it does."""
     try:
         if entry.rejection(step, [instead]) is not None:

@@ -27,7 +27,7 @@ _TRUTH = ("ground_truth", "expects.answers")
 """Where members begin that BFCL keeps in a file of their own."""
 
 
-class Step(NamedTuple):
+class TruthStep(NamedTuple):
     """One ground-truth call as it was made."""
 
     turn: int
@@ -95,14 +95,14 @@ class Entry:
         return self.load()
 
     @cached_property
-    def _played(self) -> tuple[list[list[Step]], tuple[TurnOutcome, ...]]:
+    def _played(self) -> tuple[list[list[TruthStep]], tuple[TurnOutcome, ...]]:
         session = self.template.fork()
         steps, truth = [], []
         for turn, calls in enumerate(self.calls):
             made = []
             for position, call in enumerate(calls):
                 before = session.fork()
-                made.append(Step(turn, position, call, before, _made(session, call)))
+                made.append(TruthStep(turn, position, call, before, _made(session, call)))
             results = tuple([step.result for step in made])
             steps.append(made)
             truth.append(TurnOutcome(results, session.snapshot(), bool(results)))
@@ -118,7 +118,7 @@ class Entry:
         return ""
 
     @property
-    def turns(self) -> list[list[Step]]:
+    def turns(self) -> list[list[TruthStep]]:
         """The calls as they were made, turn by turn.
 
         Raises:
@@ -127,7 +127,7 @@ class Entry:
         return self._played[0]
 
     @property
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[TruthStep]:
         """All calls as they were made."""
         return (step for turn in self.turns for step in turn)
 
@@ -145,7 +145,7 @@ class Entry:
         except ToolError:
             return {}
 
-    def rejection(self, step: Step, instead: Sequence[Call]) -> Failure | None:
+    def rejection(self, step: TruthStep, instead: Sequence[Call]) -> Failure | None:
         """Return why the checker rejects the ground truth with other calls in place of one.
 
         Args:
@@ -171,7 +171,7 @@ class Entry:
             calls = self.calls[index + 1] if index + 1 < len(self.calls) else []
         return None
 
-    def accepts_without(self, step: Step) -> bool:
+    def accepts_without(self, step: TruthStep) -> bool:
         """Tell whether the checker accepts the ground truth with one call left out."""
         key = (step.turn, step.position)
         if key not in self._accepted_without:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from envs.calls import Call
 from envs.errors import MalformedCall, ToolError
 from envs.schema import check_arguments
-from trajectories.rules.entry import Entry, Step
+from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.problem import Problem, Severity, brief
 
 EXEC = "EXEC"
@@ -24,11 +24,11 @@ def check(entry: Entry) -> Iterator[Problem]:
             yield entry.problem(EXEC, Severity.WARNING, step.turn, step.field, message)
 
 
-def _shown(entry: Entry, step: Step) -> str:
+def _shown(entry: Entry, step: TruthStep) -> str:
     return brief(entry.trajectory.turns[step.turn].ground_truth[step.position], 100)
 
 
-def _reason(step: Step) -> str:
+def _reason(step: TruthStep) -> str:
     return step.result.error.message if step.result.error else ""
 
 

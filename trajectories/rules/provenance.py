@@ -17,7 +17,7 @@ from envs.registry import backend_class
 from envs.schema import spec
 from envs.state import to_json
 from envs.tool import Tool
-from trajectories.rules.entry import Entry, Step
+from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.problem import Problem, Severity
 from trajectories.told import Doubt, Told, literals, readable, shown
 
@@ -38,7 +38,7 @@ def weight(doubt: Doubt) -> Severity:
     return Severity.WARNING if doubt.serious else Severity.INFO
 
 
-def _used(entry: Entry) -> Iterator[tuple[Step, str, str | float, Told]]:
+def _used(entry: Entry) -> Iterator[tuple[TruthStep, str, str | float, Told]]:
     """Yield call, parameter and literal, with what is known at that point."""
     pack = entry.dataset.pack(entry.trajectory)
     files = "\n".join(pack.extra_files) if pack else ""
@@ -54,7 +54,7 @@ def _used(entry: Entry) -> Iterator[tuple[Step, str, str | float, Told]]:
                 told.see(step.result.text)
 
 
-def _name(step: Step) -> str:
+def _name(step: TruthStep) -> str:
     assert isinstance(step.call, Call)
     return step.call.name
 

@@ -11,14 +11,14 @@ from runner.analysis.source import Recorded
 from runner.episodes.scripts import recorded as script_of
 
 
-class Said(NamedTuple):
+class StepWords(NamedTuple):
     """What came with the calls of one step."""
 
     text: str
     reasoning: str = ""
 
 
-def said(examined: Examined) -> dict[tuple[int, int], Said]:
+def said(examined: Examined) -> dict[tuple[int, int], StepWords]:
     """Return what was said in steps with calls, by the index of the turn and that of the step.
 
     Where a turn has not as many such steps as are on record, as under another profile than that of
@@ -35,7 +35,7 @@ def said(examined: Examined) -> dict[tuple[int, int], Said]:
     }
 
 
-def _by_turn(recorded: Recorded, profile: Profile) -> list[list[Said]]:
+def _by_turn(recorded: Recorded, profile: Profile) -> list[list[StepWords]]:
     turns = recorded.turns or ()
     if recorded.record is not None:
         steps = recorded.record.get("steps", ())
@@ -51,12 +51,12 @@ def _by_turn(recorded: Recorded, profile: Profile) -> list[list[Said]]:
     ]
 
 
-def _replied(step: Mapping[str, Any]) -> Said:
+def _replied(step: Mapping[str, Any]) -> StepWords:
     reply = step["reply"]
     return _written(reply["text"] or "")._replace(reasoning=reply["reasoning"] or "")
 
 
-def _written(text: str) -> Said:
+def _written(text: str) -> StepWords:
     # A text that is a list of calls and nothing else says nothing more than they do.
     only_calls = text.strip().startswith("[") and text.strip().endswith("]")
-    return Said("" if only_calls else text)
+    return StepWords("" if only_calls else text)

@@ -15,9 +15,9 @@ from envs.tool import parameters
 from runner.analysis.debugger.said import said
 from runner.analysis.debugger.timeline import (
     Moment,
-    Place,
     Source,
     Timeline,
+    TimelinePlace,
     with_call,
     with_rest,
     with_turn_ended,
@@ -115,7 +115,7 @@ class Stepper:
         """Go to where the timeline left the ground truth first."""
         if self.divergence is None:
             return f"The {self.timeline.name} does not leave the ground truth."
-        self.cursor = self.timeline.index(Place.of(self.divergence))
+        self.cursor = self.timeline.index(TimelinePlace.of(self.divergence))
         return ""
 
     def search(self, wanted: str) -> str:

@@ -34,7 +34,7 @@ class Source(StrEnum):
     BRANCH = "branch"
 
 
-class Place(NamedTuple):
+class TimelinePlace(NamedTuple):
     """Where in an episode a moment is; the same in all timelines of a trajectory."""
 
     turn: int
@@ -45,7 +45,7 @@ class Place(NamedTuple):
     """Of a call: its position in the step."""
 
     @classmethod
-    def of(cls, divergence: Divergence) -> Place:
+    def of(cls, divergence: Divergence) -> TimelinePlace:
         """Return where a timeline left the ground truth."""
         if divergence.call is None:
             return cls(divergence.turn, "end")
@@ -61,7 +61,7 @@ class Place(NamedTuple):
 class Moment(NamedTuple):
     """A place to stop at: the start of a turn, right after a call, or the end of a turn."""
 
-    place: Place
+    place: TimelinePlace
     before: Snapshot
     after: Snapshot
     traced: TracedCall | None = None
@@ -91,7 +91,7 @@ class Timeline:
     trace: Trace
     profile: Profile
     rest: Script = ((),)
-    parted: Place | None = None
+    parted: TimelinePlace | None = None
 
     @cached_property
     def moments(self) -> tuple[Moment, ...]:
@@ -110,28 +110,28 @@ class Timeline:
             found.append(check_turn(expected, actual, seen, self.profile))
         return tuple(found)
 
-    def index(self, place: Place) -> int:
+    def index(self, place: TimelinePlace) -> int:
         """Return which moment is at a place; where there is no such call, the end of the turn."""
         places = [moment.place for moment in self.moments]
         if place in places:
             return places.index(place)
         last = self.moments[-1].place.turn
-        return places.index(Place(min(place.turn, last), "end"))
+        return places.index(TimelinePlace(min(place.turn, last), "end"))
 
     def _moments_of(self, index: int) -> list[Moment]:
         turn = self.trace.turns[index]
-        found = [Moment(Place(index, "start"), turn.before, turn.before)]
+        found = [Moment(TimelinePlace(index, "start"), turn.before, turn.before)]
         for number, step in enumerate(turn.steps):
             for position, traced in enumerate(step):
-                place = Place(index, "call", number, position)
+                place = TimelinePlace(index, "call", number, position)
                 found.append(Moment(place, found[-1].after, traced.after, traced))
-        return [*found, Moment(Place(index, "end"), turn.after, turn.after)]
+        return [*found, Moment(TimelinePlace(index, "end"), turn.after, turn.after)]
 
 
 def with_call(
     prepared: Prepared,
     origin: Timeline,
-    place: Place,
+    place: TimelinePlace,
     call: Call | MalformedCall | None,
     name: str,
     *,
@@ -153,12 +153,14 @@ def with_call(
     done, rest = _split(_script(origin.trace), place, without=instead)
     script = done if call is None else _join(done, [[[call]]])
     goes_on = origin.source is Source.BRANCH and rest == [[]] and not instead
-    parted = Place(place.turn, "call", len(done[-1]))
+    parted = TimelinePlace(place.turn, "call", len(done[-1]))
     new = _played(prepared, origin, script, _join(rest, origin.rest), place.turn)
     return new if goes_on else replace(new, name=name, parted=parted)
 
 
-def with_turn_ended(prepared: Prepared, origin: Timeline, place: Place, name: str) -> Timeline:
+def with_turn_ended(
+    prepared: Prepared, origin: Timeline, place: TimelinePlace, name: str
+) -> Timeline:
     """Return the branch in which nothing more is done in a turn and the next one begins.
 
     Args:
@@ -174,7 +176,7 @@ def with_turn_ended(prepared: Prepared, origin: Timeline, place: Place, name: st
     goes_on = origin.source is Source.BRANCH and rest == [[]]
     further = _join(rest, origin.rest)[1:]
     new = _played(prepared, origin, [*done, []], further or [[]], place.turn)
-    return new if goes_on else replace(new, name=name, parted=Place(place.turn, "end"))
+    return new if goes_on else replace(new, name=name, parted=TimelinePlace(place.turn, "end"))
 
 
 def with_rest(prepared: Prepared, branch: Timeline) -> Timeline:
@@ -200,7 +202,7 @@ def _script(played: Trace) -> Script:
     return [[[traced.call for traced in step] for step in turn.steps] for turn in played.turns]
 
 
-def _split(script: Script, place: Place, *, without: bool = False) -> tuple[Script, Script]:
+def _split(script: Script, place: TimelinePlace, *, without: bool = False) -> tuple[Script, Script]:
     """Return what comes up to a place, without its call if so wanted, and what comes after.
 
     The place's turn is in both, as the last of the one and the first of the other.

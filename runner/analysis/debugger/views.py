@@ -15,7 +15,7 @@ from checkers.why.trace import TracedCall
 from envs.state import Difference, brief
 from runner.analysis.debugger.state_tree import Node
 from runner.analysis.debugger.stepper import Stepper
-from runner.analysis.debugger.timeline import Moment, Place, Source
+from runner.analysis.debugger.timeline import Moment, Source, TimelinePlace
 from runner.analysis.writing import call_text
 from runner.show.terminal import clipped, visible
 
@@ -41,7 +41,7 @@ def rows(stepper: Stepper) -> list[Content]:
     """Return the list's rows: one per moment of the shown timeline."""
     timeline = stepper.timeline
     own = len(timeline.moments) if timeline.parted is None else timeline.index(timeline.parted)
-    parting = stepper.divergence and Place.of(stepper.divergence)
+    parting = stepper.divergence and TimelinePlace.of(stepper.divergence)
     found = []
     for index, moment in enumerate(timeline.moments):
         side = "≠" if moment.place == parting else "+" if index >= own else " "
@@ -183,7 +183,7 @@ def _asked(stepper: Stepper, turn: int) -> list[Part]:
     return [*said, ("functions handed over: ", _FAINT), (f"{', '.join(asked.offers)}\n", "")]
 
 
-def _said(stepper: Stepper, place: Place, longest: int) -> list[Part]:
+def _said(stepper: Stepper, place: TimelinePlace, longest: int) -> list[Part]:
     """Return what the model said before the first call of a recorded step."""
     found = stepper.said.get((place.turn, place.step))
     if found is None or place.call or stepper.timeline.source is not Source.RECORDING:
@@ -219,7 +219,7 @@ def _call_and_result(traced: TracedCall, longest: int = _LONGEST) -> list[Part]:
 def _leaving(stepper: Stepper) -> list[Part]:
     """Return how the ground truth was left, at the moment where it was."""
     left = stepper.divergence
-    if left is None or Place.of(left) != stepper.moment.place:
+    if left is None or TimelinePlace.of(left) != stepper.moment.place:
         return []
     # At the end of the turn its failure has the same differences.
     differences = () if left.call is None else left.differences

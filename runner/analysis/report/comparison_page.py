@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from runner.analysis.comparison import Comparison
+from runner.analysis.comparison import RunComparison
 from runner.analysis.comparison_lines import conclusion
 from runner.analysis.report.page import packed, page
 
 _ASSETS = ("report.css", "compare.css", "compare.js")
 
 
-def comparison_page(comparison: Comparison) -> str:
+def comparison_page(comparison: RunComparison) -> str:
     """Return the page on a comparison."""
     shown = {**comparison.to_json(), "conclusion": [line.text for line in conclusion(comparison)]}
     names = " and ".join(run.name for run in comparison.runs)

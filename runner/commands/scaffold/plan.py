@@ -30,14 +30,14 @@ from turnwise import AlreadyExists, Backend, NotFound, reads, writes
 from typing_extensions import TypedDict"""
 
 
-class Plan(NamedTuple):
+class Scaffold(NamedTuple):
     """Files to write, and what to do then."""
 
     files: Mapping[Path, str]
     commands: Sequence[str]
 
 
-def in_checkout(name: str) -> Plan:
+def in_checkout(name: str) -> Scaffold:
     """Plan an environment that becomes part of this repository.
 
     Raises:
@@ -61,13 +61,13 @@ def in_checkout(name: str) -> Plan:
     }
     _check_absent(files)
     test = near(str(tests / f"test_{module}.py"))
-    return Plan(
+    return Scaffold(
         {Path(near(str(path))): text for path, text in files.items()},
         [f"turnwise check-env {name}", f"pytest {test}"],
     )
 
 
-def in_package(name: str, folder: Path) -> Plan:
+def in_package(name: str, folder: Path) -> Scaffold:
     """Plan an environment in a package of the author's own.
 
     Raises:
@@ -92,7 +92,7 @@ def in_package(name: str, folder: Path) -> Plan:
     if folder.exists() and not folder.is_dir():
         raise DataError("--path", f"{folder} is a file; name a folder")
     _check_absent(files)
-    return Plan(
+    return Scaffold(
         files,
         [f"pip install -e {folder}", f"turnwise check-env {name}", f"pytest {folder}"],
     )

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from envs.library.rest import Answer
+from envs.library.rest import WebAnswer
 
 HOST = "fixture.localhost"
 """By which name entries know it, whatever port it has got."""
@@ -45,7 +45,7 @@ _LOANS: Mapping[str, list[dict[str, Any]]] = {
 _GREETINGS = {"en": "Welcome", "de": "Willkommen", "fr": "Bienvenue", "es": "Bienvenidos"}
 
 
-def answer(path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Answer:
+def answer(path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> WebAnswer:
     """Return what the service answers.
 
     Args:
@@ -61,13 +61,13 @@ def answer(path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> A
         case ["v1", "books", id, "availability"]:
             return _availability(id)
         case ["v1", "authors"]:
-            return Answer(200, sorted({book["author"] for book in _BOOKS}))
+            return WebAnswer(200, sorted({book["author"] for book in _BOOKS}))
         case ["v1", "rooms"]:
             return _rooms(query)
         case ["v1", "rooms", name]:
             return _one([room for room in _ROOMS if room["room"] == name], "room")
         case ["v1", "branches"]:
-            return Answer(200, list(_BRANCHES.values()))
+            return WebAnswer(200, list(_BRANCHES.values()))
         case ["v1", "branches", name, "hours"]:
             return _one([b["hours"] for b in _BRANCHES.values() if b["branch"] == name], "branch")
         case ["v1", "readers", reader, "loans"]:
@@ -79,7 +79,7 @@ def answer(path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> A
     return _missing("resource")
 
 
-def _books(query: Mapping[str, str]) -> Answer:
+def _books(query: Mapping[str, str]) -> WebAnswer:
     found = [
         book
         for book in _BOOKS
@@ -88,57 +88,57 @@ def _books(query: Mapping[str, str]) -> Answer:
     ]
     since, limit = query.get("since", "0"), query.get("limit", "100")
     if not (since.isdecimal() and limit.isdecimal()):
-        return Answer(400, {"error": "since and limit are whole numbers"})
+        return WebAnswer(400, {"error": "since and limit are whole numbers"})
     found = [book for book in found if book["year"] >= int(since)]
-    return Answer(200, {"total": len(found), "books": found[: int(limit)]})
+    return WebAnswer(200, {"total": len(found), "books": found[: int(limit)]})
 
 
-def _availability(id: str) -> Answer:
+def _availability(id: str) -> WebAnswer:
     found = [{"id": b["id"], "copies": b["copies"]} for b in _BOOKS if str(b["id"]) == id]
     return _one(found, "book")
 
 
-def _rooms(query: Mapping[str, str]) -> Answer:
+def _rooms(query: Mapping[str, str]) -> WebAnswer:
     found = [
         room for room in _ROOMS if query.get("floor", str(room["floor"])) == str(room["floor"])
     ]
     seats = query.get("min_seats", "0")
     if not seats.isdecimal():
-        return Answer(400, {"error": "min_seats is a whole number"})
+        return WebAnswer(400, {"error": "min_seats is a whole number"})
     wants_projector = query.get("projector") == "true"
-    return Answer(
+    return WebAnswer(
         200,
         [r for r in found if r["seats"] >= int(seats) and (r["projector"] or not wants_projector)],
     )
 
 
-def _loans(reader: str, headers: Mapping[str, str]) -> Answer:
+def _loans(reader: str, headers: Mapping[str, str]) -> WebAnswer:
     if headers.get("x-api-key") != API_KEY:
-        return Answer(401, {"error": "the header X-Api-Key is missing or wrong"})
+        return WebAnswer(401, {"error": "the header X-Api-Key is missing or wrong"})
     if reader not in _LOANS:
         return _missing("reader")
-    return Answer(200, {"reader": reader, "loans": _LOANS[reader]})
+    return WebAnswer(200, {"reader": reader, "loans": _LOANS[reader]})
 
 
-def _circulation(query: Mapping[str, str], headers: Mapping[str, str]) -> Answer:
+def _circulation(query: Mapping[str, str], headers: Mapping[str, str]) -> WebAnswer:
     if headers.get("authorization") != f"Bearer {TOKEN}":
-        return Answer(403, {"error": "only for staff"})
+        return WebAnswer(403, {"error": "only for staff"})
     year = query.get("year", "2025")
-    return Answer(200, {"year": year, "loans": 18250, "by_month": [1400, 1350, 1600, 1500]})
+    return WebAnswer(200, {"year": year, "loans": 18250, "by_month": [1400, 1350, 1600, 1500]})
 
 
-def _greeting(headers: Mapping[str, str]) -> Answer:
+def _greeting(headers: Mapping[str, str]) -> WebAnswer:
     language = headers.get("accept-language", "en")[:2]
     text = _GREETINGS.get(language, _GREETINGS["en"])
-    return Answer(200, {"language": language, "greeting": text})
+    return WebAnswer(200, {"language": language, "greeting": text})
 
 
-def _one(found: list[Any], kind: str) -> Answer:
-    return Answer(200, found[0]) if found else _missing(kind)
+def _one(found: list[Any], kind: str) -> WebAnswer:
+    return WebAnswer(200, found[0]) if found else _missing(kind)
 
 
-def _missing(kind: str) -> Answer:
-    return Answer(404, {"error": f"no such {kind}"})
+def _missing(kind: str) -> WebAnswer:
+    return WebAnswer(404, {"error": f"no such {kind}"})
 
 
 class Service:

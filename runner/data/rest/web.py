@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from envs.backend import Backend
 from envs.calls import Call, check_bounds, parse_call
 from envs.errors import AccessDenied, MalformedCall, Refused, ToolError
-from envs.library.rest import Answer, Getter, RestClient
+from envs.library.rest import Getter, RestClient, WebAnswer
 from envs.tool import bind
 from runner.data.rest.fixture import HOST, Service
 from trajectories.errors import DataError
@@ -64,7 +64,7 @@ class HttpGetter:
         self._ports = ports
         self._allow_network = allow_network
 
-    def __call__(self, url: str, headers: Mapping[str, str]) -> Answer:
+    def __call__(self, url: str, headers: Mapping[str, str]) -> WebAnswer:
         """Ask for a URL.
 
         Raises:
@@ -95,7 +95,7 @@ class HttpGetter:
             raise Refused(f"{parts.netloc[:100]} gives no answer: {reason[:200]}.") from None
         finally:
             connection.close()
-        return Answer(response.status, _read(content))
+        return WebAnswer(response.status, _read(content))
 
 
 def _is_local(host: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from envs.calls import Call
 from envs.errors import Refused
-from envs.library.rest import Answer, RestClient
+from envs.library.rest import RestClient, WebAnswer
 from envs.results import Result
 from envs.session import Session
 
@@ -25,11 +25,11 @@ def offline(answers: Mapping[str, Any]) -> Session:
     return Session.load(["RestClient"], config, checks_arguments=True)
 
 
-def connected(answer: Answer) -> tuple[Session, list[tuple[str, Mapping[str, str]]]]:
+def connected(answer: WebAnswer) -> tuple[Session, list[tuple[str, Mapping[str, str]]]]:
     """Return a client that always gets one answer, and what it was asked so far."""
     asked: list[tuple[str, Mapping[str, str]]] = []
 
-    def getter(url: str, headers: Mapping[str, str]) -> Answer:
+    def getter(url: str, headers: Mapping[str, str]) -> WebAnswer:
         asked.append((url, headers))
         return answer
 
@@ -52,26 +52,26 @@ def connected(answer: Answer) -> tuple[Session, list[tuple[str, Mapping[str, str
     ],
 )
 def test_parameters_become_a_sorted_query(url: str, params: Any, expected: str) -> None:
-    session, asked = connected(Answer(200, None))
+    session, asked = connected(WebAnswer(200, None))
     assert get(session, url, params=params).ok
     assert asked == [(expected, {})]
 
 
 def test_headers_are_passed_on() -> None:
-    session, asked = connected(Answer(200, None))
+    session, asked = connected(WebAnswer(200, None))
     get(session, "http://h/", headers={"X-Api-Key": "k 1"})
     assert asked == [("http://h/", {"X-Api-Key": "k 1"})]
 
 
 @pytest.mark.parametrize("body", [None, "text", [1, {"a": 2}], {}])
 def test_an_answer_is_given_with_its_status(body: Any) -> None:
-    session, _ = connected(Answer(201, body))
+    session, _ = connected(WebAnswer(201, body))
     assert get(session, "http://h/").value == {"status": 201, "body": body}
 
 
 @pytest.mark.parametrize("status", [199, 301, 404, 500])
 def test_any_other_status_is_a_refusal(status: int) -> None:
-    session, _ = connected(Answer(status, {"error": "no"}))
+    session, _ = connected(WebAnswer(status, {"error": "no"}))
     result = get(session, "http://h/")
     assert type(result.error) is Refused
     assert result.error.message == f"The service answers with status {status}: {{'error': 'no'}}"
@@ -84,7 +84,7 @@ def test_recorded_answers_are_found_by_the_whole_url() -> None:
 
 
 def test_forks_are_connected_too_and_the_state_says_nothing_of_it() -> None:
-    session, asked = connected(Answer(200, None))
+    session, asked = connected(WebAnswer(200, None))
     get(session.fork(), "http://h/")
     assert asked
     assert session.snapshot() == offline({}).snapshot()
@@ -111,7 +111,7 @@ def test_forks_are_connected_too_and_the_state_says_nothing_of_it() -> None:
     ],
 )
 def test_what_is_no_address_is_refused(url: str) -> None:
-    session, asked = connected(Answer(200, None))
+    session, asked = connected(WebAnswer(200, None))
     result = get(session, url)
     assert not result.ok
     assert "address" in result.text or "url has" in result.text
@@ -123,18 +123,18 @@ def test_what_is_no_address_is_refused(url: str) -> None:
     [{"": "x"}, {"a b": "x"}, {"a": "x\r\ny: z"}, {"a": "é"}, {"a": "x" * 1001}],
 )
 def test_what_is_no_header_is_refused(headers: dict[str, str]) -> None:
-    session, asked = connected(Answer(200, None))
+    session, asked = connected(WebAnswer(200, None))
     assert "is no header." in get(session, "http://h/", headers=headers).text
     assert asked == []
 
 
 def test_headers_are_bounded_in_number() -> None:
-    session, _ = connected(Answer(200, None))
+    session, _ = connected(WebAnswer(200, None))
     many = {f"h{number}": "x" for number in range(21)}
     assert "headers has 21 members: give 0 to 20." in get(session, "http://h/", headers=many).text
 
 
 def test_long_parameters_are_refused() -> None:
-    session, asked = connected(Answer(200, None))
+    session, asked = connected(WebAnswer(200, None))
     assert "the address has" in get(session, "http://h/", params={"a": "x" * 2000}).text
     assert asked == []

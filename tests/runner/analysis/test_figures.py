@@ -7,7 +7,7 @@ import pytest
 from checkers.profile import STRICT
 from runner.analysis.report.run_report import report
 from runner.analysis.report.viewing import view
-from runner.analysis.run_scores import Rules, open_scores
+from runner.analysis.run_scores import ScoringRules, open_scores
 from runner.analysis.run_scores_text import csv_rows
 from runner.analysis.source import dataset_of, open_run
 from runner.analysis.summary import totals_of, usage_lines
@@ -28,7 +28,7 @@ def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
     source = open_run(folder)
     dataset = dataset_of(source, None, lambda line: None)
     shown = unpacked(report([view(source, dataset, STRICT, 20)]))[0][0]["overview"]
-    rules = Rules(None, None, 20)
+    rules = ScoringRules(None, None, 20)
     kept = open_scores(folder, rules, lambda line: None, allow_errors=False)
     table = json.loads(json.dumps(kept.to_json()))
     evaluated = "\n".join(usage_lines(totals_of(read_run(folder).episodes())))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runner.analysis.run_scores import Rules, open_scores
+from runner.analysis.run_scores import ScoringRules, open_scores
 from runner.analysis.run_scores_text import CSV_HEADING, csv_rows, lines
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
 from trajectories.errors import DataError
@@ -15,7 +15,7 @@ def opened(bfcl_folder):
     """Open a run whose result files are of made-up data."""
 
     def scores(path, *, allow_errors=False):
-        rules = Rules(f"bfcl:{bfcl_folder}", None, 20)
+        rules = ScoringRules(f"bfcl:{bfcl_folder}", None, 20)
         return open_scores(path, rules, pytest.fail, allow_errors=allow_errors)
 
     return scores

@@ -45,12 +45,12 @@ def silent(line):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("oracle", choose.Model("oracle")),
-        ("null", choose.Model("null")),
-        ("replay:run.json", choose.Model("replay:run.json", Path("run.json"))),
-        ("replay:/a b/c:d", choose.Model("replay:/a b/c:d", Path("/a b/c:d"))),
-        ("gpt-4o", choose.Model("gpt-4o", live=True)),
-        ("anthropic/claude", choose.Model("anthropic/claude", live=True)),
+        ("oracle", choose.NamedModel("oracle")),
+        ("null", choose.NamedModel("null")),
+        ("replay:run.json", choose.NamedModel("replay:run.json", Path("run.json"))),
+        ("replay:/a b/c:d", choose.NamedModel("replay:/a b/c:d", Path("/a b/c:d"))),
+        ("gpt-4o", choose.NamedModel("gpt-4o", live=True)),
+        ("anthropic/claude", choose.NamedModel("anthropic/claude", live=True)),
     ],
 )
 def test_a_model(name, expected):

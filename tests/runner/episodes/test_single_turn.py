@@ -10,7 +10,7 @@ from checkers.profile import BFCL, STRICT
 from checkers.verdict import Reason
 from runner.episodes.evaluate import evaluate, run_recorded
 from runner.episodes.single_turn import judge_step
-from runner.live.loop import Answer, run_live
+from runner.live.loop import ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
@@ -45,7 +45,7 @@ def live(data, trajectory, mode, profile, reply):
 
     async def ask(request):
         asked.append(request)
-        return Answer(reply, 1)
+        return ModelAnswer(reply, 1)
 
     style = Style(toolbox_of(trajectory), read_prompts(), "drop")
     run = asyncio.run(run_live(prepare(data, trajectory, profile), style, mode, profile, 20, ask))

@@ -16,7 +16,7 @@ from envs.calls import parse_call
 from envs.errors import BackendFault
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import run_recorded
-from runner.live.loop import Answer, run_live
+from runner.live.loop import ModelAnswer, run_live
 from runner.models.base import Reply, Request, RequestError, ToolCall, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
@@ -46,7 +46,7 @@ class Script:
         reply = self.replies.pop(0)
         if isinstance(reply, Exception):
             raise reply
-        return Answer(reply, len(self.requests))
+        return ModelAnswer(reply, len(self.requests))
 
 
 def says(text=None, *calls, finish="stop"):

@@ -20,8 +20,8 @@ from trajectories.graph.drawing import to_dot, to_svg
 from trajectories.graph.graph import (
     TOOLS,
     Edge,
+    EdgeKind,
     Graph,
-    Kind,
     check,
     example,
     fill,
@@ -121,7 +121,7 @@ def test_what_there_is() -> None:
         "VehicleControlAPI": 22,
     }
     assert len(counted.pairs) == 54
-    assert set(counted.kinds) == set(Kind)
+    assert set(counted.kinds) == set(EdgeKind)
     assert sum(counted.kinds.values()) == sum(counted.pairs.values()) == counted.edges
     assert len(counted.alone) == 13
 
@@ -338,7 +338,7 @@ def test_a_file_that_is_no_graph(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("member", "value", "found"),
     [
-        ("kind", "colour", "'colour' is not a valid Kind"),
+        ("kind", "colour", "'colour' is not a valid EdgeKind"),
         ("kind", "token", "has no call that takes the kind token"),
         ("call", "ls(", "ls"),
         ("to", ["cat.dog"], "'cat.dog' is missing"),

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from checkers.profile import BFCL, STRICT
-from runner.analysis.debugger.said import Said, said
+from runner.analysis.debugger.said import StepWords, said
 from runner.analysis.examined import examine_recorded
 from runner.analysis.source import Recorded
 from runner.episodes.episode import STEP_LIMIT
@@ -11,8 +11,8 @@ from tests.runner.analysis.debugger.episodes import NOTES, examined, prepared
 def test_a_prompting_models_words_come_with_the_calls_they_are_around():
     turns = [["I look.\n[ls()]", "[ls()]", "Done."], ["Hm."], []]
     assert said(examined(turns, profile=STRICT)) == {
-        (0, 0): Said("I look.\n[ls()]"),
-        (0, 1): Said(""),
+        (0, 0): StepWords("I look.\n[ls()]"),
+        (0, 1): StepWords(""),
     }
 
 
@@ -34,7 +34,7 @@ def test_the_record_of_a_run_has_words_and_thoughts():
     ready = prepared()
     recorded = Recorded(NOTES.id, 0, turns, "fc", record)
     found = said(examine_recorded(ready, recorded, BFCL, STEP_LIMIT))
-    assert found == {(0, 0): Said("I look.", "Where?"), (1, 0): Said("")}
+    assert found == {(0, 0): StepWords("I look.", "Where?"), (1, 0): StepWords("")}
 
 
 def test_of_tool_calls_in_a_result_file_nothing_is_known():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from envs.library.rest import Answer
+from envs.library.rest import WebAnswer
 from runner.data.rest.fixture import HOST, Service, answer
 from runner.data.rest.web import HttpGetter
 
@@ -85,7 +85,7 @@ def test_the_greeting_is_in_the_language_asked_for(language: Any, expected: str)
 
 def test_it_is_reached_by_its_name(service: Service) -> None:
     get = HttpGetter({HOST: service.port})
-    assert get(f"http://{HOST}/v1/authors", {}) == Answer(
+    assert get(f"http://{HOST}/v1/authors", {}) == WebAnswer(
         200, ["I. Maren", "L. Brandt", "P. Oduya", "S. Ito"]
     )
     report = get(
