@@ -135,3 +135,12 @@ def test_what_is_reached_is_recognised(code: str, expected: list[str]) -> None:
 def test_there_are_arrows_to_check() -> None:
     assert len(trees()) > 100
     assert len(arrows()) > len(trees())
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    homes: dict[str, list[str]] = {}
+    for _, place, node in nodes():
+        # A name with an underscore is its module's own affair.
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            homes.setdefault(node.name, []).append(place)
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}

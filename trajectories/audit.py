@@ -13,7 +13,7 @@ from checkers.verdict import TurnOutcome, Verdict
 from envs.state import Difference, Snapshot
 
 
-class Run(NamedTuple):
+class AuditedRun(NamedTuple):
     """What became of one entry in one model's run."""
 
     verdict: Verdict
@@ -67,7 +67,7 @@ class Finding(NamedTuple):
 
 
 def audit(
-    truths: Mapping[str, Sequence[TurnOutcome]], runs: Mapping[str, Mapping[str, Run]]
+    truths: Mapping[str, Sequence[TurnOutcome]], runs: Mapping[str, Mapping[str, AuditedRun]]
 ) -> list[Finding]:
     """Return the entries that all models fail, or on whose final state most agree otherwise.
 
@@ -87,7 +87,7 @@ def audit(
     return findings
 
 
-def agreed(truth: Sequence[TurnOutcome], runs: Mapping[str, Run]) -> Agreement | None:
+def agreed(truth: Sequence[TurnOutcome], runs: Mapping[str, AuditedRun]) -> Agreement | None:
     """Return the final state that most models share, where it is not the ground truth's.
 
     Args:

@@ -18,7 +18,7 @@ from runner.data.choose import Runs
 from runner.episodes.episode import STEP_LIMIT, Episode
 from runner.episodes.evaluate import run_recorded
 from runner.episodes.scripts import play, recorded
-from trajectories.audit import Run
+from trajectories.audit import AuditedRun
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, prepare
@@ -29,7 +29,7 @@ class Executed(NamedTuple):
 
     truths: Mapping[str, Sequence[TurnOutcome]]
     """Entry id to what its ground truth leads to."""
-    runs: Mapping[str, Mapping[str, Run]]
+    runs: Mapping[str, Mapping[str, AuditedRun]]
     """Model to entry id to its run."""
 
     def scores(self) -> dict[str, Score]:
@@ -71,7 +71,7 @@ def execute_runs(dataset: Dataset, models: Mapping[str, Runs], profile: Profile)
         profile: How steps are decoded, executed and judged.
     """
     truths: dict[str, Sequence[TurnOutcome]] = {}
-    runs: dict[str, dict[str, Run]] = {model: {} for model in models}
+    runs: dict[str, dict[str, AuditedRun]] = {model: {} for model in models}
     for id in _ids(models):
         try:
             prepared = prepare(dataset, dataset.trajectories[id], profile)
@@ -90,20 +90,20 @@ def _ids(models: Mapping[str, Runs]) -> Iterator[str]:
     yield from dict.fromkeys(id for entries in models.values() for id in entries)
 
 
-def _run(prepared: Prepared, entries: Runs, profile: Profile) -> Run:
+def _run(prepared: Prepared, entries: Runs, profile: Profile) -> AuditedRun:
     entry, mode = entries[prepared.trajectory.id]
     if prepared.trajectory.expects is not None:
         # A single turn leads to no state on which models could agree.
-        return Run(run_recorded(prepared, entry.turns, mode, profile), ())
+        return AuditedRun(run_recorded(prepared, entry.turns, mode, profile), ())
     expected = len(prepared.trajectory.turns)
     if entry.turns is None:
-        return Run(inference_error(expected), ())
+        return AuditedRun(inference_error(expected), ())
     if len(entry.turns) != expected:
-        return Run(force_terminated(expected), ())
+        return AuditedRun(force_terminated(expected), ())
     limit = STEP_LIMIT if profile.execution.limits_recorded_runs else None
     episode = Episode(prepared.trajectory, prepared.template.fork(), profile, limit)
     play(recorded(entry.turns, profile.replies.decoders[mode], profile), episode)
     verdict: Verdict = judge(
         prepared.truth, episode.outcomes, profile, terminated=episode.terminated
     )
-    return Run(verdict, tuple(episode.outcomes))
+    return AuditedRun(verdict, tuple(episode.outcomes))

@@ -17,7 +17,7 @@ from envs.calls import parse_call
 from envs.session import Session
 from runner.commands import audit as audit_command
 from runner.commands import validate as validate_command
-from trajectories.audit import Run, agreed, audit
+from trajectories.audit import AuditedRun, agreed, audit
 from trajectories.dataset import Dataset
 from trajectories.errata import corrected, read_errata
 from trajectories.errors import DataError
@@ -59,12 +59,12 @@ def outcomes(script: Sequence[Sequence[str]]) -> list[TurnOutcome]:
     return found
 
 
-def run(script: Sequence[Sequence[str]]) -> Run:
+def run(script: Sequence[Sequence[str]]) -> AuditedRun:
     made = outcomes(script)
-    return Run(judge(outcomes(TRUTH), made, STRICT), made)
+    return AuditedRun(judge(outcomes(TRUTH), made, STRICT), made)
 
 
-def runs(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, Run]]:
+def runs(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, AuditedRun]]:
     return {model: {"base_one": run(script)} for model, script in scripts.items()}
 
 
@@ -110,7 +110,7 @@ def test_agreement_starts_where_all_who_agree_are_together() -> None:
 
 
 def test_a_run_without_a_record_agrees_with_nobody() -> None:
-    empty = Run(run(OTHER).verdict, ())
+    empty = AuditedRun(run(OTHER).verdict, ())
     assert agreed(outcomes(TRUTH), {"a": empty, "b": empty}) is None
 
 
