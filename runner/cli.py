@@ -1,55 +1,79 @@
-"""The command ``turnwise``: its commands, what ends it, and with which exit status."""
+"""The command ``turnwise``: its commands, what ends it, and with which exit status.
+
+A command is a module of ``runner.commands`` with its name: ``Options`` says what it takes,
+``EXAMPLE`` is a command line that works, and ``run`` takes the options and returns the exit status.
+"""
 
 from __future__ import annotations
 
-import argparse
+import os
 import sys
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
-from typing import NoReturn
+from typing import NamedTuple
 
 from envs import __version__
 from envs.errors import BackendFault
-from runner.commands.common import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, note
+from envs.lazy import lazily
+from runner.commands.options import (
+    DONE,
+    INTERRUPTED,
+    RUN_ERROR,
+    USER_ERROR,
+    did_you_mean,
+    parse,
+    parser_of,
+)
+from runner.show.terminal import visible
 from trajectories.errors import DataError
 
-_COMMANDS = (
-    "eval",
-    "score",
-    "table",
-    "replay",
-    "debug",
-    "align",
-    "verify",
-    "compare",
-    "report",
-    "search",
-    "exec",
-    "serve",
-    "dataset",
-    "graph",
-    "validate",
-    "audit",
-    "export",
-    "tools",
-    "check-env",
-    "new-env",
-    "health",
-)
-"""In the order of the help text; each is a module of ``runner.commands``."""
+
+class Command(NamedTuple):
+    """One command, as the help shows it."""
+
+    group: str
+    text: str
+
+
+COMMANDS: Mapping[str, Command] = {
+    "eval": Command("run", "Run a model on a data set and print its score."),
+    "score": Command("run", "Execute and judge recorded result files."),
+    "exec": Command("run", "Read call scripts on standard input, write their results and states."),
+    "search": Command("run", "Let a model search with undo (DFSDT), beside the same without."),
+    "table": Command("look", "Show what runs scored: by category, by BFCL's groups, and overall."),
+    "compare": Command("look", "Compare two runs: who flips, and is it more than noise."),
+    "verify": Command("look", "Execute a run once more: the same verdicts and results?"),
+    "replay": Command("look", "Show one trajectory step by step, and where it left the truth."),
+    "debug": Command("look", "Step through one trajectory, and try what other calls would do."),
+    "align": Command("look", "Show up to five runs of one trajectory side by side."),
+    "report": Command("look", "Write runs as one HTML file: scores, episodes, every step."),
+    "export": Command("look", "Write a run as result files of BFCL, or as chat transcripts."),
+    "dataset list": Command("data", "List the data sets there are."),
+    "dataset show": Command("data", "Show what is in a data set."),
+    "dataset fetch": Command("data", "Download a data set into the cache."),
+    "dataset build": Command("data", "Build the four harder categories anew."),
+    "dataset validate": Command("data", "Check a data set by rule: truth, configs, documents."),
+    "dataset graph": Command("data", "Show which results can feed which arguments; sample paths."),
+    "dataset audit": Command("data", "List entries where the data, not the models, may be wrong."),
+    "env new": Command("environments", "Make a new environment, with tests, to be rewritten."),
+    "env check": Command("environments", "Check that environments keep the contract."),
+    "env tools": Command("environments", "Show the functions of environments."),
+    "env serve": Command("environments", "Offer functions to MCP clients, a session to each."),
+    "env health": Command("environments", "Ask every web service that REST entries need."),
+    "completion": Command("shell", "Print what makes a shell complete commands and options."),
+}
+"""By what the user types, in the order of the help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    options = _parser(arguments).parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # What the terminal cannot show must not end the run.
             stream.reconfigure(errors="backslashreplace")
     try:
-        status: int = options.command(options)
+        return _run(words)
     except DataError as error:
         return _complain(error, USER_ERROR)
     except BackendFault as error:
@@ -60,28 +84,62 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return DONE
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
-    return status
 
 
 def _complain(error: object, status: int) -> int:
-    note(str(error))
+    sys.stderr.write(f"turnwise: {visible(str(error))}\n")
     return status
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(USER_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
+def _run(words: Sequence[str]) -> int:
+    if "_ARGCOMPLETE" in os.environ:
+        lazily(".commands.completion", __package__).complete(COMMANDS)
+    name = next((n for n in (" ".join(words[:2]), *words[:1]) if n in COMMANDS), None)
+    if name is None:
+        return _without_command(words)
+    module = lazily(f".commands.{name.replace(' ', '.')}", __package__)
+    parser = parser_of(module.Options, name, COMMANDS[name].text, module.EXAMPLE)
+    options = parse(module.Options, parser, words[len(name.split()) :])
+    status: int = module.run(options)
+    return status
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    parser = _Parser(prog="turnwise", description="Simulate and judge tool-calling agents.")
-    parser.add_argument("--version", action="version", version=f"turnwise {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    # A command loads what it alone needs, so where one is named, no other one is loaded.
-    named = [name for name in arguments[:1] if name in _COMMANDS]
-    for name in named or _COMMANDS:
-        import_module(f"{__package__}.commands.{name.replace('-', '_')}").add_command(commands)
-    return parser
+def _without_command(words: Sequence[str]) -> int:
+    """Show the help that is wanted, or say what is wrong; return the exit status."""
+    family = [name for name in COMMANDS if words and name.startswith(f"{words[0]} ")]
+    asked, prog = (words[1:], f"turnwise {words[0]}") if family else (words, "turnwise")
+    if asked and asked[0] in ("-h", "--help"):
+        sys.stdout.write(_help(prog, family or list(COMMANDS)))
+        return DONE
+    if asked and asked[0] == "--version":
+        sys.stdout.write(f"turnwise {__version__}\n")
+        return DONE
+    if not asked:
+        message = "name a command"
+    else:
+        message = f"there is no command {visible(asked[0])}{_near(asked[0], family)}"
+    sys.stderr.write(f"{prog}: {message} (see {prog} --help)\n")
+    return USER_ERROR
+
+
+def _near(word: str, family: Sequence[str]) -> str:
+    """Suggest a command by its whole name or its last word."""
+    by_word = {name.split()[-1]: name for name in family or COMMANDS}
+    if word in by_word:
+        return f"; did you mean turnwise {by_word[word]}?"
+    return did_you_mean(word, [w for w in by_word if word.startswith(w)] or [*by_word])
+
+
+def _help(prog: str, names: Sequence[str]) -> str:
+    lines = [f"usage: {prog} COMMAND [OPTION ...]"]
+    if prog == "turnwise":
+        lines += ["", "Simulate and judge tool-calling agents."]
+    for group in dict.fromkeys(COMMANDS[name].group for name in names):
+        lines += ["", f"{group}:"]
+        mine = [name for name in names if COMMANDS[name].group == group]
+        lines += [f"  {name:17} {COMMANDS[name].text}" for name in mine]
+    lines += ["", f"{prog} COMMAND --help lists the options of one, with an example."]
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -42,7 +42,6 @@ ALLOWED = {
     ("runner/__init__.py", "import_module"): "loads the module of a name out of a list of its own",
     ("runner/models/agent.py", "getattr"): "finds the user's own agent, which he named",
     ("runner/models/agent.py", "import_module"): "imports the user's own agent, which he named",
-    ("runner/cli.py", "import_module"): "loads the module of a command out of a list of its own",
     ("runner/data/fetch.py", "subprocess"): "starts the package installer to download the data",
 }
 """Where one of these is used all the same, and why it is safe."""

@@ -1,4 +1,4 @@
 """Further environments of this repository: every module here, found by ``envs.registry``.
 
-``turnwise new-env NAME`` puts a new one into this folder.
+``turnwise env new NAME`` puts a new one into this folder.
 """

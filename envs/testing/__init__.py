@@ -9,7 +9,7 @@ An author's whole contract test:
     def test_contract(check):
         check()
 
-``turnwise check-env`` runs the same checks. ``succeed`` and ``refuse`` are for tests of single
+``turnwise env check`` runs the same checks. ``succeed`` and ``refuse`` are for tests of single
 calls. Needs hypothesis, which comes with the extra ``dev``.
 """
 

@@ -124,7 +124,7 @@ def _shown_outcomes(subject: Subject, tool: Tool) -> set[bool]:
 def frozen(subject: Subject) -> None:
     """Compare the function documents with the golden file."""
     file = subject.golden_file
-    refresh = f"if that is meant: turnwise tools {subject.name} --json > {file}"
+    refresh = f"if that is meant: turnwise env tools {subject.name} --json > {file}"
     try:
         golden = {d["name"]: d for d in json.loads(file.read_text(encoding="utf-8"))}
     except OSError:

@@ -1,48 +1,36 @@
-"""The command ``turnwise compare``: two runs over the same entries.
-
-What it does is in ``runner.analysis``, which is imported only when the command is run.
-"""
+"""The command ``turnwise compare``: two runs over the same entries."""
 
 from __future__ import annotations
 
-import argparse
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from runner.commands.common import DONE, add_profile_options, new_command, note, written
+from runner.analysis.comparison import RunComparison, compare_runs
+from runner.analysis.comparison_lines import lines
+from runner.analysis.report.comparison_page import comparison_page
+from runner.analysis.source import data_change, dataset_of, open_run
+from runner.commands.judging import rules_of
+from runner.commands.options import DONE, argument, option
+from runner.commands.shared import DatasetOption, JsonOption, JudgingOptions, note, show, written
 from trajectories.errors import DataError
 
-if TYPE_CHECKING:
-    from runner.analysis.comparison import RunComparison
+EXAMPLE = "turnwise compare runs/a runs/b --html comparison.html"
 
 
-def add_command(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    text = "Compare two runs over the entries that both have: who flips, and is it more than noise."
-    parser = new_command(commands, "compare", _compare, text)
-    for name in ("RUN_A", "RUN_B"):
-        parser.add_argument(
-            name.lower(), type=Path, metavar=name, help="run folder, result file, or folder of them"
-        )
-    parser.add_argument(
-        "--dataset",
-        metavar="NAME",
-        help="what the runs are of, where they do not say: bfcl, bfcl:FOLDER or a trajectory file",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page that shows it")
-    add_profile_options(parser)
+@dataclass(frozen=True, kw_only=True)
+class Options(DatasetOption, JsonOption, JudgingOptions):
+    """Which runs to compare."""
+
+    run_a: Path = argument("run folder, result file, or folder of them", "RUN_A")
+    run_b: Path = argument("the other run", "RUN_B")
+    html: Path | None = option("also write a page", "FILE")
 
 
-def _compare(options: argparse.Namespace) -> int:
-    from runner.analysis.comparison_lines import lines
-    from runner.commands.inspecting import show
-
+def run(options: Options) -> int:
+    """Print who flips between two runs, and whether that is more than noise."""
     comparison = _comparison(options)
     if options.html is not None:
-        from runner.analysis.report.comparison_page import comparison_page
-
         with written(options.html) as file:
             file.write(comparison_page(comparison))
         note(f"wrote {options.html}")
@@ -53,11 +41,7 @@ def _compare(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _comparison(options: argparse.Namespace) -> RunComparison:
-    from runner.analysis.comparison import compare_runs
-    from runner.analysis.source import data_change, dataset_of, open_run
-    from runner.commands.inspecting import rules_of
-
+def _comparison(options: Options) -> RunComparison:
     first, second = open_run(options.run_a), open_run(options.run_b)
     dataset = dataset_of(first, options.dataset, note)
     change = data_change(second, dataset)

@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+from envs.lazy import lazily
 from runner.analysis.examined import Examined
-from runner.commands.common import DONE, add_data_options, add_profile_options, index, new_command
-from runner.commands.inspecting import examined_episode, examined_truth, with_state
+from runner.commands.judging import EpisodeOptions, examined_episode, examined_truth, with_state
+from runner.commands.options import DONE, index, option
+from runner.commands.shared import needing
 from trajectories.errors import DataError
 
+if TYPE_CHECKING:
+    from runner.analysis.debugger import app
+else:
+    # It needs an extra.
+    app = lazily("..analysis.debugger.app", __package__)
 
-def add_command(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    text = "Step through one trajectory, back and forth, and try what other calls would do."
-    parser = new_command(commands, "debug", _debug, text)
-    parser.add_argument("id", metavar="ID", help="id of the trajectory")
-    parser.add_argument(
-        "--run", type=Path, metavar="PATH", help="recorded run to step through beside the truth"
-    )
-    parser.add_argument(
-        "--trial", type=index, default=0, metavar="N", help="which trial of the run (default: 0)"
-    )
-    add_data_options(parser)
-    add_profile_options(parser)
+EXAMPLE = "turnwise debug multi_turn_base_0 --run runs/mine"
 
 
-def _debug(options: argparse.Namespace) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Options(EpisodeOptions):
+    """Which episode to step through."""
+
+    run: Path | None = option("recorded run to step through beside the truth", "PATH")
+    trial: int = option("which trial of the run", "N", default=0, read=index)
+
+
+def run(options: Options) -> int:
+    """Open the debugger on one trajectory."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise DataError("debug", "needs a terminal; without one, turnwise replay prints the same")
-    try:
-        from runner.analysis.debugger.app import Debugger
-    except ModuleNotFoundError as error:
-        raise DataError(
-            "debug", f"{error.name} is missing: pip install 'turnwise[debug]'"
-        ) from None
-    debugger = Debugger(*_episode(options))
+    with needing("debug", "debug"):
+        debugger_of = app.Debugger
+    debugger = debugger_of(*_episode(options))
     debugger.run()
     return debugger.return_code or DONE
 
 
-def _episode(options: argparse.Namespace) -> tuple[Examined, str]:
+def _episode(options: Options) -> tuple[Examined, str]:
     """Return the episode that the user named, and what to call where it is from."""
     if options.run is None:
         examined = with_state(examined_truth(options), "to step through")

@@ -2,63 +2,50 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
-from runner.commands.common import (
-    add_data_options,
-    add_profile_options,
-    new_command,
-    note,
-    positive,
-    profile_of,
-)
-from runner.commands.judging import (
-    add_output_option,
-    add_worker_options,
-    judge_all,
-    report,
-    run_entry,
-)
-from runner.commands.live_options import add_options
+from checkers.verdict import Verdict
+from envs.lazy import lazily
+from runner.commands.eval_options import EvalOptions, LiveOptions
+from runner.commands.judging import judge_all, report, run_entry
+from runner.commands.options import given
+from runner.commands.shared import note, profile_of
 from runner.data import choose
 from runner.data.rest import REST_CLIENT
 from runner.episodes.evaluate import run_null, run_oracle
+from runner.records import result_file
 from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+
+if TYPE_CHECKING:
+    from runner.commands import eval_live
+    from runner.data.rest import web
+else:
+    # Without what makes schemas and asks servers, offline models start in half the time.
+    eval_live = lazily(".eval_live", __package__)
+    web = lazily("..data.rest.web", __package__)
+
+EXAMPLE = "turnwise eval --model oracle --category base --limit 20"
+
+Options = EvalOptions
+
+_OFFLINE: Mapping[str, Callable[..., Verdict]] = {"oracle": run_oracle, "null": run_null}
 
 
-def add_command(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    parser = new_command(commands, "eval", _eval, "Run a model on a data set and print its score.")
-    parser.add_argument(
-        "--model",
-        required=True,
-        metavar="NAME",
-        help="oracle (plays the ground truth), null (never calls), replay:PATH (recorded run), or "
-        "a live model: NAME, if need be with --base-url, or provider/NAME",
-    )
-    add_data_options(parser)
-    parser.add_argument("--ids", metavar="IDS", help="only these entries, separated by commas")
-    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N entries")
-    parser.add_argument("--sample", type=positive, metavar="N", help="a stratified sample")
-    parser.add_argument("--sample-seed", type=int, default=0, metavar="S", help="(0)")
-    add_profile_options(parser)
-    add_output_option(parser)
-    add_worker_options(parser)
-    add_options(parser)
-    parser.add_argument(
-        "--allow-network",
-        action="store_true",
-        help="let REST entries ask other machines than this one",
-    )
-
-
-def _eval(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
+    """Run a model on entries, and print its score."""
     model = choose.model(options.model, options.base_url)
-    categories = choose.categories(options.category, options.dataset)
+    if not model.live:
+        _refuse_live_options(options)
     runs = choose.recorded_runs(model.path) if model.path else {}
-    dataset = choose.dataset(options.dataset, categories, note, allow_network=options.allow_network)
+    name = choose.dataset_name(options.dataset, runs)
+    if runs and options.category is None:
+        categories = result_file.categories_of(runs)
+    else:
+        categories = choose.categories(options.category, name)
+    dataset = choose.dataset(name, categories, note, allow_network=options.allow_network)
     profile = profile_of(options, dataset)
     everything = choose.trajectories(dataset, runs if model.path else None)
     trajectories = choose.part(
@@ -67,27 +54,20 @@ def _eval(options: argparse.Namespace) -> int:
     choose.require_languages(trajectories)
     population = len(everything) if options.sample else len(trajectories)
     if any(REST_CLIENT in trajectory.environments for trajectory in trajectories):
-        from runner.data.rest.web import require_up
-
-        require_up(trajectories, allow_network=options.allow_network)
+        web.require_up(trajectories, allow_network=options.allow_network)
     if dataset.tolerant:
         _note_irregularities(dataset)
     if model.live:
-        # Imports what makes schemas and runs many things at once; no other command needs it.
-        if options.formats is not None:
-            from runner.commands.eval_formats import evaluate_formats
-
-            return evaluate_formats(options, dataset, profile, trajectories)
-        from runner.commands.eval_live import evaluate_live
-
-        return evaluate_live(options, dataset, profile, trajectories, population)
-    how = {"profile": profile, "step_limit": options.step_limit}
-    if model.path:
-        run = partial(run_entry, runs=runs, **how)
-    else:
-        run = partial(run_oracle if model.name == "oracle" else run_null, **how)
-    outcomes = judge_all(dataset, trajectories, profile, run, options)
+        return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
+    runs_one = partial(run_entry, runs=runs) if model.path else _OFFLINE[model.name]
+    judge = partial(runs_one, profile=profile, step_limit=options.step_limit)
+    outcomes = judge_all(dataset, trajectories, profile, judge, options)
     return report(dataset, profile, trajectories, outcomes, population)
+
+
+def _refuse_live_options(options: Options) -> None:
+    for flag in given(options, LiveOptions):
+        raise DataError(flag, f"is for live models, and {options.model} asks none; leave it out")
 
 
 def _note_irregularities(dataset: Dataset) -> None:

@@ -1,8 +1,11 @@
-"""The part of ``turnwise eval`` that talks to a live model, and what it prints."""
+"""The part of ``turnwise eval`` that talks to a live model, and what it prints.
+
+Several prompt formats are a run each, in a folder of its name below a common one, so that resuming,
+reports and comparisons are those of any run.
+"""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import gc
 import json
@@ -10,31 +13,35 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from checkers.profile import BFCL, Profile
+from runner.analysis.format_scores import FormatScore, lines
 from runner.analysis.summary import outcome_of, summary, totals_of, usage_lines
-from runner.commands.common import DONE, INTERRUPTED, RUN_ERROR, note
+from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import cluster_of
-from runner.commands.live_options import flags
+from runner.commands.options import DONE, INTERRUPTED, RUN_ERROR
+from runner.commands.shared import note
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, conduct, estimate, open_jobs, preflight, secrets_of
 from runner.live.meter import Meter
+from runner.live.ray.episodes import conduct_on_ray, refuse_secrets
 from runner.live.settings import Settings, read_settings
 from runner.models.base import Model, ModelError
 from runner.models.connect import connect, listed_price
-from runner.models.prompting import DEFAULT, read_prompts
+from runner.models.prompting import DEFAULT, PromptFormat, formats_named, read_prompts
 from runner.models.tools import toolbox_of
-from runner.records.store import Record, RunStore, default_folder, read_run, write_whole
+from runner.records.store import RUN_FILE, Record, RunStore, default_folder, read_run, write_whole
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import Trajectory
+from trajectories.schema import ExpectedCalls, Trajectory
 
 
 def evaluate_live(
-    options: argparse.Namespace,
+    options: EvalOptions,
     dataset: Dataset,
     profile: Profile,
     trajectories: Sequence[Trajectory],
@@ -52,22 +59,28 @@ def evaluate_live(
     Raises:
         DataError: An option, file or folder cannot be used.
     """
-    plan = plan_of(options, dataset, profile)
+    formats = options.formats and formats_named([n.strip() for n in options.formats.split(",")])
+    plan = _plan_of(options, dataset, profile)
+    if formats:
+        _check_formats(options, plan)
+        trajectories = _in_python(trajectories)
     if options.dry_run:
-        _print_estimate(plan, trajectories, options.trials)
+        _print_estimate(plan, trajectories, options.trials, len(formats or ()))
         return DONE
-    if not options.no_preflight and not is_ready(plan):
+    if not options.no_preflight and not _is_ready(plan):
         return RUN_ERROR
     folder = options.resume or options.run_dir or default_folder(options.model, datetime.now())
+    if formats:
+        return _evaluate_formats(plan, formats, folder, trajectories, options)
     resumes = options.resume is not None
-    ending, status = run_plan(plan, folder, trajectories, options, resumes=resumes)
+    ending, status = _run_plan(plan, folder, trajectories, options, resumes=resumes)
     _print_result(folder, plan, trajectories, population, options)
     if ending.stop_reason is not None:
         note(f"{ending.stop_reason}; go on with --resume {folder}")
     return status
 
 
-def plan_of(options: argparse.Namespace, dataset: Dataset, profile: Profile) -> Plan:
+def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
     """Return what the episodes of the run are like that the user wants.
 
     Raises:
@@ -75,14 +88,14 @@ def plan_of(options: argparse.Namespace, dataset: Dataset, profile: Profile) -> 
     """
     if options.only and not options.resume:
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
-    settings = read_settings(options.config, flags(options))
+    settings = read_settings(options.config, _flags(options))
     _check_budget(options.model, settings)
     _check_workers(options, settings)
     prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT)
     return Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
 
 
-def is_ready(plan: Plan) -> bool:
+def _is_ready(plan: Plan) -> bool:
     """Tell whether the model answers; say why where it does not."""
     try:
         asyncio.run(preflight(plan, _connect))
@@ -92,11 +105,11 @@ def is_ready(plan: Plan) -> bool:
     return True
 
 
-def run_plan(
+def _run_plan(
     plan: Plan,
     folder: Path,
     trajectories: Sequence[Trajectory],
-    options: argparse.Namespace,
+    options: EvalOptions,
     *,
     resumes: bool,
 ) -> tuple[Ending, int]:
@@ -128,8 +141,6 @@ def run_plan(
         gc.freeze()
         cluster = cluster_of(options)
         if cluster is not None:
-            from runner.live.ray.episodes import conduct_on_ray
-
             ending = conduct_on_ray(plan, store, jobs, _connect, meter.count, cluster)
         else:
             ending = asyncio.run(conduct(plan, store, jobs, _connect, meter.count))
@@ -157,15 +168,13 @@ def _check_budget(model: str, settings: Settings) -> None:
         )
 
 
-def _check_workers(options: argparse.Namespace, settings: Settings) -> None:
+def _check_workers(options: EvalOptions, settings: Settings) -> None:
     """Refuse, before anything is written, what the processes that are wanted cannot do.
 
     Raises:
         DataError: They cannot do it.
     """
     if cluster_of(options) is not None:
-        from runner.live.ray.episodes import refuse_secrets
-
         refuse_secrets(settings)
     elif options.workers is not None:
         raise DataError("--workers", "a live model is asked by one process, or by --engine ray")
@@ -180,7 +189,7 @@ def _print_result(
     plan: Plan,
     trajectories: Sequence[Trajectory],
     population: int,
-    options: argparse.Namespace,
+    options: EvalOptions,
 ) -> None:
     records = list(read_run(folder).episodes())
     if not records:
@@ -213,20 +222,34 @@ def _verdict_line(record: Record) -> bytes:
     return json.dumps({**head, **judged}).encode() + b"\n"
 
 
-def _print_estimate(plan: Plan, trajectories: Sequence[Trajectory], trials: int) -> None:
+def _print_estimate(
+    plan: Plan, trajectories: Sequence[Trajectory], trials: int, formats: int
+) -> None:
     folder = function_docs_folder(plan.settings, plan.dataset)
 
     def tools_size(trajectory: Trajectory) -> int:
         return toolbox_of(trajectory, folder).size
 
     guess = estimate(jobs_of(trajectories, trials), tools_size)
+    if formats:
+        print(
+            f"{len(trajectories)} entries in {formats} formats, {formats * guess.requests} "
+            f"requests and about {formats * guess.tokens} prompt tokens"
+        )
+        return
     print(
         f"{len(trajectories)} entries, {guess.episodes} episodes, about {guess.requests} requests "
         f"and {guess.tokens} prompt tokens for a model that makes one call a step"
     )
 
 
-def _selection(options: argparse.Namespace) -> Mapping[str, Any]:
+def _flags(options: EvalOptions) -> dict[str, Any]:
+    """Return the settings that were given as options, and None for the others."""
+    given = {**vars(options), "extra_headers": dict(options.extra_headers) or None}
+    return {member.name: given[member.name] for member in fields(Settings)}
+
+
+def _selection(options: EvalOptions) -> Mapping[str, Any]:
     """Return what the user chose of the data, for the run's definition."""
     return {
         "category": options.category,
@@ -235,3 +258,86 @@ def _selection(options: argparse.Namespace) -> Mapping[str, Any]:
         "sample": options.sample,
         "sample_seed": options.sample_seed if options.sample else None,
     }
+
+
+def _evaluate_formats(
+    plan: Plan,
+    formats: Sequence[PromptFormat],
+    folder: Path,
+    asked: Sequence[Trajectory],
+    options: EvalOptions,
+) -> int:
+    """Ask a live model in several formats, print the table, and return the exit status."""
+    status = _run_formats(plan, formats, folder, asked, options)
+    for line in lines([_score(each, folder, asked, options) for each in formats]):
+        print(line)
+    data, profile = plan.dataset.name, plan.profile.name
+    print(f"model {plan.model}; data {data}; profile {profile}; runs in {folder}")
+    return status
+
+
+def _check_formats(options: EvalOptions, plan: Plan) -> None:
+    if plan.settings.mode != "prompt":
+        raise DataError("--formats", "is for prompting models: add --mode prompt")
+    if plan.settings.prompts is not None:
+        raise DataError("--formats", "has prompts of its own; leave --prompts out")
+    if options.output is not None:
+        raise DataError("--output", "takes one run; the verdicts are in the folders of the formats")
+
+
+def _in_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+    asked = [
+        trajectory
+        for trajectory in trajectories
+        if isinstance(trajectory.expects, ExpectedCalls) and trajectory.expects.language == "python"
+    ]
+    if not asked:
+        raise DataError("--formats", "asks single-turn entries in Python; choose such a --category")
+    if len(asked) < len(trajectories):
+        note(f"{len(trajectories) - len(asked)} entries are left out: not one turn, or not Python")
+    return asked
+
+
+def _run_formats(
+    plan: Plan,
+    formats: Sequence[PromptFormat],
+    folder: Path,
+    asked: Sequence[Trajectory],
+    options: EvalOptions,
+) -> int:
+    """Do the runs one after the other, until one is stopped."""
+    worst = DONE
+    for prompt_format in formats:
+        place = folder / prompt_format.name
+        resumes = options.resume is not None and (place / RUN_FILE).exists()
+        one = plan._replace(format=prompt_format)
+        ending, status = _run_plan(one, place, asked, options, resumes=resumes)
+        if ending.stop_reason is not None:
+            # By name, since a budget is what the formats before have left of it.
+            note(f"{prompt_format.name}: {ending.stop_reason}; go on with --resume {folder}")
+            return status
+        worst = max(worst, status)
+        plan = _after(plan, ending)
+    return worst
+
+
+def _after(plan: Plan, ending: Ending) -> Plan:
+    """Return a plan whose budget is what a run has left of it."""
+    settings, spent = plan.settings, ending.spent
+    if settings.max_requests is not None:
+        settings = replace(settings, max_requests=settings.max_requests - spent.requests)
+    if settings.max_cost is not None:
+        settings = replace(settings, max_cost=settings.max_cost - (spent.cost or 0.0))
+    return plan._replace(settings=settings)
+
+
+def _score(
+    prompt_format: PromptFormat,
+    folder: Path,
+    asked: Sequence[Trajectory],
+    options: EvalOptions,
+) -> FormatScore:
+    place = folder / prompt_format.name
+    records = read_run(place).episodes() if (place / RUN_FILE).exists() else []
+    outcomes = [outcome_of(record) for record in records]
+    return FormatScore(prompt_format, outcomes, len(asked) * options.trials, options.allow_errors)

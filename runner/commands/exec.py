@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from envs.errors import BackendFault, ConfigProblem
 from envs.long_context import Pack
 from envs.session import check_config
-from runner.commands.common import DONE, RUN_ERROR, new_command, note
+from runner.commands.options import DONE, RUN_ERROR, option
+from runner.commands.shared import note
 from runner.data import choose
 from runner.episodes.execute import execute, read_script
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
+EXAMPLE = "turnwise exec < scripts.jsonl"
 
-def add_command(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    parser = new_command(
-        commands,
-        "exec",
-        _exec,
-        "Read call scripts as JSON lines on standard input, write their results and states.",
-    )
-    parser.add_argument(
-        "--dataset",
-        metavar="NAME",
-        default="bfcl",
-        help="where long-context material comes from: bfcl or bfcl:FOLDER (default: %(default)s)",
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What scripts are executed on."""
+
+    dataset: str = option(
+        "where long-context material comes from: bfcl or bfcl:FOLDER", "NAME", default="bfcl"
     )
 
 
-def _exec(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
+    """Answer every script by its results and states."""
+
     @cache
     def pack() -> Pack:
         return bfcl.load_pack(choose.bfcl_folder(options.dataset, note))

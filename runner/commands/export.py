@@ -2,58 +2,51 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from runner.commands.common import DONE, index, new_command
+from runner.commands.options import DONE, argument, index, option, switch
 from runner.records.export import export_bfcl, export_openai_messages
 from runner.records.store import read_run
 from trajectories.errors import DataError
 
-FORMATS = ("bfcl", "openai-messages")
+EXAMPLE = "turnwise export runs/mine --format bfcl"
 
 
-def add_command(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    text = "Write a run as result files of BFCL, or as chat transcripts for fine-tuning."
-    parser = new_command(commands, "export", _export, text)
-    parser.add_argument("run", type=Path, metavar="RUN", help="folder of the run")
-    parser.add_argument("--format", choices=FORMATS, required=True, help="what to write")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="PATH",
-        help="bfcl: the folder for MODEL/GROUP/; openai-messages: the file "
-        "(default: bfcl or openai-messages.jsonl in RUN)",
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Which run to write, and how."""
+
+    run: Path = argument("folder of the run", "RUN")
+    format: Literal["bfcl", "openai-messages"] = option("what to write", required=True)
+    output: Path | None = option(
+        "bfcl: the folder for MODEL/GROUP/; openai-messages: the file (default: bfcl or "
+        "openai-messages.jsonl in RUN)",
+        "PATH",
+        flags=("--output", "-o"),
     )
-    parser.add_argument(
-        "--trial", type=index, metavar="N", help="bfcl: which trial, counted from 0 (0)"
-    )
-    parser.add_argument(
-        "--model", metavar="NAME", help="bfcl: a name that BFCL knows, instead of the run's"
-    )
-    parser.add_argument(
-        "--only-passed", action="store_true", help="openai-messages: leave out what failed"
-    )
+    trial: int | None = option("bfcl: which trial, counted from 0 (default: 0)", "N", read=index)
+    model: str | None = option("bfcl: a name that BFCL knows, instead of the run's", "NAME")
+    only_passed: bool = switch("openai-messages: leave out what failed")
 
 
-def _export(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
+    """Write a run in another format."""
     _check(options)
-    run = read_run(options.run)
+    kept = read_run(options.run)
     if options.format == "bfcl":
         folder = options.output or options.run / "bfcl"
-        for path in export_bfcl(run, folder, trial=options.trial or 0, model=options.model):
+        for path in export_bfcl(kept, folder, trial=options.trial or 0, model=options.model):
             print(path)
     else:
         path = options.output or options.run / "openai-messages.jsonl"
-        count = export_openai_messages(run, path, only_passed=options.only_passed)
+        count = export_openai_messages(kept, path, only_passed=options.only_passed)
         print(f"{path}: {count} transcripts")
     return DONE
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: Options) -> None:
     """Refuse options that the format has no use for.
 
     Raises:

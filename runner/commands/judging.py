@@ -1,52 +1,72 @@
-"""Judging many trajectories offline, with progress and verdict lines, and the report on it."""
+"""Executing and judging: many entries offline with progress and a report, or one of a run again."""
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
+from checkers.calls.errors import CannotJudge
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
+from envs.lazy import lazily
+from runner.analysis.examined import Examined, examine_recorded, examine_truth
+from runner.analysis.single_turn import ExaminedAnswer
+from runner.analysis.source import RunSource, dataset_of, open_trajectory
 from runner.analysis.summary import outcome_of_judged, summary
-from runner.commands.common import DONE, RUN_ERROR, positive, written
+from runner.commands.options import DONE, RUN_ERROR, argument, option, positive
+from runner.commands.shared import (
+    DataOptions,
+    JudgingOptions,
+    OutputOption,
+    note,
+    profile_of,
+    written,
+)
+from runner.data import choose
 from runner.data.choose import Runs
 from runner.data.truth_cache import truth_cache
 from runner.episodes.evaluate import Judged, evaluate, run_recorded
 from runner.live.ray.cluster import Cluster, library
+from runner.records.result_file import categories_of
 from runner.show.progress import progress
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import Prepared
+from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Trajectory
 
-
-def add_output_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says where verdict lines go."""
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="write one JSON verdict line per entry"
-    )
-
-
-def add_worker_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which processes do the work."""
-    parser.add_argument(
-        "--workers", type=positive, metavar="N", help="processes to judge with, or workers of Ray"
-    )
-    parser.add_argument(
-        "--engine", choices=["local", "ray"], default="local", help="where (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--address", metavar="NAME", help="the Ray cluster (default: one here, for the time being)"
-    )
+if TYPE_CHECKING:
+    from runner.episodes import spread
+    from runner.live.ray import judging as ray
+else:
+    # What several processes need takes a while to load.
+    spread = lazily("..episodes.spread", __package__)
+    ray = lazily("..live.ray.judging", __package__)
 
 
-def cluster_of(options: argparse.Namespace) -> Cluster | None:
+@dataclass(frozen=True, kw_only=True)
+class WorkOptions(OutputOption, JudgingOptions):
+    """Processes."""
+
+    workers: int | None = option("to judge with, or workers of Ray", "N", read=positive)
+    engine: str = option("where", default="local", choices=["local", "ray"])
+    address: str | None = option("the Ray cluster (default: one here, for the time being)", "NAME")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeOptions(DataOptions, JudgingOptions):
+    """Episode."""
+
+    id: str = argument("id of the trajectory", "ID")
+
+
+def cluster_of(options: WorkOptions) -> Cluster | None:
     """Return the cluster to work on, or None for this machine without one.
 
     Raises:
@@ -71,13 +91,14 @@ def judge_all(
     trajectories: Sequence[Trajectory],
     profile: Profile,
     run: Callable[[Prepared], Verdict],
-    options: argparse.Namespace,
+    options: WorkOptions,
 ) -> list[Judged]:
     """Judge trajectories, show progress, and write verdict lines where they are wanted.
 
     Raises:
         DataError: Something of the user's cannot be used.
     """
+    choose.require_languages(trajectories)
     judged = _evaluated(dataset, trajectories, profile, run, options)
     # What is loaded by now stays; looking through it again takes a sixth of the time.
     gc.freeze()
@@ -94,19 +115,15 @@ def _evaluated(
     trajectories: Sequence[Trajectory],
     profile: Profile,
     run: Callable[[Prepared], Verdict],
-    options: argparse.Namespace,
+    options: WorkOptions,
 ) -> Iterator[Judged]:
     """Return what becomes of trajectories, judged by the processes that are wanted."""
     cluster = cluster_of(options)
     if cluster is not None:
-        from runner.live.ray.judging import evaluate_on_ray
-
-        return evaluate_on_ray(dataset, trajectories, profile, run, cluster=cluster)
+        return ray.evaluate_on_ray(dataset, trajectories, profile, run, cluster=cluster)
     if options.workers is not None:
-        # What several processes need takes a while to import.
-        from runner.episodes.spread import evaluate_in_processes
-
-        return evaluate_in_processes(dataset, trajectories, profile, run, workers=options.workers)
+        workers = options.workers
+        return spread.evaluate_in_processes(dataset, trajectories, profile, run, workers=workers)
     return _evaluated_here(dataset, trajectories, profile, run)
 
 
@@ -148,3 +165,96 @@ def report(
     for outcome in errors:
         print(f"turnwise: {outcome.id}: {outcome.error}", file=sys.stderr)
     return RUN_ERROR if errors else DONE
+
+
+def examined_truth(options: EpisodeOptions) -> Examined | ExaminedAnswer:
+    """Return the ground truth of the trajectory that the user named, played.
+
+    Raises:
+        DataError: There is no such trajectory, or no verdict on it.
+    """
+    name = choose.dataset_name(options.dataset, [options.id])
+    wanted = categories_of([options.id])
+    if options.category:
+        wanted = choose.categories(options.category, name)
+    dataset = choose.dataset(name, wanted, note)
+    profile = profile_of(options, dataset)
+    trajectory = choose.trajectory(dataset, options.id)
+    with _judged(options.id):
+        prepared = prepare(dataset, trajectory, profile)
+        return examine_truth(prepared, profile, options.step_limit)
+
+
+def examined_episode(
+    options: EpisodeOptions, path: Path, trial: int
+) -> tuple[RunSource, Examined | ExaminedAnswer]:
+    """Return one episode, as ``examined_episodes`` does."""
+    run, (examined,) = examined_episodes(options, path, [trial])
+    return run, examined
+
+
+def examined_episodes(
+    options: EpisodeOptions, path: Path, trials: Sequence[int] | None
+) -> tuple[RunSource, list[Examined | ExaminedAnswer]]:
+    """Return episodes of the trajectory that the user named, executed once more.
+
+    Args:
+        options: The trajectory's id, and how it is judged.
+        path: The run that they are of.
+        trials: Which; None for all that there are.
+
+    Raises:
+        DataError: There is no such run, trajectory or trial, or no verdict on it.
+    """
+    run = open_trajectory(path, options.id)
+    wanted = sorted(trial for _, trial in run.episodes) if trials is None else trials
+    episodes = [run.episode(options.id, trial) for trial in wanted]
+    dataset = dataset_of(run, options.dataset, note)
+    profile, step_limit = rules_of(run, dataset, options)
+    trajectory = choose.trajectory(dataset, options.id)
+    with _judged(options.id):
+        prepared = prepare(dataset, trajectory, profile)
+        return run, [examine_recorded(prepared, each, profile, step_limit) for each in episodes]
+
+
+@contextmanager
+def _judged(id: str) -> Iterator[None]:
+    """Tell the user where there is no verdict on an entry."""
+    try:
+        yield
+    except CannotJudge as error:
+        raise DataError(id, f"there is no verdict on it: {error}") from None
+
+
+def with_state(examined: Examined | ExaminedAnswer, purpose: str) -> Examined:
+    """Return an episode that has a state to look at.
+
+    Args:
+        examined: The episode.
+        purpose: What is to be done with it.
+
+    Raises:
+        DataError: It is a single turn.
+    """
+    if isinstance(examined, Examined):
+        return examined
+    id, category = examined.trajectory.id, examined.trajectory.category
+    what = f"{id} is a single turn ({category}): it has no state"
+    raise DataError("ID", f"{what} {purpose}; turnwise replay shows it")
+
+
+def rules_of(run: RunSource, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:
+    """Return how a run is executed and judged: its profile and its step limit.
+
+    The profile that the user names goes before the one that the run was made under.
+    """
+    if run.definition is None:
+        return profile_of(options, dataset), options.step_limit
+    profile = None if options.profile else run.profile
+    return profile or profile_of(options, dataset), run.definition["step_limit"]
+
+
+def source_name(run: RunSource, examined: Examined | ExaminedAnswer) -> str:
+    """Return what to call an episode's run; result files have no trials."""
+    recorded = examined.recorded
+    return f"{run.name}, trial {recorded.trial}" if run.definition and recorded else run.name

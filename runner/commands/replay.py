@@ -2,76 +2,57 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from runner.analysis import answer_writing
 from runner.analysis.breakpoints import read_place, stops, visit
 from runner.analysis.examined import Examined
+from runner.analysis.single_turn import ExaminedAnswer
 from runner.analysis.transcript import Selection, shown_turns
 from runner.analysis.writing import document, lines
-from runner.commands.common import (
-    DONE,
-    add_data_options,
-    add_profile_options,
-    index,
-    new_command,
-    note,
-)
-from runner.commands.inspecting import (
+from runner.commands.judging import (
+    EpisodeOptions,
     examined_episode,
     examined_truth,
-    show,
     source_name,
     with_state,
 )
+from runner.commands.options import DONE, index, option, switch
+from runner.commands.shared import JsonOption, note, show
 from runner.show.terminal import visible
 from trajectories.errors import DataError
 
-if TYPE_CHECKING:
-    from runner.analysis.single_turn import ExaminedAnswer
+EXAMPLE = "turnwise replay multi_turn_base_0 --run runs/mine"
 
 
-def add_command(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    text = "Show one trajectory step by step, and where it left the ground truth."
-    parser = new_command(commands, "replay", _replay, text)
-    parser.add_argument("id", metavar="ID", help="id of the trajectory")
-    parser.add_argument(
-        "--run", type=Path, metavar="PATH", help="recorded run to show instead of the ground truth"
+@dataclass(frozen=True, kw_only=True)
+class Options(JsonOption, EpisodeOptions):
+    """Which episode to show, and which part of it."""
+
+    run: Path | None = option("recorded run to show instead of the ground truth", "PATH")
+    trial: int = option("which trial of the run", "N", default=0, read=index)
+    turn: int | None = option("show only this turn, from 0", "N", read=index)
+    step: int | None = option("show only this step of a turn", "N", read=index)
+    only_diff: bool = switch("show only what is not as in the ground truth")
+    places: tuple[str, ...] = option(
+        "stop in a debugger before a call, such as turn=2,step=1 or turn=2,step=1,call=3",
+        "PLACE",
+        default=(),
+        flags=("--break",),
     )
-    parser.add_argument(
-        "--trial", type=index, default=0, metavar="N", help="which trial of the run (default: 0)"
+    events: tuple[str, ...] = option(
+        "stop before what leaves the ground truth (divergence), is refused (error), or calls a "
+        "function (call:NAME)",
+        "EVENT",
+        default=(),
+        flags=("--break-on",),
     )
-    parser.add_argument("--turn", type=index, metavar="N", help="show only this turn, from 0")
-    parser.add_argument("--step", type=index, metavar="N", help="show only this step of a turn")
-    parser.add_argument(
-        "--only-diff", action="store_true", help="show only what is not as in the ground truth"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument(
-        "--break",
-        action="append",
-        default=[],
-        dest="places",
-        metavar="PLACE",
-        help="stop in a debugger before a call, such as turn=2,step=1 or turn=2,step=1,call=3",
-    )
-    parser.add_argument(
-        "--break-on",
-        action="append",
-        default=[],
-        dest="events",
-        metavar="EVENT",
-        help="stop before what leaves the ground truth (divergence), is refused (error), or calls "
-        "a function (call:NAME)",
-    )
-    add_data_options(parser)
-    add_profile_options(parser)
 
 
-def _replay(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
+    """Show one trajectory, or stop in it."""
     if options.places or options.events:
         return _debug(options)
     examined, source = _examined(options)
@@ -86,9 +67,7 @@ def _replay(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _replay_answer(examined: ExaminedAnswer, source: str, options: argparse.Namespace) -> int:
-    from runner.analysis import answer_writing
-
+def _replay_answer(examined: ExaminedAnswer, source: str, options: Options) -> int:
     for flag, wanted in (("--turn", options.turn), ("--step", options.step)):
         if wanted:
             raise DataError(flag, f"{wanted} is not there; {options.id} is one turn of one step")
@@ -100,7 +79,7 @@ def _replay_answer(examined: ExaminedAnswer, source: str, options: argparse.Name
     return DONE
 
 
-def _debug(options: argparse.Namespace) -> int:
+def _debug(options: Options) -> int:
     given = {
         "--json": options.json,
         "--only-diff": options.only_diff,
@@ -119,7 +98,7 @@ def _debug(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _examined(options: argparse.Namespace) -> tuple[Examined | ExaminedAnswer, str]:
+def _examined(options: Options) -> tuple[Examined | ExaminedAnswer, str]:
     """Return the episode that the user named, and what to call the source of its calls."""
     if options.run is None:
         return examined_truth(options), "ground truth"

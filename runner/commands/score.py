@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from runner.commands.common import add_profile_options, new_command, note, profile_of
-from runner.commands.judging import (
-    add_output_option,
-    add_worker_options,
-    judge_all,
-    report,
-    run_entry,
-)
+from checkers.profile import Mode
+from runner.commands.judging import WorkOptions, judge_all, report, run_entry
+from runner.commands.options import argument, option
+from runner.commands.shared import DatasetOption, note, profile_of
 from runner.data import choose
 from runner.records import result_file
 
-
-def add_command(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    parser = new_command(commands, "score", _score, "Execute and judge recorded result files.")
-    parser.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="result file, or folder of them"
-    )
-    parser.add_argument(
-        "--dataset",
-        metavar="NAME",
-        default="bfcl",
-        help="what the recorded runs are of: bfcl or bfcl:FOLDER (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--mode",
-        choices=["fc", "prompt"],
-        help="how the model called functions (default: seen from the files)",
-    )
-    add_profile_options(parser)
-    add_output_option(parser)
-    add_worker_options(parser)
+EXAMPLE = "turnwise score runs/mine --output verdicts.jsonl"
 
 
-def _score(options: argparse.Namespace) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Options(DatasetOption, WorkOptions):
+    """What to score, and how."""
+
+    paths: tuple[Path, ...] = argument("result file, or folder of them", "PATH")
+    mode: Mode | None = option("how the model called functions (default: seen from the files)")
+
+
+def run(options: Options) -> int:
+    """Execute and judge recorded result files, and print what they score."""
     runs = choose.recorded_runs(*options.paths, mode=options.mode)
     wanted = result_file.categories_of(entry.id for entry, _ in runs.values())
-    dataset = choose.dataset(options.dataset, wanted, note)
+    name = choose.dataset_name(options.dataset, runs)
+    dataset = choose.dataset(name, wanted, note)
     profile = profile_of(options, dataset)
     trajectories = choose.trajectories(dataset, runs)
-    choose.require_languages(trajectories)
-    run = partial(run_entry, runs=runs, profile=profile, step_limit=options.step_limit)
-    outcomes = judge_all(dataset, trajectories, profile, run, options)
+    judge = partial(run_entry, runs=runs, profile=profile, step_limit=options.step_limit)
+    outcomes = judge_all(dataset, trajectories, profile, judge, options)
     return report(dataset, profile, trajectories, outcomes, len(trajectories))

@@ -2,77 +2,54 @@
 
 from __future__ import annotations
 
-import argparse
+import asyncio
 import json
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
 
-from runner.commands.common import (
-    DONE,
-    RUN_ERROR,
-    add_data_options,
-    add_profile_options,
-    new_command,
+from checkers.profile import Mode
+from checkers.statistics import wilson
+from runner.commands.options import DONE, RUN_ERROR, option, positive
+from runner.commands.shared import (
+    EntriesOptions,
+    JudgingOptions,
+    OutputOption,
     note,
-    positive,
     profile_of,
     written,
 )
 from runner.data import choose
+from runner.rollouts.search_runs import Search, Searched, run_searches
 from runner.show.table import table
 from trajectories.errors import DataError
 
-if TYPE_CHECKING:
-    from runner.rollouts.search_runs import Searched
+EXAMPLE = "turnwise search --model scripted:0.2 --limit 20"
 
 _SCRIPTED = "scripted:"
 
 
-def add_command(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    text = "Let a model search with undo (DFSDT), beside the same model without (ReAct)."
-    parser = new_command(commands, "search", _search, text)
-    parser.add_argument(
-        "--model",
+@dataclass(frozen=True, kw_only=True)
+class Options(EntriesOptions, OutputOption, JudgingOptions):
+    """Who searches, and how far."""
+
+    model: str = option(
+        "a live model, or scripted:RATE: knows the ground truth, errs in this share of calls",
+        "NAME",
         required=True,
-        metavar="NAME",
-        help="a live model, or scripted:RATE: knows the ground truth, errs in this share of calls",
     )
-    parser.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server")
-    parser.add_argument("--mode", choices=["fc", "prompt"], default="fc", help="(%(default)s)")
-    parser.add_argument(
-        "--concurrency", type=positive, default=16, metavar="N", help="(%(default)s)"
+    base_url: str | None = option("an OpenAI-compatible server", "URL")
+    mode: Mode = option("function calling, or calls in text", default="fc")
+    concurrency: int = option("requests at once", "N", default=16, read=positive)
+    children: int = option(
+        "steps tried at a node at most; 1 is ReAct", "N", default=3, read=positive
     )
-    parser.add_argument(
-        "--children",
-        type=positive,
-        default=3,
-        metavar="N",
-        help="steps tried at a node at most (%(default)s); 1 is ReAct",
-    )
-    parser.add_argument(
-        "--max-calls", type=positive, default=100, metavar="N", help="requests for an entry (100)"
-    )
-    parser.add_argument(
-        "--max-nodes", type=positive, default=100, metavar="N", help="steps for an entry (100)"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of scripted errors (0)")
-    parser.add_argument("--ids", metavar="IDS", help="only these entries, separated by commas")
-    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N entries")
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="write one JSON line per entry and method"
-    )
-    add_data_options(parser)
-    add_profile_options(parser)
+    max_calls: int = option("requests for an entry", "N", default=100, read=positive)
+    max_nodes: int = option("steps for an entry", "N", default=100, read=positive)
+    seed: int = option("of scripted errors", "S", default=0)
 
 
-def _search(options: argparse.Namespace) -> int:
-    # What makes schemas and talks to models is imported by this command only.
-    import asyncio
-
-    from runner.rollouts.search_runs import Search, run_searches
-
+def run(options: Options) -> int:
+    """Search with undo and without, and print both."""
     rate = _error_rate(options.model)
     if rate is not None and options.mode != "fc":
         raise DataError("--mode", "a scripted model makes tool calls: fc")
@@ -114,8 +91,6 @@ _HEADING = ["method", "entries", "passed", "score", "95%", "requests", "steps", 
 
 
 def _row(name: str, results: Sequence[Searched]) -> list[str]:
-    from checkers.statistics import wilson
-
     found = [result.found for result in results if result.found is not None]
     passed = sum(one.verdict.valid for one in found)
     low, high = wilson(passed, len(found))

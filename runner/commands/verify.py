@@ -2,59 +2,54 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from checkers.profile import Mode
 from envs.state import brief
 from runner.analysis.source import RunSource, dataset_of, open_run
 from runner.analysis.verify import Verified, changes, recorded_verdicts, verify
-from runner.commands.common import DONE, add_profile_options, new_command, note
-from runner.commands.inspecting import rules_of, show
+from runner.commands.judging import rules_of
+from runner.commands.options import DONE, argument, option
+from runner.commands.shared import DatasetOption, JudgingOptions, note, show
 from runner.show.progress import progress
 from runner.show.terminal import Line
+
+EXAMPLE = "turnwise verify runs/mine"
 
 DIFFERENT = 1
 """Exit status: something is not as recorded."""
 
 
-def add_command(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    text = "Execute a recorded run once more and compare verdicts and results with those recorded."
-    parser = new_command(commands, "verify", _verify, text)
-    parser.add_argument(
-        "run", type=Path, metavar="RUN", help="run folder, result file, or folder of result files"
+@dataclass(frozen=True, kw_only=True)
+class Options(DatasetOption, JudgingOptions):
+    """Which run to execute again, and what to compare it with."""
+
+    run: Path = argument("run folder, result file, or folder of result files", "RUN")
+    verdicts: Path | None = option(
+        "recorded verdicts of result files: lines as --output writes them, or score files of bfcl "
+        "(default: verdicts.jsonl beside them)",
+        "PATH",
     )
-    parser.add_argument(
-        "--verdicts",
-        type=Path,
-        metavar="PATH",
-        help="recorded verdicts of result files: lines as --output writes them, or score files of "
-        "bfcl (default: verdicts.jsonl beside them)",
+    mode: Mode | None = option(
+        "how the model of result files called functions (default: seen from the files)"
     )
-    parser.add_argument(
-        "--dataset", metavar="NAME", help="what the run is of, where it does not say"
-    )
-    parser.add_argument(
-        "--mode",
-        choices=["fc", "prompt"],
-        help="how the model of result files called functions (default: seen from the files)",
-    )
-    add_profile_options(parser)
 
 
-def _verify(options: argparse.Namespace) -> int:
-    run = open_run(options.run, options.mode)
-    verdicts = recorded_verdicts(run, options.verdicts)
-    dataset = dataset_of(run, options.dataset, note)
-    profile, step_limit = rules_of(run, dataset, options)
-    for change in changes(run, profile, verdicts):
-        note(f"{run.path}: {change}")
-    verified = verify(run, dataset, profile, step_limit, verdicts)
+def run(options: Options) -> int:
+    """Print what a run does not come to any more."""
+    source = open_run(options.run, options.mode)
+    verdicts = recorded_verdicts(source, options.verdicts)
+    dataset = dataset_of(source, options.dataset, note)
+    profile, step_limit = rules_of(source, dataset, options)
+    for change in changes(source, profile, verdicts):
+        note(f"{source.path}: {change}")
+    verified = verify(source, dataset, profile, step_limit, verdicts)
     found = list(progress(verified, len(verdicts), "executed", sys.stderr))
-    show(_lines(found, run))
+    show(_lines(found, source))
     return DONE if all(episode.same for episode in found) else DIFFERENT
 
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.calls.errors import MissingGrammar
 from checkers.profile import Mode
 from checkers.replies import code
 from envs.errors import ConfigProblem
+from envs.lazy import lazily
 from envs.session import check_config
 from runner.data.cache import cache_folder
 from runner.data.rest import connect
@@ -30,6 +31,12 @@ from trajectories.schema import (
     Trajectory,
 )
 from trajectories.selection import by_ids, sample
+
+if TYPE_CHECKING:
+    from runner.data import fetch
+else:
+    # What a download takes is loaded for one only; all the rest starts faster without.
+    fetch = lazily(".fetch", __package__)
 
 Notify = Callable[[str], object]
 """Takes a line for the user."""
@@ -89,8 +96,8 @@ def categories(names: str | None, dataset_name: str | None) -> list[Category]:
         DataError: A name is not a category.
     """
     if names is None:
-        names = "multi_turn" if dataset_name is None or _is_bfcl(dataset_name) else "all"
-    retired = {Category.COMPOSITE} if _is_bfcl(dataset_name) else set()
+        names = "multi_turn" if dataset_name is None or is_bfcl(dataset_name) else "all"
+    retired = {Category.COMPOSITE} if is_bfcl(dataset_name) else set()
     wanted: set[str] = set()
     for name in (name.strip() for name in names.split(",")):
         if name not in SUITES and name not in list(Category):
@@ -99,8 +106,21 @@ def categories(names: str | None, dataset_name: str | None) -> list[Category]:
     return [category for category in Category if category in wanted]
 
 
-def _is_bfcl(dataset_name: str | None) -> bool:
+def is_bfcl(dataset_name: str | None) -> bool:
+    """Tell whether a name is that of BFCL's data."""
     return dataset_name is not None and dataset_name.partition(":")[0] == "bfcl"
+
+
+def dataset_name(name: str | None, ids: Iterable[str]) -> str | None:
+    """Return the name of the data set that entries are of: as given, else as their ids say.
+
+    Args:
+        name: What the user typed, or None.
+        ids: Of the entries; those of BFCL's data are known by their form.
+    """
+    if name is None and any(map(result_file.category_of, ids)):
+        return "bfcl"
+    return name
 
 
 def dataset(
@@ -119,7 +139,7 @@ def dataset(
     """
     if name is None:
         loaded = load_embedded(wanted)
-    elif _is_bfcl(name):
+    elif is_bfcl(name):
         loaded = load_bfcl(bfcl_folder(name, notify), wanted, name)
     elif name and Path(name).exists():
         loaded = load_path(Path(name), wanted)
@@ -148,10 +168,7 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
     if (folder / bfcl.MANIFEST_FILE).is_file():
         return folder
     notify(f"fetching {bfcl.PACKAGE} {bfcl.VERSION} into {folder}")
-    # What a download takes is loaded for one only; all the rest starts faster without.
-    from runner.data.fetch import fetch
-
-    return fetch()
+    return fetch.fetch()
 
 
 def recorded_runs(*paths: Path, mode: Mode | None = None) -> Runs:

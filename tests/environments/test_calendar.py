@@ -105,8 +105,8 @@ def test_validate_finds_what_is_wrong(python, tmp_path):
     entry["turns"][1]["ground_truth"][0] = "move_event(event_id=7, start='2026-03-03T10:00')"
     broken = tmp_path / "broken.jsonl"
     broken.write_text(json.dumps(entry), encoding="utf-8")
-    python("runner.cli", "validate", DATA)
-    assert "no event with the id 7" in python("runner.cli", "validate", broken, status=1)
+    python("runner.cli", "dataset", "validate", DATA)
+    assert "no event with the id 7" in python("runner.cli", "dataset", "validate", broken, status=1)
 
 
 def test_a_config_that_does_not_fit(python, tmp_path):
@@ -119,7 +119,7 @@ def test_a_config_that_does_not_fit(python, tmp_path):
 
 
 def test_tools(python):
-    tools = json.loads(python("runner.cli", "tools", "CalendarAPI", "--openai"))
+    tools = json.loads(python("runner.cli", "env", "tools", "CalendarAPI", "--openai"))
     create = next(t["function"] for t in tools if t["function"]["name"] == "create_event")
     repeat = create["parameters"]["properties"]["repeat"]["anyOf"][0]
     assert repeat["properties"]["every"] == {"enum": ["day", "week"], "type": "string"}

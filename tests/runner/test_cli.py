@@ -393,7 +393,7 @@ def test_an_interrupted_run_leaves_no_half_output(monkeypatch, turnwise, data):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("runner.commands.eval.run_oracle", stop)
+    monkeypatch.setattr("runner.commands.eval._OFFLINE", {"oracle": stop})
     done = turnwise(*EVAL, "--dataset", data, "--output", "out.jsonl")
     assert done == Done(INTERRUPTED, "", "turnwise: interrupted\n")
     assert list(Path().iterdir()) == []
@@ -737,16 +737,16 @@ def test_what_is_irregular_is_listed(turnwise, bfcl_folder):
 
 
 def test_a_trajectory_is_shown_in_the_form_that_is_read(turnwise, data, write_lines, help_desk):
-    done = turnwise("dataset", "show", data, "--id", "help_desk_0")
+    done = turnwise("dataset", "show", data, "--ids", "help_desk_0")
     assert done.status == DONE
     copy = write_lines("copy.jsonl", json.loads(done.out))
-    assert turnwise("dataset", "show", copy, "--id", "help_desk_0").out == done.out
+    assert turnwise("dataset", "show", copy, "--ids", "help_desk_0").out == done.out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--id", "help_disk_0"], "did you mean help_desk_0?"),
+        (["--ids", "help_disk_0"], "did you mean help_desk_0?"),
         (["--category", "bsae"], "did you mean base?"),
         (["--category", "composite"], "has nothing in composite"),
     ],

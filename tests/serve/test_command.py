@@ -1,4 +1,4 @@
-"""The command ``turnwise serve``: over standard input and output, its options, its end."""
+"""The command ``turnwise env serve``: over standard input and output, its options, its end."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from mcp import Client, StdioServerParameters
 
 from checkers.profile import STRICT
 from runner.cli import main
+from runner.commands.env import serve as command
 from tests.serve.serving import answer
 from tests.serve.test_http import hello
 from tests.serve.test_truth import expected, play
@@ -28,7 +29,7 @@ from trajectories.dataset import load_embedded
 from trajectories.prepare import prepare
 from trajectories.schema import Category
 
-COMMAND = [sys.executable, "-W", "error", "-m", "runner.cli", "serve", "--mcp"]
+COMMAND = [sys.executable, "-W", "error", "-m", "runner.cli", "env", "serve"]
 DESK = {"TicketAPI": {"current_user": "ann"}}
 
 
@@ -134,10 +135,10 @@ def test_a_token_is_shown_where_none_is_given() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "--mcp: name the environments to serve, or a --config or --trajectory"),
-        (["TicketApi"], "--mcp: $.TicketApi: there is no such backend"),
+        ([], "NAME: name the environments to serve, or a --config or --trajectory"),
+        (["TicketApi"], "NAME: $.TicketApi: there is no such backend"),
         (["--trajectory", "nothing"], "ID: 'nothing' is not in turnwise"),
-        (["TicketAPI", "--trajectory", "x"], "--mcp: a trajectory has its own environments"),
+        (["TicketAPI", "--trajectory", "x"], "NAME: a trajectory has its own environments"),
         (["TicketAPI", "--dataset", "bfcl"], "--dataset: is where a trajectory is from"),
         (["--config", "missing.json"], "missing.json: cannot be read: No such file"),
     ],
@@ -145,7 +146,7 @@ def test_a_token_is_shown_where_none_is_given() -> None:
 def test_what_cannot_be_served_is_said_in_one_line(
     arguments: list[str], complaint: str, capsys
 ) -> None:
-    assert main(["serve", "--mcp", *arguments]) == 2
+    assert main(["env", "serve", *arguments]) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.startswith(f"turnwise: {complaint}")
@@ -158,7 +159,7 @@ def test_what_cannot_be_served_is_said_in_one_line(
         (b"{", "is not valid JSON"),
         (b"[]", "must be a JSON object, is a list"),
         (b"\xff", "is not UTF-8 text"),
-        (b"{}", "--mcp: name the environments"),
+        (b"{}", "NAME: name the environments"),
         (b'{"TicketAPI": 1}', "$.TicketAPI"),
         (b'{"TicketAPI": {"ticket_qeue": []}}', "$.TicketAPI.ticket_qeue: unknown key"),
         (b'{"Tickets": {}}', "$.Tickets: there is no such backend"),
@@ -169,7 +170,7 @@ def test_a_bad_config_is_said_in_one_line(
 ) -> None:
     path = tmp_path / "config.json"
     path.write_bytes(text)
-    assert main(["serve", "--mcp", "--config", str(path)]) == 2
+    assert main(["env", "serve", "--config", str(path)]) == 2
     error = capsys.readouterr().err
     assert complaint in error
     assert error.count("\n") == 1
@@ -179,7 +180,7 @@ def test_a_bad_config_is_said_in_one_line(
 def test_a_port_in_use_is_said_in_one_line(option: str, capsys) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        assert main(["serve", "--mcp", "TicketAPI", option, port]) == 2
+        assert main(["env", "serve", "TicketAPI", option, port]) == 2
     expected = f"turnwise: {option}: port {port}: Address already in use; choose another one"
     assert capsys.readouterr().err.startswith(expected)
 
@@ -187,7 +188,7 @@ def test_a_port_in_use_is_said_in_one_line(option: str, capsys) -> None:
 @pytest.mark.parametrize("port", ["-1", "65536", "http"])
 def test_a_port_is_a_number(port: str, capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
-        main(["serve", "--mcp", "TicketAPI", f"--http={port}"])
+        main(["env", "serve", "TicketAPI", f"--http={port}"])
     assert "is not a port, a number from 0 to 65535" in capsys.readouterr().err
 
 
@@ -195,5 +196,6 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys) -> None:
     for name in [name for name in sys.modules if name.startswith("runner.serve")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert main(["serve", "--mcp", "TicketAPI"]) == 2
+    monkeypatch.delitem(vars(command.transports), "serve", raising=False)
+    assert main(["env", "serve", "TicketAPI"]) == 2
     assert "pip install 'turnwise[serve]'" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +14,7 @@ from checkers.turn import judge
 from checkers.verdict import TurnOutcome
 from envs.calls import parse_call
 from envs.session import Session
-from runner.commands import audit as audit_command
-from runner.commands import validate as validate_command
+from tests.runner.commands.running import run as run_command
 from trajectories.audit import AuditedRun, agreed, audit
 from trajectories.dataset import Dataset
 from trajectories.errata import corrected, read_errata
@@ -174,13 +172,8 @@ def test_a_correction_has_to_fit(tmp_path: Path, lines: list[dict[str, Any]], me
 
 
 def command(*arguments: str | Path) -> int:
-    parser = argparse.ArgumentParser()
-    commands = parser.add_subparsers(required=True)
-    audit_command.add_command(commands)
-    validate_command.add_command(commands)
-    options = parser.parse_args([str(argument) for argument in arguments])
-    status: int = options.command(options)
-    return status
+    name, *words = arguments
+    return run_command(f"dataset {name}", *words)
 
 
 @pytest.fixture
@@ -201,7 +194,7 @@ def test_audit_shows_findings_and_both_scores(
     shown = capsys.readouterr().out
     assert "base_one: all runs fail, of 2" in shown
     assert "from turn 0 on these agree on another state: a, b" in shown
-    assert command("audit", *files, "--dataset", data, "--errata", errata, "--format", "json") == 0
+    assert command("audit", *files, "--dataset", data, "--errata", errata, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["scores"]["as published"]["a"]["passed"] == 0
     assert told["scores"]["corrected"]["a"]["passed"] == 1
@@ -231,7 +224,7 @@ def test_validate_counts_and_exits_by_errors(
     file = written(tmp_path / "bad.jsonl", bad)
     assert command("validate", file, "--rules", "exec,unique") == 1
     assert "turn 0: ground_truth[0]: error UNIQUE" in capsys.readouterr().out
-    assert command("validate", file, "--rules", "UNIQUE", "--format", "json") == 1
+    assert command("validate", file, "--rules", "UNIQUE", "--json") == 1
     told = json.loads(capsys.readouterr().out)
     assert [p["rule"] for p in told["problems"]] == ["UNIQUE"]
     assert told["counts"]["UNIQUE"]["errors"] == 1
@@ -251,10 +244,13 @@ def test_validate_prints_mutation_figures(data: Path, capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     assert "one call left out" in shown
     assert "100.0%" in shown
-    assert command("validate", data, "--mutations", "--format", "json") == 0
+    assert command("validate", data, "--mutations", "--json") == 0
     assert json.loads(capsys.readouterr().out)["left_out"] == 2
 
 
-def test_validate_takes_one_place_to_look(data: Path) -> None:
-    with pytest.raises(DataError, match="name a PATH or a data set, not both"):
+def test_validate_takes_one_place_to_look(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
         command("validate", data, "--dataset", "bfcl")
+    with pytest.raises(SystemExit, match="2"):
+        command("validate", data, "bfcl")
+    assert "turnwise dataset validate: there is no option --dataset" in capsys.readouterr().err

@@ -10,6 +10,7 @@ import pytest
 from runner.analysis.debugger.app import Debugger
 from runner.analysis.debugger.timeline import Source
 from runner.cli import main
+from runner.commands import debug as command
 
 ID = "multi_turn_base_0"
 
@@ -71,6 +72,7 @@ def test_without_a_terminal_it_says_what_prints_the_same(bfcl_folder, capsys):
 def test_without_textual_it_says_what_to_install(started, bfcl_folder, monkeypatch, capsys):
     monkeypatch.delitem(sys.modules, "runner.analysis.debugger.app")
     monkeypatch.setitem(sys.modules, "textual.app", None)
+    monkeypatch.delitem(vars(command.app), "Debugger", raising=False)
     assert debug(bfcl_folder, ID) == 2
     assert "pip install 'turnwise[debug]'\n" in capsys.readouterr().err
     assert started == []

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
 import pytest
 
-from runner.commands.export import add_command
 from runner.records.store import RunStore
+from tests.runner.commands.running import run as run_command
 from trajectories.errors import DataError
 
 LS = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}
@@ -42,10 +41,7 @@ def run(tmp_path):
 
 def export(*arguments) -> int:
     """Run the command as the command line does."""
-    parser = argparse.ArgumentParser()
-    add_command(parser.add_subparsers())
-    options = parser.parse_args(["export", *map(str, arguments)])
-    return options.command(options)
+    return run_command("export", *arguments)
 
 
 def lines(path: Path) -> list[dict]:

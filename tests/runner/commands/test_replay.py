@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -12,7 +11,8 @@ import pytest
 
 from runner.analysis.breakpoints import read_place
 from runner.cli import main
-from runner.commands.replay import add_command
+from runner.commands.options import parse, parser_of
+from runner.commands.replay import EXAMPLE, Options
 from tests.runner.analysis.runs import definition, record, truth_turns, write_run
 from trajectories.schema import Category
 
@@ -216,13 +216,14 @@ def test_another_debugger_can_be_named(run, tmp_path):
 
 
 def test_the_editor_s_configurations_are_commands_that_exist():
-    parser = argparse.ArgumentParser()
-    add_command(parser.add_subparsers())
+    parser = parser_of(Options, "replay", "", EXAMPLE)
     file = ROOT / ".vscode" / "launch.json"
     found = json.loads(file.read_text(encoding="utf-8"))
     for configuration in found["configurations"]:
         assert configuration["module"] == "runner.cli"
-        options = parser.parse_args(configuration["args"])
+        name, *words = configuration["args"]
+        assert name == "replay"
+        options = parse(Options, parser, words)
         assert options.places or options.events
         asked = {given[8:-1] for given in configuration["args"] if given.startswith("${input:")}
         assert asked <= {given["id"] for given in found["inputs"]}

@@ -153,7 +153,7 @@ def test_a_data_set_is_the_reference_s_in_the_cache(cached):
 
 def test_the_reference_s_data_is_fetched_where_it_is_not_in_the_cache(monkeypatch, bfcl_folder):
     told = []
-    monkeypatch.setattr(fetch, "fetch", lambda: bfcl_folder)
+    monkeypatch.setattr(choose.fetch, "fetch", lambda: bfcl_folder)
     loaded = choose.dataset("bfcl", [Category.BASE], told.append)
     assert loaded.folder == bfcl_folder
     [line] = told

@@ -129,6 +129,8 @@ def _minute(time):
     return int(time[11:13]) * 60 + int(time[14:])
 
 
-@pytest.mark.parametrize("command", [["eval", "--model", "oracle", "--dataset"], ["validate"]])
+@pytest.mark.parametrize(
+    "command", [["eval", "--model", "oracle", "--dataset"], ["dataset", "validate"]]
+)
 def test_trajectories(command):
     assert main([*command, str(TRAJECTORIES)]) == 0

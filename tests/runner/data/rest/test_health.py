@@ -91,7 +91,7 @@ def test_a_session_without_a_client_is_left_alone() -> None:
 
 
 def test_the_command_lists_all_endpoints(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["health"]) == 0
+    assert main(["env", "health"]) == 0
     output = capsys.readouterr()
     lines = output.out.splitlines()
     assert len(lines) >= 16
@@ -102,7 +102,7 @@ def test_the_command_lists_all_endpoints(capsys: pytest.CaptureFixture[str]) -> 
 def test_the_command_tells_what_is_down_and_ends_with_status_3(
     broken_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["health", "--dataset", broken_file]) == 3
+    assert main(["env", "health", "--dataset", broken_file]) == 3
     output = capsys.readouterr()
     assert "1  http://fixture.localhost/v9  down: The service answers with status 404" in output.out
     assert output.err == "turnwise: 1 of 3 endpoints are up\n"

@@ -1,44 +1,68 @@
-"""What ``turnwise validate`` does and prints."""
+"""The command ``turnwise dataset validate``: a data set, checked by rule."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runner.commands.common import DONE, note
+from runner.commands.options import DONE, argument, option, switch
+from runner.commands.shared import JsonOption, note
 from runner.data import choose
 from runner.show.table import table
 from trajectories.allowed import ALLOW, Allowed, apply, read_exemptions
 from trajectories.dataset import DATA, Dataset
-from trajectories.errors import DataError
 from trajectories.rules.detection import Figures, figures
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Severity
 from trajectories.schema import MULTI_TURN, Trajectory
 from trajectories.validate import RULES, Rule, rules_named, validate
 
+EXAMPLE = "turnwise dataset validate --category base"
+
 PROBLEMS = 1
 """Exit status: errors were found."""
 
 
-def run_validate(options: argparse.Namespace) -> int:
-    """Check a data set, print what is found, and return the exit status."""
-    if options.path and options.dataset:
-        raise DataError("--dataset", "name a PATH or a data set, not both")
+@dataclass(frozen=True, kw_only=True)
+class Options(JsonOption):
+    """Which data to check, and by which rules."""
+
+    dataset: str | None = argument(
+        "bfcl, bfcl:FOLDER, or a trajectory file or folder (default: what comes along)",
+        "NAME",
+        required=False,
+    )
+    category: str | None = option("only these categories, separated by commas", "NAMES")
+    rules: str | None = option("only these rules, separated by commas", "IDS")
+    allow: Path | None = option(
+        "reviewed exceptions, each with its reason; for the data that comes along its own", "FILE"
+    )
+    severity: str = option(
+        "list problems from this severity on; all are counted",
+        default=Severity.WARNING.value,
+        choices=[severity.value for severity in Severity],
+    )
+    mutations: bool = switch(
+        "print which share of altered ground truths the checker rejects, and nothing else"
+    )
+
+
+def run(options: Options) -> int:
+    """Print what is wrong in a data set."""
     dataset = _dataset(options)
     trajectories = list(dataset.trajectories.values())
     if options.mutations:
-        return _print_mutations(dataset, trajectories, options.format)
+        return _print_mutations(dataset, trajectories, as_json=options.json)
     rules = rules_named(_listed(options.rules)) if options.rules else list(RULES)
     problems = validate(dataset, trajectories, rules)
     path = options.allow or _own_exceptions(dataset)
     exemptions = read_exemptions(path) if path else []
     allowed = apply(problems, exemptions, trajectories, [rule.id for rule in rules])
-    if options.format == "json":
+    if options.json:
         print(json.dumps(_as_json(dataset, rules, allowed), indent=2, ensure_ascii=False))
     else:
         for line in _as_text(rules, allowed, len(trajectories), Severity(options.severity)):
@@ -47,13 +71,12 @@ def run_validate(options: argparse.Namespace) -> int:
     return PROBLEMS if errors else DONE
 
 
-def _dataset(options: argparse.Namespace) -> Dataset:
-    name = options.path or options.dataset
-    wanted = choose.categories(options.category, name)
-    if options.dataset and options.category is None:
+def _dataset(options: Options) -> Dataset:
+    wanted = choose.categories(options.category, options.dataset)
+    if choose.is_bfcl(options.dataset) and options.category is None:
         # BFCL's retired category counts in no score, but can be checked like the others.
         wanted = list(MULTI_TURN)
-    return choose.dataset(name, wanted, note)
+    return choose.dataset(options.dataset, wanted, note)
 
 
 def _own_exceptions(dataset: Dataset) -> Path | None:
@@ -102,9 +125,9 @@ def _as_json(dataset: Dataset, rules: Sequence[Rule], allowed: Allowed) -> dict[
     }
 
 
-def _print_mutations(dataset: Dataset, trajectories: list[Trajectory], format: str) -> int:
+def _print_mutations(dataset: Dataset, trajectories: list[Trajectory], *, as_json: bool) -> int:
     found = figures(Entry(dataset, trajectory) for trajectory in trajectories)
-    if format == "json":
+    if as_json:
         accepted = [{"kind": k, "why": why, "times": n} for (k, why), n in found.accepted.items()]
         told = {"rejected": found.rejected, "total": found.total, "telling": found.telling}
         print(json.dumps({**found._asdict(), **told, "accepted": accepted}, indent=2))

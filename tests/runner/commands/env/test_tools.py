@@ -1,22 +1,18 @@
-"""The command ``turnwise tools``: what it prints."""
+"""The command ``turnwise env tools``: what it prints."""
 
 from __future__ import annotations
 
-import argparse
 import json
 
 import pytest
 
 from envs.registry import BACKENDS
-from runner.commands.tools import add_command
+from tests.runner.commands.running import run as run_command
 from trajectories.errors import DataError
 
 
-def run(*arguments):
-    parser = argparse.ArgumentParser(prog="turnwise")
-    add_command(parser.add_subparsers())
-    options = parser.parse_args(["tools", *arguments])
-    return options.command(options)
+def run(*words):
+    return run_command("env tools", *words)
 
 
 @pytest.fixture

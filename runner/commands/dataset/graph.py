@@ -1,14 +1,14 @@
-"""The command ``turnwise graph``: what can feed what, in figures and pictures, and paths."""
+"""The command ``turnwise dataset graph``: what can feed what, and paths through it."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from envs.registry import BACKENDS
-from runner.commands.common import DONE, new_command, note, positive
+from runner.commands.options import DONE, option, positive, switch
+from runner.commands.shared import DataOptions, note, written
 from runner.data import choose
 from runner.show.table import table
 from trajectories.errors import DataError
@@ -18,63 +18,45 @@ from trajectories.graph.sampling import Coverage, Origin, PathStep, cover, cover
 from trajectories.graph.sampling import Path as Walk
 from trajectories.prepare import load_session
 
-_EMBEDDED = ""
-"""What ``--coverage`` without a value stands for: the data set that comes along."""
+EXAMPLE = "turnwise dataset graph --coverage --category base"
 
 
-def add_command(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    text = "Show which results can feed which arguments, and sample paths."
-    parser = new_command(commands, "graph", _graph, text)
-    parser.add_argument("--dot", type=Path, metavar="FILE", help="write the graph as DOT")
-    parser.add_argument("--svg", type=Path, metavar="FILE", help="write the graph as a picture")
-    parser.add_argument(
-        "--coverage",
-        nargs="?",
-        const=_EMBEDDED,
-        metavar="DATASET",
-        help="what a data set covers, named as for eval; by default the one that comes along",
+@dataclass(frozen=True, kw_only=True)
+class Options(DataOptions):
+    """What to print and draw."""
+
+    dot: Path | None = option("write the graph as DOT", "FILE")
+    svg: Path | None = option("write the graph as a picture", "FILE")
+    coverage: bool = switch("say what a data set covers")
+    missing: bool = switch("with --coverage: list what is not")
+    sample: int | None = option(
+        "print N sampled paths; with --coverage, paths that go through what is not covered",
+        "N",
+        read=positive,
     )
-    parser.add_argument("--category", metavar="NAMES", help="with --coverage: only these")
-    parser.add_argument("--missing", action="store_true", help="with --coverage: list what is not")
-    parser.add_argument(
-        "--sample",
-        type=positive,
-        metavar="N",
-        help="print N sampled paths; with --coverage, paths that go through what is not covered",
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the first path (0)")
-    parser.add_argument("--world", metavar="NAME", help="where paths start (default: the first)")
-    parser.add_argument("--turns", type=positive, default=4, metavar="N", help="(%(default)s)")
-    parser.add_argument(
-        "--calls", type=positive, default=3, metavar="N", help="in a turn at most (%(default)s)"
-    )
-    parser.add_argument(
-        "--want", metavar="NAMES", help="functions and edges to go through, with commas"
-    )
+    seed: int = option("of the first path", "S", default=0)
+    world: str | None = option("where paths start (default: the first)", "NAME")
+    turns: int = option("in a path", "N", default=4, read=positive)
+    calls: int = option("in a turn at most", "N", default=3, read=positive)
+    want: str | None = option("functions and edges to go through, with commas", "NAMES")
 
 
-def _graph(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
+    """Print figures of the graph, of what a data set covers of it, or paths through it."""
     graph = load()
     for path, draw in ((options.dot, to_dot), (options.svg, to_svg)):
         if path is not None:
-            _write(path, draw(graph))
-    covered = None if options.coverage is None else _coverage_of(graph, options)
+            with written(path) as file:
+                file.write(draw(graph))
+            print(f"wrote {path}")
+    covered = _coverage_of(graph, options) if options.coverage else None
     if covered is not None:
         _print_coverage(graph, covered, options.missing)
     elif not options.sample:
         _print_statistics(graph)
     if options.sample:
-        _print_paths(_sampled(graph, options, covered))
+        _print_paths(_sampled(graph, options, covered, options.sample))
     return DONE
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise DataError(str(path), f"cannot be written: {error.strerror}") from None
-    print(f"wrote {path}")
 
 
 def _print_statistics(graph: Graph) -> None:
@@ -95,9 +77,9 @@ def _matrix(title: str, pairs: Mapping[tuple[str, str], int]) -> str:
     return table(rows)
 
 
-def _coverage_of(graph: Graph, options: argparse.Namespace) -> Coverage:
-    name = options.coverage or None
-    dataset = choose.dataset(name, choose.categories(options.category, name), note)
+def _coverage_of(graph: Graph, options: Options) -> Coverage:
+    wanted = choose.categories(options.category, options.dataset)
+    dataset = choose.dataset(options.dataset, wanted, note)
     return coverage(
         graph,
         (
@@ -133,7 +115,9 @@ def _print_list(title: str, names: Iterable[str]) -> None:
         print(f"  {name}")
 
 
-def _sampled(graph: Graph, options: argparse.Namespace, covered: Coverage | None) -> Sequence[Walk]:
+def _sampled(
+    graph: Graph, options: Options, covered: Coverage | None, count: int
+) -> Sequence[Walk]:
     world = options.world or next(iter(graph.worlds))
     if world not in graph.worlds:
         raise DataError("--world", f"{world!r} is not a world: {', '.join(graph.worlds)}")
@@ -146,8 +130,8 @@ def _sampled(graph: Graph, options: argparse.Namespace, covered: Coverage | None
     size = (options.turns, options.calls)
     if covered is not None:
         missing = [*want, *covered.missing_functions, *covered.missing_edges]
-        return cover(graph, world, options.seed, *size, missing, options.sample)
-    seeds = range(options.seed, options.seed + options.sample)
+        return cover(graph, world, options.seed, *size, missing, count)
+    seeds = range(options.seed, options.seed + count)
     return [sample(graph, world, s, *size, want) for s in seeds]
 
 

@@ -1,23 +1,20 @@
-"""The command ``turnwise check-env``: what it prints, and its exit status."""
+"""The command ``turnwise env check``: what it prints, and its exit status."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
 import pytest
 
 from envs.testing import CONTRACT
-from runner.commands.check_env import add_command
+from runner.commands.env import check
+from tests.runner.commands.running import run as run_command
 from trajectories.errors import DataError
 
 
-def run(*arguments):
-    parser = argparse.ArgumentParser(prog="turnwise")
-    add_command(parser.add_subparsers())
-    options = parser.parse_args(["check-env", *arguments])
-    return options.command(options)
+def run(*words):
+    return run_command("env check", *words)
 
 
 @pytest.fixture
@@ -64,5 +61,6 @@ def test_without_hypothesis(monkeypatch, here):
     for module in [name for name in sys.modules if name.startswith(("envs.testing", "hypothesis"))]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "hypothesis", None)
-    with pytest.raises(DataError, match=r"need hypothesis; install them with: pip install 'turn"):
+    monkeypatch.delitem(vars(check.testing), "contract", raising=False)
+    with pytest.raises(DataError, match=r"hypothesis is missing: pip install 'turnwise\[dev\]'"):
         run("TicketAPI")

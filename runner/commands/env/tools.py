@@ -1,34 +1,53 @@
-"""The command ``turnwise tools``: the functions of environments, for people and for models."""
+"""The command ``turnwise env tools``: the functions of environments, for people and for models."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from envs import registry
 from envs.backend import Backend
+from envs.errors import ConfigError
+from envs.schema import spec
 from envs.tool import Tool
-from runner.commands.common import DONE, new_command
-from runner.commands.environments import environments
+from runner.commands.options import DONE, argument, switch
+from runner.models.tools import Names, as_tool
+from trajectories.errors import DataError
+
+EXAMPLE = "turnwise env tools TicketAPI --markdown"
 
 
-def add_command(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    text = "Show the functions of environments: a table, documents, tools, or a reference page."
-    parser = new_command(commands, "tools", _tools, text)
-    parser.add_argument(
-        "environments", nargs="*", metavar="ENV", help="names of environments (default: all)"
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Which functions to show, and how."""
+
+    environments: tuple[str, ...] = argument(
+        "names of environments (default: all)", "NAME", required=False, default=()
     )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="function documents, as a JSON list")
-    form.add_argument("--openai", action="store_true", help="chat-completions tools, as JSON")
-    form.add_argument("--markdown", action="store_true", help="a reference page, with examples")
+    json: bool = switch("print function documents, as one JSON list", one_of="form")
+    openai: bool = switch("print chat-completions tools, as JSON", one_of="form")
+    markdown: bool = switch("print a reference page, with examples", one_of="form")
 
 
-def _tools(options: argparse.Namespace) -> int:
+def environments(names: Sequence[str]) -> list[type[Backend]]:
+    """Return the backends of some names, or all there are if no name is given.
+
+    Raises:
+        DataError: There is none of a name, or it cannot be used.
+    """
+    try:
+        return [registry.backend_class(name) for name in names or registry.names()]
+    except ConfigError as error:
+        problem = error.problems[0]
+        raise DataError(problem.path.removeprefix("$."), problem.message) from None
+
+
+def run(options: Options) -> int:
+    """Print the functions of environments."""
     backends = environments(options.environments)
     if options.json:
         print(json.dumps(_documents(backends), indent=2, ensure_ascii=False))
@@ -46,14 +65,10 @@ def _all_tools(backends: Iterable[type[Backend]]) -> list[Tool]:
 
 
 def _documents(backends: Iterable[type[Backend]]) -> list[dict[str, Any]]:
-    from envs.schema import spec
-
     return [spec(tool).document() for tool in _all_tools(backends)]
 
 
 def _openai_tools(backends: Iterable[type[Backend]]) -> list[dict[str, Any]]:
-    from runner.models.tools import Names, as_tool
-
     documents = _documents(backends)
     names = Names(document["name"] for document in documents)
     return [as_tool(document, names) for document in documents]
@@ -61,8 +76,6 @@ def _openai_tools(backends: Iterable[type[Backend]]) -> list[dict[str, Any]]:
 
 def _lines(backends: Sequence[type[Backend]]) -> Iterator[str]:
     """Yield a heading and a line per function: how it is called, what it may do, what it does."""
-    from envs.schema import spec
-
     rows = []
     for tool in _all_tools(backends):
         about = spec(tool)
@@ -85,8 +98,6 @@ def _page(backend: type[Backend]) -> Iterator[str]:
 
 
 def _section(tool: Tool) -> Iterator[str]:
-    from envs.schema import spec
-
     about = spec(tool)
     yield from (f"## {tool.name}", "", about.description, "")
     if about.parameters:

@@ -1,22 +1,17 @@
-"""The command ``turnwise graph``: what it prints and writes."""
+"""The command ``turnwise dataset graph``: what it prints and writes."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import pytest
 
-from runner.commands.graph import add_command
+from tests.runner.commands.running import run as run_command
 from trajectories.errors import DataError
 
 
-def run(*arguments: str) -> int:
-    parser = argparse.ArgumentParser(prog="turnwise")
-    add_command(parser.add_subparsers())
-    options = parser.parse_args(["graph", *arguments])
-    status: int = options.command(options)
-    return status
+def run(*words: str) -> int:
+    return run_command("dataset graph", *words)
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -66,7 +61,7 @@ def test_coverage_of_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
         '"turns": [{"messages": [], "ground_truth": ["add(a=1, b=2)", "subtract(a=3, b=1)"]}]}\n',
         encoding="utf-8",
     )
-    lines = said(capsys, "--coverage", str(path))
+    lines = said(capsys, "--coverage", "--dataset", str(path))
     assert lines[0].startswith("of 1 trajectories")
     assert lines[2].split()[-2:] == ["2", "127"]
     assert lines[3].split() == ["edges", "1", "632"]
@@ -94,7 +89,7 @@ def test_paths_through_what_is_not_covered(
         '"turns": [{"messages": [], "ground_truth": ["pwd()"]}]}\n',
         encoding="utf-8",
     )
-    lines = said(capsys, "--coverage", str(path), "--sample", "3")
+    lines = said(capsys, "--coverage", "--dataset", str(path), "--sample", "3")
     steps = [line.split(maxsplit=4)[4] for line in lines if line.startswith("  turn")]
     assert sum(line.startswith("path") for line in lines) == 3
     assert steps[0].startswith("ls(")

@@ -1,8 +1,7 @@
-"""The command ``turnwise new-env``: what it writes is green at once, and nothing is overwritten."""
+"""The command ``turnwise env new``: what it writes is green at once, and nothing is overwritten."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -11,20 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from runner.commands.new_env import add_command
-from runner.commands.scaffold import plan
+from runner.commands.env import new
 from tests.environments.installing import pip_install
+from tests.runner.commands.running import run as run_command
 from trajectories.errors import DataError
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 PARTS = ("envs", "checkers", "trajectories", "runner", "configs", "tests/golden", "pyproject.toml")
 
 
-def run(*arguments):
-    parser = argparse.ArgumentParser(prog="turnwise")
-    add_command(parser.add_subparsers())
-    options = parser.parse_args(["new-env", *map(str, arguments)])
-    return options.command(options)
+def run(*words):
+    return run_command("env new", *words)
 
 
 def python(folder, *arguments, path):
@@ -44,7 +40,7 @@ def test_a_package_is_green(tmp_path, capsys):
     assert run("SmartHomeAPI", "--path", folder) == 0
     out = capsys.readouterr().out
     assert f"{folder}/smart_home_env/backend.py\n" in out
-    assert "  turnwise check-env SmartHomeAPI\n" in out
+    assert "  turnwise env check SmartHomeAPI\n" in out
     pip_install(folder, site)
     path = [ROOT, folder, site]
     python(folder, "pytest", "-q", path=path)
@@ -60,13 +56,7 @@ def test_an_environment_in_the_checkout_is_green(tmp_path):
         source, target = ROOT / part, checkout / part
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
-    code = (
-        "import sys; from runner.commands.new_env import *; from argparse import *; "
-        "parser = ArgumentParser(); add_command(parser.add_subparsers()); "
-        "options = parser.parse_args(sys.argv[1:]); sys.exit(options.command(options))"
-    )
-    (checkout / "new.py").write_text(code, encoding="utf-8")
-    out = python(checkout, "new", "new-env", "SmartHome", path=[checkout])
+    out = python(checkout, "runner.cli", "env", "new", "SmartHome", path=[checkout])
     files = out.split("\n\n")[0].splitlines()
     assert files == [
         "envs/more/smart_home.py",
@@ -80,7 +70,7 @@ def test_an_environment_in_the_checkout_is_green(tmp_path):
     python(checkout, "ruff", "check", *sources, path=[checkout])
     python(checkout, "ruff", "format", "--check", *sources, path=[checkout])
     # No file was edited, so that a second one does not meet the first.
-    python(checkout, "new", "new-env", "Smart", path=[checkout])
+    python(checkout, "runner.cli", "env", "new", "Smart", path=[checkout])
     code = "from envs import registry; print(*registry.more())"
     (checkout / "listed.py").write_text(code, encoding="utf-8")
     assert python(checkout, "listed", path=[checkout]).split() == ["Smart", "SmartHome"]
@@ -125,7 +115,7 @@ def test_a_file_where_the_folder_should_be(tmp_path):
 
 
 def test_without_a_checkout(monkeypatch, tmp_path):
-    monkeypatch.setattr(plan, "_ROOT", tmp_path)
+    monkeypatch.setattr(new, "_ROOT", tmp_path)
     with pytest.raises(DataError, match="this is no checkout; give --path and a folder"):
         run("SmartHome")
 
@@ -140,5 +130,5 @@ def test_without_a_checkout(monkeypatch, tmp_path):
     ],
 )
 def test_functions_are_named_after_the_class(name, prefix, tmp_path):
-    files = plan.in_package(name, tmp_path / "new").files
+    files = new.in_package(name, tmp_path / "new").files
     assert f"def {prefix}_add(" in files[tmp_path / "new" / f"{prefix}_env" / "backend.py"]

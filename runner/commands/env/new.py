@@ -1,4 +1,4 @@
-"""What ``turnwise new-env`` writes and where; writes nothing itself."""
+"""The command ``turnwise env new``: a new environment, small and whole, to be rewritten."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import keyword
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
@@ -14,9 +15,13 @@ import envs
 from envs import registry
 from envs.errors import ConfigError
 from envs.interface import near
+from runner.commands.options import DONE, argument, option
+from runner.commands.shared import written
 from trajectories.errors import DataError
 
-_TEMPLATES = Path(__file__).parent
+EXAMPLE = "turnwise env new CalendarAPI --path calendar"
+
+_TEMPLATES = Path(__file__).parent / "scaffold"
 _ROOT = Path(envs.__file__).resolve().parents[1]
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]{2,29}")
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -30,6 +35,30 @@ from turnwise import AlreadyExists, Backend, NotFound, reads, writes
 from typing_extensions import TypedDict"""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to make, and where."""
+
+    name: str = argument("name of its class, such as CalendarAPI", "NAME")
+    path: Path | None = option(
+        "make a package of your own in this new folder (default: add to this checkout)", "DIR"
+    )
+
+
+def run(options: Options) -> int:
+    """Write the files, and print them and what to do now."""
+    plan = in_package(options.name, options.path) if options.path else in_checkout(options.name)
+    for path, text in plan.files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with written(path) as file:
+            file.write(text)
+        print(path)
+    print("\nNow:")
+    for command in plan.commands:
+        print(f"  {command}")
+    return DONE
+
+
 class Scaffold(NamedTuple):
     """Files to write, and what to do then."""
 
@@ -38,14 +67,14 @@ class Scaffold(NamedTuple):
 
 
 def in_checkout(name: str) -> Scaffold:
-    """Plan an environment that becomes part of this repository.
+    """Scaffold an environment that becomes part of this repository.
 
     Raises:
         DataError: The name will not do, there is no checkout, or a file is there already.
     """
     words = _words(name)
     if not (_ROOT / "pyproject.toml").is_file():
-        raise DataError("new-env", "this is no checkout; give --path and a folder of your own")
+        raise DataError("env new", "this is no checkout; give --path and a folder of your own")
     module = words["prefix"]
     if module in sys.stdlib_module_names:
         module += "_env"
@@ -63,12 +92,12 @@ def in_checkout(name: str) -> Scaffold:
     test = near(str(tests / f"test_{module}.py"))
     return Scaffold(
         {Path(near(str(path))): text for path, text in files.items()},
-        [f"turnwise check-env {name}", f"pytest {test}"],
+        [f"turnwise env check {name}", f"pytest {test}"],
     )
 
 
 def in_package(name: str, folder: Path) -> Scaffold:
-    """Plan an environment in a package of the author's own.
+    """Scaffold an environment in a package of the author's own.
 
     Raises:
         DataError: The name will not do, or the folder has something in it already.
@@ -94,7 +123,7 @@ def in_package(name: str, folder: Path) -> Scaffold:
     _check_absent(files)
     return Scaffold(
         files,
-        [f"pip install -e {folder}", f"turnwise check-env {name}", f"pytest {folder}"],
+        [f"pip install -e {folder}", f"turnwise env check {name}", f"pytest {folder}"],
     )
 
 

@@ -1,29 +1,42 @@
-"""What ``turnwise audit`` does and prints."""
+"""The command ``turnwise dataset audit``: where the data, not the models, may be wrong."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from checkers.profile import BFCL, STRICT
 from checkers.statistics import Score
 from runner.analysis.audit import execute_runs, read_runs
-from runner.commands.common import DONE, note
+from runner.commands.options import DONE, argument, option
+from runner.commands.shared import DatasetOption, JsonOption, note
 from runner.data import choose
 from runner.records import result_file
 from runner.show.table import table
 from trajectories.audit import Finding, audit
 from trajectories.errata import corrected, read_errata
 
+EXAMPLE = "turnwise dataset audit runs/a runs/b"
 
-def run_audit(options: argparse.Namespace) -> int:
-    """Compare recorded runs with the ground truth, print what stands out, and return 0."""
+
+@dataclass(frozen=True, kw_only=True)
+class Options(DatasetOption, JsonOption):
+    """Which runs to hold against the ground truth."""
+
+    runs: tuple[Path, ...] = argument("one model's result file or folder", "RUN")
+    errata: Path | None = option("corrected ground truth; scores become two", "FILE")
+
+
+def run(options: Options) -> int:
+    """Print entries that all models fail, and those where most agree against the truth."""
     models = read_runs(options.runs)
     ids = dict.fromkeys(id for entries in models.values() for id in entries)
-    dataset = choose.dataset(options.dataset, result_file.categories_of(ids), note)
+    name = choose.dataset_name(options.dataset, ids)
+    dataset = choose.dataset(name, result_file.categories_of(ids), note)
     for entries in models.values():
-        choose.trajectories(dataset, entries)
+        choose.require_languages(choose.trajectories(dataset, entries))
     profile = BFCL if dataset.folder else STRICT
     published = execute_runs(dataset, models, profile)
     executed, scores = published, {"as published": published.scores()}
@@ -32,7 +45,7 @@ def run_audit(options: argparse.Namespace) -> int:
         executed = execute_runs(mended, models, profile)
         scores["corrected"] = executed.scores()
     findings = audit(executed.truths, executed.runs)
-    if options.format == "json":
+    if options.json:
         shown = {
             "scores": {
                 name: {model: s._asdict() for model, s in of_models.items()}

@@ -1,0 +1,1 @@
+"""The commands under ``turnwise dataset``: what concerns data."""

@@ -1,0 +1,25 @@
+"""The command ``turnwise dataset fetch``: a data set into the cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from runner.commands.options import DONE, argument
+from runner.commands.shared import note
+from runner.data import choose
+
+EXAMPLE = "turnwise dataset fetch bfcl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to fetch."""
+
+    dataset: Literal["bfcl"] = argument("bfcl", "NAME")
+
+
+def run(options: Options) -> int:
+    """Download the data unless it is there, and print where it is."""
+    print(choose.bfcl_folder(options.dataset, note))
+    return DONE

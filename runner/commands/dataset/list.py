@@ -1,0 +1,22 @@
+"""The command ``turnwise dataset list``: which data sets there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runner.commands.options import DONE
+from runner.data import choose
+from runner.show.table import table
+
+EXAMPLE = "turnwise dataset list"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Nothing to choose."""
+
+
+def run(_: Options) -> int:
+    """Print every data set, with its version, size and place."""
+    print(table([["data set", "version", "trajectories", "where"], *choose.known_datasets()]))
+    return DONE

@@ -1,0 +1,1 @@
+"""The commands under ``turnwise env``: what concerns environments."""

@@ -1,0 +1,71 @@
+"""The command ``turnwise env check``: whether environments keep the contract."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import envs
+from envs.interface import place
+from envs.lazy import lazily
+from runner.commands.env.tools import environments
+from runner.commands.options import DONE, argument
+from runner.commands.shared import needing
+
+if TYPE_CHECKING:
+    from envs import testing
+    from envs.testing import BoundCheck
+else:
+    # It needs an extra.
+    testing = lazily(".testing", envs.__name__)
+
+EXAMPLE = "turnwise env check TicketAPI"
+
+PROBLEMS = 1
+"""Exit status: a check failed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to check."""
+
+    environments: tuple[str, ...] = argument(
+        "names of environments (default: all)", "NAME", required=False, default=()
+    )
+
+
+def run(options: Options) -> int:
+    """Check environments, and print every promise with what came out."""
+    backends = environments(options.environments)
+    with needing("dev", "env check"):
+        contract = testing.contract
+    # Hypothesis keeps notes in the current folder where it is not told otherwise.
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", folder)
+        failed = sum(_check(contract(backend.__name__)) for backend in backends)
+    return PROBLEMS if failed else DONE
+
+
+def _check(checks: Sequence[BoundCheck]) -> int:
+    """Check one environment, print what comes out, and return how many checks failed."""
+    subject = checks[0].subject
+    print(f"{subject.name}  ({place(subject.backend)})", flush=True)
+    failed = [check for check in checks if not _passes(check)]
+    for exception in subject.exceptions():
+        print(f"  except {exception}")
+    print(f"  {len(checks) - len(failed)} passed, {len(failed)} failed\n", flush=True)
+    return len(failed)
+
+
+def _passes(bound: BoundCheck) -> bool:
+    promise = f"{bound.check.name:14}  {bound.check.promise}"
+    try:
+        bound()
+    except testing.Broken as finding:
+        print(f"  FAIL  {promise}\n        {finding}", flush=True)
+        return False
+    print(f"  pass  {promise}", flush=True)
+    return True

@@ -1,0 +1,126 @@
+"""What ``turnwise eval`` takes: which model, which part of the data, and how a live model is run.
+
+The options of live models bear the names of the settings that they go before (``Settings``).
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentTypeError
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from checkers.profile import Mode
+from runner.commands.judging import WorkOptions
+from runner.commands.options import above_zero, option, positive, switch
+from runner.commands.shared import EntriesOptions
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"not valid JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise ArgumentTypeError("must be a JSON object")
+    return value
+
+
+def _price(text: str) -> tuple[float, float]:
+    try:
+        prompt, completion = map(float, text.split(","))
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not IN,OUT, two numbers") from None
+    return prompt, completion
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reached:
+    """Live models: how they are reached."""
+
+    config: Path | None = option("TOML file; flags win over it", "FILE")
+    base_url: str | None = option("an OpenAI-compatible server", "URL")
+    timeout: float | None = option("for one request (default: 120)", "SECONDS", read=above_zero)
+    extra_headers: tuple[tuple[str, str], ...] = option(
+        "a further HTTP header; may be repeated",
+        "NAME=VALUE",
+        default=(),
+        read=_header,
+        flags=("--header",),
+    )
+    extra_body: Mapping[str, Any] | None = option(
+        "further request members", "JSON", read=_object, flags=("--body",)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """Live models: how they are asked."""
+
+    mode: Mode | None = option("function calling, or calls in text (default: fc)")
+    reasoning: Literal["keep", "drop"] | None = option(
+        "what becomes of thoughts in the history (default: drop)"
+    )
+    function_docs: Literal["own", "bfcl"] | None = option(
+        "whose function documents (default: those of the data set)"
+    )
+    prompts: str | None = option("texts to use instead of ours", "FILE")
+    formats: str | None = option(
+        "with --mode prompt: ask single-turn entries in several formats, all or names such as "
+        "json-tagged-python-plain (calls in python, json or xml; bare or tagged; functions in "
+        "json, python or xml; prompt plain or markdown)",
+        "NAMES",
+    )
+    temperature: float | None = option("sampling temperature", "T")
+    top_p: float | None = option("nucleus sampling", "P")
+    seed: int | None = option("of the sampling", "N")
+    max_tokens: int | None = option("longest answer", "N", read=positive)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kept:
+    """Live models: the run."""
+
+    run_dir: Path | None = option("where to keep it (default: a new folder in runs)", "DIR")
+    resume: Path | None = option("go on with a run", "DIR")
+    only: Literal["errors", "failed"] | None = option("with --resume: do these again")
+    trials: int = option("of every entry", "K", default=1, read=positive)
+    concurrency: int | None = option("episodes at once (default: 16)", "N", read=positive)
+    attempts: int | None = option("tries of one request (default: 8)", "N", read=positive)
+    max_requests: int | None = option("budget of the run", "N", read=positive)
+    max_cost: float | None = option("budget of the run", "USD", read=above_zero)
+    price: tuple[float, float] | None = option(
+        "US dollars per million tokens", "IN,OUT", read=_price
+    )
+    allow_errors: bool = switch("give a score in spite of errors")
+    no_preflight: bool = switch("skip the request that tests all")
+    dry_run: bool = switch("say what would be asked, ask nothing")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveOptions(_Reached, _Asked, _Kept):
+    """What only a live model has a use for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalOptions(EntriesOptions, WorkOptions, LiveOptions):
+    """Which model to run, on what and how."""
+
+    model: str = option(
+        "oracle (plays the ground truth), null (never calls), replay:PATH (recorded run), or a "
+        "live model: NAME, if need be with --base-url, or provider/NAME",
+        "NAME",
+        required=True,
+    )
+    sample: int | None = option("a stratified sample", "N", read=positive)
+    sample_seed: int = option("of the sample", "S", default=0)
+    allow_network: bool = switch("let REST entries ask other machines than this one")

@@ -1,0 +1,228 @@
+"""Typed options: the fields of a frozen dataclass, read from the command line by argparse.
+
+A command declares what it takes as a record, made of the records that commands share and of fields
+of its own; ``parse`` is where text becomes such a record, and nothing else sees argparse. The type
+of a field says how it is given: ``bool`` is a switch, ``tuple`` may be given several times, a
+``Literal`` is a choice, ``X | None`` may be left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, field, fields, is_dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, get_args, get_origin, get_type_hints
+
+DONE, USER_ERROR, RUN_ERROR, INTERRUPTED = 0, 2, 3, 130
+"""Exit statuses: done; bad input; the run had errors that are not the model's; Ctrl-C."""
+
+Record = TypeVar("Record")
+
+
+class _About(NamedTuple):
+    """What the command line has to know of a field besides its type."""
+
+    help: str
+    metavar: str | None
+    read: Callable[[str], Any] | None
+    choices: Sequence[str] | None
+    one_of: str | None
+    positional: bool
+    flags: tuple[str, ...]
+
+
+def option(
+    help: str,
+    metavar: str | None = None,
+    *,
+    default: Any = None,
+    required: bool = False,
+    read: Callable[[str], Any] | None = None,
+    choices: Sequence[str] | None = None,
+    one_of: str | None = None,
+    flags: tuple[str, ...] = (),
+    positional: bool = False,
+) -> Any:
+    """Return a field of a record of options.
+
+    Args:
+        help: What it is for.
+        metavar: What to call its value.
+        default: The value where it is not given.
+        required: Whether it must be given.
+        read: Makes the value of a text; raises ArgumentTypeError where it cannot.
+        choices: The values that there are.
+        one_of: A name; of the options under one name only one may be given.
+        flags: What the user types, where that is not the field's name.
+        positional: Whether it is an argument by its place, without a flag.
+    """
+    about = _About(help, metavar, read, choices, one_of, positional, flags)
+    return field(default=MISSING if required else default, metadata={"about": about})
+
+
+def argument(help: str, metavar: str, *, required: bool = True, default: Any = None) -> Any:
+    """Return a field that is given by its place."""
+    return option(help, metavar, default=default, required=required, positional=True)
+
+
+def switch(help: str, *, one_of: str | None = None) -> Any:
+    """Return a field that is true where its flag is given."""
+    return option(help, default=False, one_of=one_of)
+
+
+def parse(record: type[Record], parser: argparse.ArgumentParser, words: Sequence[str]) -> Record:
+    """Return the options that the user typed; ends the program where they are none.
+
+    Args:
+        record: What the command takes.
+        parser: Made by ``parser_of``.
+        words: What came after the command's name.
+    """
+    _refuse_unknown(record, parser, words)
+    given = vars(parser.parse_args(words))
+    return record(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
+
+
+def parser_of(record: type, name: str, text: str, example: str) -> argparse.ArgumentParser:
+    """Return what reads the options of a command.
+
+    Args:
+        record: What it takes.
+        name: What the user types.
+        text: What it does, in one sentence.
+        example: A command line that works.
+    """
+    prog, epilog = f"turnwise {name}", f"example: {example}"
+    parser = _Parser(prog=prog, description=text, epilog=epilog, allow_abbrev=False)
+    fill(parser, record)
+    return parser
+
+
+def fill(parser: argparse.ArgumentParser, record: type) -> None:
+    """Give a parser the options of a record."""
+    hints = get_type_hints(record)
+    for title, members in _sections(record).items():
+        group = parser.add_argument_group(title) if title else parser
+        exclusive: dict[str, Any] = {}
+        for member in members:
+            one_of = member.metadata["about"].one_of
+            if one_of and one_of not in exclusive:
+                exclusive[one_of] = group.add_mutually_exclusive_group()
+            _add(exclusive.get(one_of or "", group), member, hints[member.name])
+
+
+def given(options: Any, record: type) -> list[str]:
+    """Return the flags that were given, of those that one of the records has that options are."""
+    values = vars(options)
+    return [flags_of(f)[0] for f in fields(record) if values[f.name] != f.default]
+
+
+def flags_of(member: Field[Any]) -> tuple[str, ...]:
+    """Return what the user types for a field; nothing for one that is given by its place."""
+    about: _About = member.metadata["about"]
+    if about.positional:
+        return ()
+    return about.flags or (f"--{member.name.replace('_', '-')}",)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(USER_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def _refuse_unknown(record: type, parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Name an option that there is not before argparse misses those that are required."""
+    known = ["--help", *(flag for member in fields(record) for flag in flags_of(member))]
+    for word in words:
+        flag = word.partition("=")[0]
+        if flag == "--":
+            return
+        if flag.startswith("--") and flag not in known:
+            parser.error(f"there is no option {flag}{did_you_mean(flag, known)}")
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """Return the end of a sentence that suggests the known name nearest to one, or nothing."""
+    close = get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _sections(record: type) -> dict[str, list[Field[Any]]]:
+    """Return a record's own fields without a title, and those it inherits by their class's."""
+    sections: dict[str, list[Field[Any]]] = {}
+    made_of = [cls for cls in record.__mro__ if is_dataclass(cls)]
+    for cls in made_of:
+        above = made_of[made_of.index(cls) + 1 :]
+        inherited = {f.name for base in above if issubclass(cls, base) for f in fields(base)}
+        title = "" if cls is record else (cls.__doc__ or "").partition(".")[0].lower()
+        own = [f for f in fields(cls) if f.name not in inherited]
+        # What a record adds to one of the same title comes after it.
+        sections[title] = [*own, *sections.get(title, [])] if title else own
+    return {title: members for title, members in sections.items() if members}
+
+
+def _add(group: Any, member: Field[Any], hint: Any) -> None:
+    about: _About = member.metadata["about"]
+    kind, many = _kind(hint)
+    required = member.default is MISSING
+    default = None if required else member.default
+    names: tuple[str, ...] = flags_of(member) or (member.name,)
+    how: dict[str, Any] = {"help": _help(about.help, default), "default": default}
+    if kind is bool:
+        group.add_argument(*names, dest=member.name, action="store_true", **how)
+        return
+    choices = about.choices or (get_args(kind) if get_origin(kind) is Literal else None)
+    read = about.read or (kind if kind in (int, float, Path) else None)
+    how |= {"metavar": about.metavar, "choices": choices, "type": read}
+    if about.positional:
+        least = ("+" if required else "*") if many else (None if required else "?")
+        group.add_argument(*names, nargs=least, **how)
+    elif many:
+        more = {**how, "default": None if required else []}
+        group.add_argument(*names, dest=member.name, action="append", required=required, **more)
+    else:
+        group.add_argument(*names, dest=member.name, required=required, **how)
+
+
+def _kind(hint: Any) -> tuple[Any, bool]:
+    """Return the type of one value, and whether there may be several."""
+    arguments = get_args(hint)
+    if NoneType in arguments:
+        return next(a for a in arguments if a is not NoneType), False
+    if get_origin(hint) is tuple:
+        return arguments[0], True
+    return hint, False
+
+
+def _help(text: str, default: Any) -> str:
+    escaped = text.replace("%", "%%")
+    told = default is None or default is False or default == () or default == ""
+    return escaped if told or "(default" in escaped else f"{escaped} (default: {default})"
+
+
+def positive(text: str) -> int:
+    """Read a whole number above 0."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+    return int(text)
+
+
+def index(text: str) -> int:
+    """Read a whole number from 0."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(text)
+
+
+def above_zero(text: str) -> float:
+    """Read a finite number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return value

@@ -1,0 +1,133 @@
+"""What the commands share: options, notes, lines in colour, files that appear whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from checkers.profile import BFCL, PROFILES, STRICT, Profile
+from runner.commands.options import option, positive, switch
+from runner.data.choose import SUITES
+from runner.episodes.episode import STEP_LIMIT
+from runner.show.terminal import Line, painted, visible, wants_colour
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Category
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetOption:
+    """Data."""
+
+    dataset: str | None = option(
+        "bfcl, bfcl:FOLDER, or a trajectory file or folder (default: what a recorded run or an id "
+        "says that it is of, else the data set that comes along)",
+        "NAME",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions(DatasetOption):
+    """Data."""
+
+    category: str | None = option(
+        f"only these, separated by commas: suites ({', '.join(SUITES)}) or categories "
+        f"({', '.join(Category)})",
+        "NAMES",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntriesOptions(DataOptions):
+    """Data."""
+
+    ids: str | None = option("only these entries, separated by commas", "IDS")
+    limit: int | None = option("only the first N entries", "N", read=positive)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgingOptions:
+    """Judging."""
+
+    profile: str | None = option(
+        "how runs are executed and judged (default: bfcl for its data, strict for other data)",
+        choices=list(PROFILES),
+    )
+    step_limit: int = option(
+        "steps with calls that a turn may take", "N", default=STEP_LIMIT, read=positive
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOption:
+    """Output."""
+
+    output: Path | None = option(
+        "write one JSON line per verdict", "FILE", flags=("--output", "-o")
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOption:
+    """Output."""
+
+    json: bool = switch("print one JSON object")
+
+
+def profile_of(options: JudgingOptions, dataset: Dataset) -> Profile:
+    """Return the profile that was asked for, or the one that suits the data."""
+    if options.profile:
+        return PROFILES[options.profile]
+    return BFCL if dataset.folder else STRICT
+
+
+def note(line: str) -> None:
+    """Tell the user something that is no result."""
+    print(f"turnwise: {visible(line)}", file=sys.stderr)
+
+
+def show(lines: Iterable[Line]) -> None:
+    """Print lines, in colour where that is wanted."""
+    colour = wants_colour(sys.stdout, os.environ)
+    for line in lines:
+        print(painted(line, colour=colour))
+
+
+@contextmanager
+def written(path: Path) -> Iterator[IO[str]]:
+    """Open a file for writing that appears under its name only when all of it is there."""
+    if not path.name:
+        raise DataError(str(path), "cannot be written: it names no file")
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        with unfinished.open("w", encoding="utf-8") as file:
+            yield file
+        unfinished.replace(path)
+    except OSError as error:
+        raise DataError(str(path), f"cannot be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()
+
+
+@contextmanager
+def needing(extra: str, purpose: str) -> Iterator[None]:
+    """Say what to install where a module is loaded that needs an extra.
+
+    Args:
+        extra: Its name.
+        purpose: The command that needs it.
+
+    Raises:
+        DataError: It is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        advice = f"{error.name} is missing: pip install 'turnwise[{extra}]'"
+        raise DataError(purpose, advice) from None

@@ -1,0 +1,242 @@
+"""Typed options: a record out of what the user typed, or one line that says what is wrong."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from argparse import Namespace
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any, Literal
+
+import pytest
+
+import runner.commands
+from runner.cli import COMMANDS, main
+from runner.commands.eval_options import EvalOptions, LiveOptions
+from runner.commands.options import (
+    argument,
+    flags_of,
+    given,
+    index,
+    option,
+    parse,
+    parser_of,
+    positive,
+    switch,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """Shared: what several take."""
+
+    mode: Literal["fc", "prompt"] | None = option("how")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example(Shared):
+    """What an example takes."""
+
+    run: Path = argument("a run", "RUN")
+    ids: tuple[str, ...] = argument("some ids", "ID", required=False, default=())
+    limit: int = option("how many", "N", default=5, read=positive)
+    trials: tuple[int, ...] = option("which", "N", default=(), read=index, flags=("--trial",))
+    quiet: bool = switch("say less", one_of="loudness")
+    loud: bool = switch("say more", one_of="loudness")
+    rate: float | None = option("100% at most", "R")
+
+
+def read(*words: str) -> Example:
+    """Return what the example takes of a command line."""
+    return parse(Example, parser_of(Example, "example", "An example.", "turnwise example x"), words)
+
+
+def test_every_type_of_field() -> None:
+    options = read("x", "a", "b", "--trial", "0", "--trial", "2", "--mode", "fc", "--rate", "0.5")
+    assert options == Example(run=Path("x"), ids=("a", "b"), trials=(0, 2), mode="fc", rate=0.5)
+    assert read("x") == Example(run=Path("x"), limit=5, quiet=False)
+    assert read("x", "--quiet", "--limit", "7").limit == 7
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["x", "--limt", "3"], "there is no option --limt; did you mean --limit?"),
+        (["x", "--limt=3"], "there is no option --limt; did you mean --limit?"),
+        (["x", "--lim", "3"], "there is no option --lim; did you mean --limit?"),
+        (["--limt", "3"], "there is no option --limt; did you mean --limit?"),
+        (["x", "--zzz"], "there is no option --zzz (see"),
+        ([], "the following arguments are required: RUN"),
+        (["x", "--limit", "0"], "argument --limit: '0' is not a positive whole number"),
+        (["x", "--trial", "-1"], "argument --trial: "),
+        (["x", "--mode", "other"], "argument --mode: invalid choice: 'other'"),
+        (["x", "--quiet", "--loud"], "argument --loud: not allowed with argument --quiet"),
+    ],
+)
+def test_what_is_wrong_is_one_line_with_the_command_s_own_help(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        read(*words)
+    said = capsys.readouterr().err
+    assert said.startswith(f"turnwise example: {message}")
+    assert said.endswith(" (see turnwise example --help)\n")
+    assert said.count("\n") == 1
+
+
+def test_help_has_sections_defaults_and_an_example() -> None:
+    text = parser_of(Example, "example", "An example.", "turnwise example x").format_help()
+    assert "how many (default: 5)" in text
+    assert "100% at most" in text
+    assert "\nshared: what several take:\n" in text
+    assert text.endswith("example: turnwise example x\n")
+
+
+def test_what_was_given_of_a_record() -> None:
+    assert given(read("x", "--mode", "fc", "--quiet"), Shared) == ["--mode"]
+    assert given(read("x", "--limit", "7"), Shared) == []
+
+
+# --- Every command
+
+
+def module_of(name: str) -> Any:
+    return import_module(f"runner.commands.{name.replace(' ', '.')}")
+
+
+def words_of(example: str) -> list[str]:
+    """Return the words after ``turnwise`` of an example."""
+    return shlex.split(example.removeprefix('eval "$(').removesuffix(')"').partition(" < ")[0])[1:]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_s_example_is_one_of_its_command_lines(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = module_of(name)
+    words = words_of(module.EXAMPLE)
+    length = len(name.split())
+    assert words[:length] == name.split()
+    parser = parser_of(module.Options, name, COMMANDS[name].text, module.EXAMPLE)
+    assert isinstance(parse(module.Options, parser, words[length:]), module.Options)
+    with pytest.raises(SystemExit, match="0"):
+        main([*name.split(), "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.startswith(f"usage: turnwise {name} ")
+    assert shown.endswith(f"example: {module.EXAMPLE}")
+
+
+@pytest.mark.parametrize("name", ["eval", "dataset list", "dataset show", "env tools"])
+def test_examples_that_need_no_run_work(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words_of(module_of(name).EXAMPLE)) == 0
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_same_option_has_the_same_name_and_type_everywhere(name: str) -> None:
+    options = module_of(name).Options
+    assert is_dataclass(options)
+    for member in fields(options):
+        flags = flags_of(member)
+        assert all(re.fullmatch(r"--[a-z][a-z-]*|-o", flag) for flag in flags)
+        if flags in (("--output", "-o"), ("--dataset",), ("--ids",), ("--category",)):
+            assert member.name == flags[0].removeprefix("--")
+        if "--json" in flags:
+            assert member.type == "bool"
+        assert "--format" not in flags or name == "export"
+
+
+def test_no_function_but_of_the_options_takes_argparse_s_record() -> None:
+    for found in walk_packages(runner.commands.__path__, "runner.commands."):
+        module = import_module(found.name)
+        for value in vars(module).values():
+            if getattr(value, "__module__", None) == found.name and callable(value):
+                kinds = [str(p.annotation) for p in signature(value).parameters.values()]
+                assert Namespace.__name__ not in " ".join(kinds), value
+
+
+# --- eval
+
+
+LIVE = fields(LiveOptions)
+VALUES = {
+    "--timeout": "5",
+    "--header": "A=B",
+    "--body": "{}",
+    "--mode": "fc",
+    "--reasoning": "keep",
+    "--function-docs": "own",
+    "--temperature": "0.7",
+    "--top-p": "0.5",
+    "--only": "errors",
+    "--trials": "4",
+    "--max-cost": "5",
+    "--price": "1,2",
+}
+
+
+@pytest.mark.parametrize("model", ["oracle", "null", "replay:nothing.json"])
+@pytest.mark.parametrize("member", LIVE, ids=lambda member: member.name)
+def test_an_offline_model_refuses_what_only_live_ones_have(
+    model: str, member: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flag = flags_of(member)[0]
+    value = [] if member.type == "bool" else [VALUES.get(flag, "7")]
+    assert main(["eval", "--model", model, flag, *value]) == 2
+    out, err = capsys.readouterr()
+    message = f"turnwise: {flag}: is for live models, and {model} asks none; leave it out\n"
+    assert (out, err) == ("", message)
+
+
+def test_there_are_live_options() -> None:
+    flags = {flag for member in LIVE for flag in flags_of(member)}
+    assert {"--trials", "--temperature", "--resume", "--run-dir", "--max-cost"} <= flags
+    assert {"--max-requests", "--dry-run", "--config", "--formats", "--mode"} <= flags
+    assert "--concurrency" in flags
+    assert {f.name for f in LIVE} < {f.name for f in fields(EvalOptions)}
+
+
+# --- Commands
+
+
+def status_of(words: list[str]) -> object:
+    """Return how the command ended: what it returned, or what argparse ended it with."""
+    try:
+        return main(words)
+    except SystemExit as stop:
+        return stop.code
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["evaluate"], "turnwise: there is no command evaluate; did you mean eval? (see turnwise"),
+        (["validate"], "turnwise: there is no command validate; did you mean turnwise dataset val"),
+        (["dataset", "lst"], "turnwise dataset: there is no command lst; did you mean list? (see"),
+        (["dataset"], "turnwise dataset: name a command (see turnwise dataset --help)"),
+        ([], "turnwise: name a command (see turnwise --help)"),
+        (["--verbose"], "turnwise: there is no command --verbose (see turnwise --help)"),
+        (["eval", "--limt", "3"], "turnwise eval: there is no option --limt; did you mean --lim"),
+    ],
+)
+def test_what_is_no_command_is_one_line(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status_of(words) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith(message)
+
+
+def test_the_help_groups_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    titles = re.findall(r"^(\w+):$", shown, re.MULTILINE)
+    assert titles == ["run", "look", "data", "environments", "shell"]
+    listed = re.findall(r"^  ((?:(?:dataset|env) )?[a-z]+)  ", shown, re.MULTILINE)
+    assert listed == list(COMMANDS)
+    assert max(map(len, shown.splitlines())) <= 100
