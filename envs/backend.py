@@ -1,8 +1,8 @@
 """What a backend is: state fields, a loader, and functions marked as reading or writing.
 
 A backend declares its state as annotated class attributes with defaults, and its functions as
-methods marked ``@reads`` or ``@writes``. It holds nothing else, so that a copy of its fields is a
-copy of its world. **A field's value is never changed in place**: to write, assign a new value.
+methods marked ``@reads`` or ``@writes``. It holds nothing else, so that who copies its fields has
+copied it. **A field's value is never changed in place**: to write, assign a new value.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def reads(function: Function) -> Function:
-    """Mark a method as a function for the model that leaves the world as it is."""
+    """Mark a method as a function for the model that leaves the state as it is."""
     function.__dict__["_tool"] = (False, None)
     return function
 
 
 def writes(function: Function) -> Function:
-    """Mark a method as a function for the model that may change the world.
+    """Mark a method as a function for the model that may change the state.
 
     A refused call is undone by the session, whatever the method had changed by then.
     """
@@ -56,7 +56,7 @@ def writes_even_refused(reason: str) -> Callable[[Function], Function]:
 
 
 class Backend:
-    """Base of all simulated worlds.
+    """Base of all simulated APIs.
 
     Attributes:
         Config: TypedDict of the initial config: its keys are what may be given.

@@ -214,4 +214,4 @@ def _joined(text: str) -> str:
 
 
 def _where(tool: Tool) -> str:
-    return f"{tool.environment}.{tool.name}"
+    return f"{tool.backend}.{tool.name}"

@@ -45,7 +45,7 @@ def _tools_of(environments: tuple[str, ...]) -> Mapping[str, Tool]:
 
 
 class Session:
-    """One live world that calls are made on.
+    """The backends of one trajectory, live, and the one way to call their functions.
 
     Attributes:
         backends: The backends by name, in the trajectory's order.
@@ -200,8 +200,8 @@ class Session:
                 _check(tool, args, kwargs)
             except ToolError as error:
                 return Result.refused(error)
-        _, environment, function, writes, keeps_on_refusal = tool
-        backend = self.backends[environment]
+        _, name, function, writes, keeps_on_refusal = tool
+        backend = self.backends[name]
         state = backend.__dict__
         before = state.copy() if writes else _NOTHING
         try:
@@ -276,12 +276,12 @@ def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None
 def _explained(
     tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception
 ) -> str:
-    """Say what a function of an unchecked world stumbled over."""
+    """Say what a function stumbled over where the config was not checked."""
     try:
         _check(tool, args, kwargs)
     except ToolError as reason:
         return reason.message
-    return f"The state of {tool.environment} is irregular: {error!r}."
+    return f"The state of {tool.backend} is irregular: {error!r}."
 
 
 def _unknown(name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None) -> str:

@@ -17,8 +17,8 @@ class Tool(NamedTuple):
     """One function that a model may call."""
 
     name: str
-    environment: str
-    """Name of the backend that has it."""
+    backend: str
+    """Name of the one that has it."""
     function: Callable[..., Any]
     """The method, unbound."""
     writes: bool

@@ -167,7 +167,7 @@ def _to_one_effect(one: Act, other: Act) -> bool:
     return (
         one.tool is not None
         and other.tool is not None
-        and one.tool.environment == other.tool.environment
+        and one.tool.backend == other.tool.backend
         and one.changes == other.changes
         and one.result == other.result
     )

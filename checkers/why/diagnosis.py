@@ -515,7 +515,7 @@ def _is_needless_login(act: Act) -> bool:
 
 
 def _world(act: Act) -> str | None:
-    return act.tool.environment if act.tool else None
+    return act.tool.backend if act.tool else None
 
 
 def _paths(act: Act) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checkers.table import Row
+from checkers.groups import Row
 from runner.show.table import table
 
 _FIELD = "BFCL's"

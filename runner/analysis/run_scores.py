@@ -13,8 +13,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from checkers.groups import Rate, Row, classic, table
 from checkers.profile import BFCL, STRICT, Profile
-from checkers.table import Rate, Row, classic, table
 from checkers.verdict import Verdict
 from runner.analysis.summary import (
     Latency,

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import mean, quantiles, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
+from checkers.groups import Rate
+from checkers.groups import table as field_table
 from checkers.statistics import (
     Attempts,
     cluster_interval,
@@ -15,8 +17,6 @@ from checkers.statistics import (
     pass_hat_k,
     sampling_error,
 )
-from checkers.table import Rate
-from checkers.table import table as field_table
 from runner.analysis import group_table
 from runner.episodes.evaluate import Judged
 from runner.show.table import table

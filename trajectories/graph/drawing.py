@@ -97,7 +97,7 @@ def _curves(graph: Graph, angles: Mapping[str, float]) -> Iterator[str]:
             control = f"{_point(start - 0.12, 0.8 * _RADIUS)} {_point(start + 0.12, 0.8 * _RADIUS)}"
         yield (
             f'<path d="M{_point(start, _RADIUS)} C{control} {_point(end, _RADIUS)}" '
-            f'stroke="{_colours()[TOOLS[source].environment]}" '
+            f'stroke="{_colours()[TOOLS[source].backend]}" '
             f'stroke-width="{0.6 + 0.4 * len(texts):.1f}">'
             f"<title>{escape(chr(10).join(texts))}</title></path>"
         )
@@ -110,7 +110,7 @@ def _labels(graph: Graph, angles: Mapping[str, float]) -> Iterator[str]:
         turned = cos(angle) < -1e-9
         rotation = degrees(angle) + (180 if turned else 0)
         x, y = _point(angle, _RADIUS + 8).split()
-        colour = _colours()[TOOLS[name].environment] if name not in graph.alone else "#999999"
+        colour = _colours()[TOOLS[name].backend] if name not in graph.alone else "#999999"
         yield (
             f'<text x="{x}" y="{y}" transform="rotate({rotation:.1f} {x} {y})" '
             f'text-anchor="{"end" if turned else "start"}" dominant-baseline="middle" '

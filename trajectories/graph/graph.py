@@ -112,7 +112,7 @@ class Edge:
     @property
     def backends(self) -> tuple[str, str]:
         """Backend of the source and backend of the target."""
-        return TOOLS[self.source].environment, TOOLS[self.target].environment
+        return TOOLS[self.source].backend, TOOLS[self.target].backend
 
 
 class Alone(NamedTuple):
@@ -205,7 +205,7 @@ class Graph:
             The calls made, this one last, and its result; None where it gives nothing all the same.
         """
         own = self.needs.get(call.name, ())
-        login = self.needs.get(TOOLS[call.name].environment, ())
+        login = self.needs.get(TOOLS[call.name].backend, ())
         for first in ((), own, login, (*login, *own)):
             trial = session.fork()
             made = [step for step in first if self.fruitful(step, trial.call(step))]

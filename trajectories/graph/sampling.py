@@ -83,7 +83,7 @@ class Path:
     @cached_property
     def environments(self) -> tuple[str, ...]:
         """The backends that the calls need, in the order of the backends."""
-        used = {TOOLS[parse_call(step.text).name].environment for step in self.steps}
+        used = {TOOLS[parse_call(step.text).name].backend for step in self.steps}
         return tuple([name for name in BACKENDS if name in used])
 
     @cached_property
@@ -203,11 +203,11 @@ class _Walk:
 
     def move(self) -> bool:
         """Make a random move: along an edge from an earlier result, or a call that needs none."""
-        edges = [e for e in self._open_edges() if TOOLS[e.target].environment in self.focus]
+        edges = [e for e in self._open_edges() if TOOLS[e.target].backend in self.focus]
         if edges and self.random.random() < 0.75:
             target = self.random.choice(list(dict.fromkeys(edge.target for edge in edges)))
             return self._follow(self.random.choice([e for e in edges if e.target == target]))
-        names = [n for n in self.graph.starts if TOOLS[n].environment in self.focus]
+        names = [n for n in self.graph.starts if TOOLS[n].backend in self.focus]
         return self._start(self.random.choice(names))
 
     def visit(self, wish: str) -> None:
@@ -301,7 +301,7 @@ class _Walk:
         return Call(call.name, (), arguments), more
 
     def _bindings(self, call: Call, bound: Mapping[str, tuple[Edge, int]]) -> Iterator[Binding]:
-        backend = TOOLS[call.name].environment
+        backend = TOOLS[call.name].backend
         for name, value in call.kwargs.items():
             if name in bound:
                 edge, index = bound[name]
@@ -400,7 +400,7 @@ def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
         paths += 1
         made = _named(graph, calls)
         called = {call.name for call, _ in made}
-        used = [b for b in BACKENDS if any(TOOLS[name].environment == b for name in called)]
+        used = [b for b in BACKENDS if any(TOOLS[name].backend == b for name in called)]
         functions.update(name for name in TOOLS if name in called)
         edges.update(_walked(graph, made))
         backends.update(used)

@@ -195,7 +195,7 @@ def _reads_instead(
     usable = [value for value in known if not any(f" {value}}}" in f" {text}" for text in wanted)]
     found: dict[str, Call] = {}
     _read_all(session, tools, usable, CALLS_PER_FUNCTION, found)
-    calculators = [tool for tool in tools if tool.environment == "MathAPI"]
+    calculators = [tool for tool in tools if tool.backend == "MathAPI"]
     numbers = _numbers_at_hand(truth[place], usable)
     counts = [len(value) for value in truth[place].kwargs.values() if isinstance(value, list)]
     for calculator in calculators:

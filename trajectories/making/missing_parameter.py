@@ -86,7 +86,7 @@ def found_only_in_answer(base: Trajectory, notes: Notes) -> list[str | int | flo
     session = session.fork(checks_arguments=False)
     known = [*spoken_values(said), *(v for r in results for v in literals(r.value))]
     # What a calculator makes of known numbers is no reading of a missing one.
-    tools = [tool for tool in session.tools.values() if tool.environment != "MathAPI"]
+    tools = [tool for tool in session.tools.values() if tool.backend != "MathAPI"]
     for result in readings(session, tools, known):
         text = readable(result.text)
         supplied = [value for value in supplied if not stands_in(value, text)]

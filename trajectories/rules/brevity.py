@@ -29,7 +29,7 @@ def check(entry: Entry) -> Iterator[Problem]:
         if not step.result.ok or step.result.changed or not isinstance(step.call, Call):
             continue
         tool = entry.template.tools[step.call.name]
-        if tool.writes and _leaves_all(entry, step, tool.environment):
+        if tool.writes and _leaves_all(entry, step, tool.backend):
             message = f"{tool.name} changes nothing: the state was so before"
             yield entry.problem(BREVITY, Severity.WARNING, step.turn, step.field, message)
         elif entry.accepts_without(step):

@@ -106,5 +106,5 @@ def _second(entry: Entry, step: TruthStep) -> object:
     name = getattr(step.call, "name", "")
     if name not in MADE or not step.result.ok:
         return None
-    backend = step.before.backends[step.before.tools[name].environment]
+    backend = step.before.backends[step.before.tools[name].backend]
     return MADE[name](vars(backend), entry.arguments(step.call))

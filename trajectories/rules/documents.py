@@ -44,7 +44,7 @@ def check_own() -> Iterator[Problem]:
     for backend in BACKENDS.values():
         for tool in backend.TOOLS.values():
             for field, message in own_defects(tool):
-                id = f"{tool.environment}.{tool.name}"
+                id = f"{tool.backend}.{tool.name}"
                 file = f"{backend.__module__.replace('.', '/')}.py"
                 yield Problem(DOCS, Severity.ERROR, file, id, None, field, message)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from checkers.table import CLASSIC, Rate, classic, table
+from checkers.groups import CLASSIC, Rate, classic, table
 from runner.analysis.group_table import notes, worth_showing
 
 

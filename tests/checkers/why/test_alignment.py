@@ -49,7 +49,7 @@ def at(*paths):
 def test_an_act_says_what_it_did():
     _, cd, ticket = acts_of(played(["ls()", "cd('old')"], ["create_ticket('Dark')"]))
     assert (cd.step, cd.moved, cd.changes) == (0, True, ())
-    assert (ticket.step, ticket.tool.environment, ticket.offered) == (1, "TicketAPI", True)
+    assert (ticket.step, ticket.tool.backend, ticket.offered) == (1, "TicketAPI", True)
     assert "TicketAPI.ticket_counter" in [change.path for change in ticket.changes]
     assert ticket.arguments == {"title": "Dark", "description": "", "priority": 1}
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from checkers.table import Rate, table
+from checkers.groups import Rate, table
 from runner.analysis.group_table import lines, lines_of_several, worth_showing
 
 ONE = table({"base": Rate.of(1, 2), "live_simple": Rate.of(3, 4)})

@@ -101,7 +101,7 @@ def test_a_value_of_the_config_stands_there(path: Path) -> None:
         for binding in step.bindings:
             if binding.origin is Origin.CONFIG:
                 backend = re.findall(r"\w+", binding.place)[0]
-                assert backend == TOOLS[parse_call(step.text).name].environment
+                assert backend == TOOLS[parse_call(step.text).name].backend
                 assert str(arguments[binding.argument]) in scalars(config[backend])
 
 

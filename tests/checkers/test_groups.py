@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.groups import CLASSIC, Rate, classic, table
 from checkers.statistics import wilson
-from checkers.table import CLASSIC, Rate, classic, table
 from trajectories.schema import Category
 
 EVERYTHING = [category.value for category in Category]
