@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
+from textwrap import wrap
 
 from envs.calls import parse_call
 from envs.registry import BACKENDS
@@ -20,6 +21,8 @@ from trajectories.schema import MULTI_TURN, Category, Trajectory
 README = Path(__file__).parents[1] / "README.md"
 OPENING = "<!-- figures: written by python -m trajectories.making.figures -->"
 CLOSING = "<!-- end of figures -->"
+_WIDTH = 112
+"""Characters to a line."""
 
 
 def figures(trajectories: Sequence[Trajectory]) -> list[str]:
@@ -38,7 +41,7 @@ def figures(trajectories: Sequence[Trajectory]) -> list[str]:
         "",
         f"Backends of the {len(base)} scenarios, {single} with one and {len(base) - single} with "
         "more:",
-        _listed((name, backends[name]) for name in BACKENDS) + ".",
+        *_wrapped(_listed((name, backends[name]) for name in BACKENDS) + "."),
         "",
         f"{len(pairs)} of {len(list(combinations(BACKENDS, 2)))} pairs of backends occur, each in "
         f"{min(pairs.values(), default=0)} to {max(pairs.values(), default=0)} scenarios.",
@@ -47,8 +50,9 @@ def figures(trajectories: Sequence[Trajectory]) -> list[str]:
         "ground truth; the number is that of scenarios:",
         "",
         *(
-            f"- {name}: {_listed((tool, used[tool]) for tool in backend.TOOLS)}"
+            line
             for name, backend in BACKENDS.items()
+            for line in _wrapped(f"- {name}: {_listed((t, used[t]) for t in backend.TOOLS)}", "  ")
         ),
     ]
 
@@ -81,6 +85,10 @@ def _histogram(values: Iterable[int]) -> str:
 
 def _listed(counts: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts)
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return wrap(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _ordered(trajectory: Trajectory) -> list[str]:
