@@ -22,13 +22,12 @@ from checkers.profile import BFCL, Profile
 from runner.analysis.format_scores import FormatScore, lines
 from runner.analysis.summary import outcome_of, summary, totals_of, usage_lines
 from runner.commands.eval_options import EvalOptions
-from runner.commands.judging import cluster_of
+from runner.commands.judging import workers_for
 from runner.commands.options import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.shared import note
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
-from runner.live.conduct import Ending, conduct, estimate, open_jobs, preflight, secrets_of
+from runner.live.conduct import Ending, estimate, open_jobs, preflight, secrets_of
 from runner.live.meter import Meter
-from runner.live.ray.episodes import conduct_on_ray, refuse_secrets
 from runner.live.settings import Settings, read_settings
 from runner.models.base import Model, ModelError
 from runner.models.connect import connect, listed_price
@@ -90,7 +89,7 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
     settings = read_settings(options.config, _flags(options))
     _check_budget(options.model, settings)
-    _check_workers(options, settings)
+    workers_for(options).check(settings)
     prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT)
     return Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
 
@@ -139,11 +138,7 @@ def _run_plan(
         meter = Meter(len(jobs), sys.stderr, time.monotonic)
         # What is loaded by now stays; looking through it again and again took a tenth of the time.
         gc.freeze()
-        cluster = cluster_of(options)
-        if cluster is not None:
-            ending = conduct_on_ray(plan, store, jobs, _connect, meter.count, cluster)
-        else:
-            ending = asyncio.run(conduct(plan, store, jobs, _connect, meter.count))
+        ending = workers_for(options).conduct(plan, store, jobs, _connect, meter.count)
         return ending, _status(ending, store)
 
 
@@ -166,18 +161,6 @@ def _check_budget(model: str, settings: Settings) -> None:
         raise DataError(
             "--max-cost", f"the price of {model} is not known; give it by --price IN,OUT"
         )
-
-
-def _check_workers(options: EvalOptions, settings: Settings) -> None:
-    """Refuse, before anything is written, what the processes that are wanted cannot do.
-
-    Raises:
-        DataError: They cannot do it.
-    """
-    if cluster_of(options) is not None:
-        refuse_secrets(settings)
-    elif options.workers is not None:
-        raise DataError("--workers", "a live model is asked by one process, or by --engine ray")
 
 
 def _connect(plan: Plan) -> Model:

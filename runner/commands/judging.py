@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from checkers.calls.errors import CannotJudge
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
-from envs.lazy import lazily
 from runner.analysis.examined import Examined, examine_recorded, examine_truth
 from runner.analysis.single_turn import ExaminedAnswer
 from runner.analysis.source import RunSource, dataset_of, open_trajectory
@@ -31,23 +30,14 @@ from runner.commands.shared import (
 )
 from runner.data import choose
 from runner.data.choose import Runs
-from runner.data.truth_cache import truth_cache
-from runner.episodes.evaluate import Judged, evaluate, run_recorded
-from runner.live.ray.cluster import Cluster, library
+from runner.episodes.evaluate import Judged, run_recorded
+from runner.live.workers import Workers, workers_of
 from runner.records.result_file import categories_of
 from runner.show.progress import progress
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Trajectory
-
-if TYPE_CHECKING:
-    from runner.episodes import spread
-    from runner.live.ray import judging as ray
-else:
-    # What several processes need takes a while to load.
-    spread = lazily("..episodes.spread", __package__)
-    ray = lazily("..live.ray.judging", __package__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,18 +56,13 @@ class EpisodeOptions(DataOptions, JudgingOptions):
     id: str = argument("id of the trajectory", "ID")
 
 
-def cluster_of(options: WorkOptions) -> Cluster | None:
-    """Return the cluster to work on, or None for this machine without one.
+def workers_for(options: WorkOptions) -> Workers:
+    """Return the workers that the options name.
 
     Raises:
         DataError: The options contradict each other, or Ray is not installed.
     """
-    if options.engine == "ray":
-        library()
-        return Cluster(options.address, options.workers)
-    if options.address:
-        raise DataError("--address", "is that of a Ray cluster, and needs --engine ray")
-    return None
+    return workers_of(options.engine, options.address, options.workers)
 
 
 def run_entry(prepared: Prepared, runs: Runs, profile: Profile, step_limit: int) -> Verdict:
@@ -99,7 +84,7 @@ def judge_all(
         DataError: Something of the user's cannot be used.
     """
     choose.require_languages(trajectories)
-    judged = _evaluated(dataset, trajectories, profile, run, options)
+    judged = workers_for(options).judge(dataset, trajectories, profile, run)
     # What is loaded by now stays; looking through it again takes a sixth of the time.
     gc.freeze()
     shown = progress(judged, len(trajectories), "judged", sys.stderr)
@@ -108,33 +93,6 @@ def judge_all(
     header = {"profile": profile.name, "dataset": dataset.name, "data_sha256": dataset.sha256}
     with written(options.output) as file:
         return list(_written_lines(shown, header, file))
-
-
-def _evaluated(
-    dataset: Dataset,
-    trajectories: Sequence[Trajectory],
-    profile: Profile,
-    run: Callable[[Prepared], Verdict],
-    options: WorkOptions,
-) -> Iterator[Judged]:
-    """Return what becomes of trajectories, judged by the processes that are wanted."""
-    cluster = cluster_of(options)
-    if cluster is not None:
-        return ray.evaluate_on_ray(dataset, trajectories, profile, run, cluster=cluster)
-    if options.workers is not None:
-        workers = options.workers
-        return spread.evaluate_in_processes(dataset, trajectories, profile, run, workers=workers)
-    return _evaluated_here(dataset, trajectories, profile, run)
-
-
-def _evaluated_here(
-    dataset: Dataset,
-    trajectories: Sequence[Trajectory],
-    profile: Profile,
-    run: Callable[[Prepared], Verdict],
-) -> Iterator[Judged]:
-    with truth_cache(dataset, profile) as cache:
-        yield from evaluate(dataset, trajectories, profile, run, cache.outcomes)
 
 
 def _written_lines(

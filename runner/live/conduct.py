@@ -133,6 +133,13 @@ async def _probe(model: Model, settings: Settings) -> None:
             return
 
 
+def conduct_here(
+    plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+) -> Ending:
+    """Do what ``conduct`` does, for those who have no event loop."""
+    return asyncio.run(conduct(plan, store, jobs, connect, on_done))
+
+
 async def conduct(
     plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
 ) -> Ending:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -140,9 +141,6 @@ def _knock(address: str) -> None:
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not (colon and port.isdecimal()):
         return
-    # Not needed to say what the options are, for which this module is loaded too.
-    import socket
-
     try:
         socket.create_connection((host, int(port)), _PATIENCE).close()
     except (OSError, OverflowError) as error:

@@ -1,0 +1,147 @@
+"""Where the work of a command is done: in this process, in several of this machine, or on Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from checkers.profile import Profile
+from envs.lazy import lazily
+from runner.data.truth_cache import truth_cache
+from runner.episodes.evaluate import Judged, evaluate
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:
+    from runner.episodes import spread
+    from runner.live import conduct
+    from runner.live.campaign import Job, Keeps, Plan
+    from runner.live.conduct import Connect, Ending, OnDone
+    from runner.live.ray import cluster, episodes, judging
+    from runner.live.settings import Settings
+else:
+    # Most commands judge in this process, which needs none of them.
+    spread = lazily("..episodes.spread", __package__)
+    conduct = lazily(".conduct", __package__)
+    cluster = lazily(".ray.cluster", __package__)
+    episodes = lazily(".ray.episodes", __package__)
+    judging = lazily(".ray.judging", __package__)
+
+
+class Workers(Protocol):
+    """Those who judge trajectories, or do the episodes of a live run."""
+
+    def judge(
+        self,
+        dataset: Dataset,
+        trajectories: Sequence[Trajectory],
+        profile: Profile,
+        run: spread.Run,
+    ) -> Iterator[Judged]:
+        """Do what ``evaluate`` does; the outcomes are the same wherever, in its order.
+
+        Raises:
+            DataError: The user's input is wrong, or the workers cannot be had.
+        """
+        ...
+
+    def check(self, settings: Settings) -> None:
+        """Refuse, before anything is written, what they cannot do in a live run.
+
+        Raises:
+            DataError: They cannot do it.
+        """
+        ...
+
+    def conduct(
+        self, plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+    ) -> Ending:
+        """Do the jobs of a live run.
+
+        Args:
+            plan: What the episodes are like.
+            store: Where they are kept; only this process writes there.
+            jobs: What to do.
+            connect: Connects to the model, inside the running loop.
+            on_done: Told of every finished episode.
+        """
+        ...
+
+
+class Here(NamedTuple):
+    """This machine."""
+
+    processes: int | None = None
+    """How many judge; None for this one alone."""
+
+    def judge(
+        self,
+        dataset: Dataset,
+        trajectories: Sequence[Trajectory],
+        profile: Profile,
+        run: spread.Run,
+    ) -> Iterator[Judged]:
+        """Judge in this process, which keeps what it works out, or in others."""
+        what = dataset, trajectories, profile, run
+        if self.processes is not None:
+            yield from spread.evaluate_in_processes(*what, workers=self.processes)
+            return
+        with truth_cache(dataset, profile) as cache:
+            yield from evaluate(*what, cache.outcomes)
+
+    def check(self, settings: Settings) -> None:
+        """Refuse several processes: a model waits for its server, not for a processor."""
+        if self.processes is not None:
+            raise DataError("--workers", "a live model is asked by one process, or by --engine ray")
+
+    def conduct(
+        self, plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+    ) -> Ending:
+        """Ask the model from this process."""
+        return conduct.conduct_here(plan, store, jobs, connect, on_done)
+
+
+class OnRay(NamedTuple):
+    """A Ray cluster."""
+
+    where: cluster.Cluster
+
+    def judge(
+        self,
+        dataset: Dataset,
+        trajectories: Sequence[Trajectory],
+        profile: Profile,
+        run: spread.Run,
+    ) -> Iterator[Judged]:
+        """Judge on the cluster; files of the data set are read where its workers are."""
+        return judging.evaluate_on_ray(dataset, trajectories, profile, run, cluster=self.where)
+
+    def check(self, settings: Settings) -> None:
+        """Refuse settings with a secret: they would travel to the workers."""
+        episodes.refuse_secrets(settings)
+
+    def conduct(
+        self, plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+    ) -> Ending:
+        """Have the cluster's workers ask the model."""
+        return episodes.conduct_on_ray(plan, store, jobs, connect, on_done, self.where)
+
+
+def workers_of(engine: str, address: str | None, workers: int | None) -> Workers:
+    """Return the workers that the user wants.
+
+    Args:
+        engine: ``local`` or ``ray``.
+        address: The Ray cluster, or None for one on this machine, for the time being.
+        workers: How many processes, or None for as many as is usual there.
+
+    Raises:
+        DataError: The options contradict each other, or Ray is not installed.
+    """
+    if engine == "ray":
+        cluster.library()
+        return OnRay(cluster.Cluster(address, workers))
+    if address:
+        raise DataError("--address", "is that of a Ray cluster, and needs --engine ray")
+    return Here(workers)
