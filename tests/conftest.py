@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from trajectories import bfcl_single_turn
+from trajectories import bfcl
 from trajectories.dataset import Dataset
-from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
+from trajectories.schema import SINGLE_TURN, Category, ExpectedCalls, Message, Trajectory, Turn
 from trajectories.validation import to_json
 
 # How long an example takes is the machine's affair; others may be busy on it.
@@ -201,9 +201,9 @@ def bfcl_files() -> dict[str, str]:
         for folder, lines in ((question_folder, questions), (answer_folder, answers)):
             text = "".join(f"{json.dumps(line)}\n" for line in lines)
             files[f"{folder}/BFCL_v4_{name}.json"] = text
-    for category in bfcl_single_turn.CATEGORIES:
+    for category in (c for c in bfcl.CATEGORIES if c in SINGLE_TURN):
         lines = [single_turn_question(category), single_turn_answer(category)]
-        for file, line in zip(bfcl_single_turn.files(category), lines, strict=False):
+        for file, line in zip(bfcl.files(category), lines, strict=False):
             files[f"data/{file}"] = f"{json.dumps(line)}\n"
     return files
 

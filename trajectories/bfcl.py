@@ -1,4 +1,4 @@
-"""BFCL's own data files, read as they are from a folder.
+"""BFCL's own data files, read as they are from a folder: scenarios, and single-turn entries.
 
 The folder is the ``data`` folder of the published package, or our cache of it, which adds a
 ``manifest.json`` and the long-context material as ``long_context.json``. Irregular initial
@@ -11,12 +11,21 @@ import ast
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from envs.long_context import Pack
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
-from trajectories.schema import Category, LongContext, Message, Trajectory, Turn
+from trajectories.schema import (
+    MULTI_TURN,
+    SINGLE_TURN,
+    Category,
+    ExpectedCalls,
+    LongContext,
+    Message,
+    Trajectory,
+    Turn,
+)
 
 PACKAGE = "bfcl-eval"
 VERSION = "2026.3.23"
@@ -47,13 +56,19 @@ CONSTANTS = (
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
 
 
-def files(category: Category) -> tuple[str, str]:
-    """Return the paths of a category's question and answer files, relative to the data folder."""
-    name = f"BFCL_v4_multi_turn_{category}.json"
+CATEGORIES = (*MULTI_TURN, *(c for c in SINGLE_TURN if c is not Category.CHAT))
+"""Those that BFCL has."""
+_WITHOUT_ANSWERS = (Category.IRRELEVANCE, Category.LIVE_IRRELEVANCE, Category.LIVE_RELEVANCE)
+
+
+def files(category: Category) -> tuple[str, ...]:
+    """Return the paths of a category's files, relative to the data folder: questions, answers."""
+    suite = "multi_turn_" if category in MULTI_TURN else ""
+    name = f"BFCL_v4_{suite}{category}.json"
     if category is Category.COMPOSITE:
         folder = "unused_datasets"
         return f"{folder}/question/{name}", f"{folder}/possible_answer/{name}"
-    return name, f"possible_answer/{name}"
+    return (name,) if category in _WITHOUT_ANSWERS else (name, f"possible_answer/{name}")
 
 
 def function_docs_file(environment: str) -> str:
@@ -79,31 +94,28 @@ def load(folder: Path, category: Category) -> Iterator[Trajectory]:
     Raises:
         DataError: A file is missing, or an entry is not of the expected form.
     """
-    question_file, answer_file = (folder / name for name in files(category))
-    answers = {str(entry.get("id")): entry for _, entry in read_objects(answer_file)}
+    question_file, *answer_files = (folder / name for name in files(category))
+    answers = {str(entry.get("id")): entry for f in answer_files for _, entry in read_objects(f)}
+    read = _scenario if category in MULTI_TURN else _single_turn
     for where, entry in read_objects(question_file):
         try:
-            trajectory = _trajectory(entry, answers[entry["id"]], category)
+            truth = answers[entry["id"]]["ground_truth"] if answer_files else ()
+            trajectory = read(entry, truth, category)
         except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
             message = f"is not an entry of this data set ({type(error).__name__}: {error})"
             raise DataError(where, message) from None
         yield trajectory
 
 
-def _trajectory(
-    entry: Mapping[str, Any], answer: Mapping[str, Any], category: Category
+def _scenario(
+    entry: Mapping[str, Any], truth: Sequence[Sequence[str]], category: Category
 ) -> Trajectory:
-    truth: Sequence[Sequence[str]] = answer["ground_truth"]
     if not isinstance(entry["initial_config"], dict):
         raise TypeError("initial_config is not an object")
     offers = entry.get("missed_function", {})
     turns = tuple(
         [
-            Turn(
-                tuple([Message(m["role"], m["content"]) for m in messages]),
-                tuple(calls),
-                tuple(offers.get(str(index), ())),
-            )
+            Turn(_messages(messages), tuple(calls), tuple(offers.get(str(index), ())))
             for index, (messages, calls) in enumerate(zip(entry["question"], truth, strict=True))
         ]
     )
@@ -117,6 +129,32 @@ def _trajectory(
         # The categories are made from the same scenarios, one to a number.
         provenance={"source": PACKAGE, "base": entry["id"].rpartition("_")[2]},
     )
+
+
+def _single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
+    (messages,) = entry["question"]
+    functions = tuple(entry["function"])
+    if not all(isinstance(document["name"], str) for document in functions):
+        raise TypeError("a function has no name")
+    return Trajectory(
+        id=entry["id"],
+        category=category,
+        environments=(),
+        config={},
+        turns=(Turn(_messages(messages), ()),),
+        expects=ExpectedCalls(functions, tuple(answers), _language(category)),
+        provenance={"source": PACKAGE},
+    )
+
+
+def _language(category: Category) -> Literal["python", "java", "javascript"]:
+    if category is Category.SIMPLE_JAVA:
+        return "java"
+    return "javascript" if category is Category.SIMPLE_JAVASCRIPT else "python"
+
+
+def _messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
+    return tuple([Message(m["role"], m["content"]) for m in chat])
 
 
 def load_pack(folder: Path) -> Pack:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from envs.lazy import lazily
 from envs.long_context import Pack
 from envs.session import Session
-from trajectories import bfcl, bfcl_single_turn
+from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects
 from trajectories.packs import generate
-from trajectories.schema import MULTI_TURN, Category, LongContext, Trajectory
+from trajectories.schema import Category, LongContext, Trajectory
 
 if TYPE_CHECKING:
     from trajectories import validation
@@ -110,11 +110,9 @@ def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") 
             str(folder),
             f"is no data folder of {bfcl.PACKAGE}: {bfcl.files(Category.BASE)[0]} is missing",
         )
-    single = bfcl_single_turn.CATEGORIES
-    there = [category for category in categories if category in (*MULTI_TURN, *single)]
-    readers = [(bfcl_single_turn if c in single else bfcl, c) for c in there]
-    trajectories = {t.id: t for reader, c in readers for t in reader.load(folder, c)}
-    read = [folder / file for reader, c in readers for file in reader.files(c)]
+    there = [category for category in categories if category in bfcl.CATEGORIES]
+    trajectories = {t.id: t for category in there for t in bfcl.load(folder, category)}
+    read = [folder / file for category in there for file in bfcl.files(category)]
     manifest = folder / bfcl.MANIFEST_FILE
     version = "unknown"
     if manifest.is_file():

@@ -16,11 +16,9 @@ from trajectories.rules import (
     brevity,
     config,
     detection,
-    determinism,
     documents,
     duplicates,
-    executability,
-    offer,
+    playing,
     provenance,
 )
 from trajectories.rules.entry import Entry
@@ -54,7 +52,7 @@ def _documents(dataset: Dataset) -> Iterator[Problem]:
 
 
 RULES = (
-    Rule(executability.EXEC, "every ground-truth call succeeds", replays=executability.check),
+    Rule(playing.EXEC, "every ground-truth call succeeds", replays=playing.check_calls),
     Rule(
         config.CONFIG,
         "the initial config is sound, and what is asked for exists",
@@ -62,7 +60,7 @@ RULES = (
         replays=config.check_complete,
     ),
     Rule(config.UNIQUE, "nothing is made that is there already", replays=config.check_unique),
-    Rule(offer.OFFER, "what is needed is offered when it is needed", reads=offer.check),
+    Rule(playing.OFFER, "what is needed is offered when it is needed", reads=playing.check_offers),
     Rule(brevity.BREVITY, "no ground-truth call is superfluous", replays=brevity.check),
     Rule(
         provenance.PROVENANCE,
@@ -70,9 +68,9 @@ RULES = (
         replays=provenance.check,
     ),
     Rule(
-        determinism.DETERMINISM,
+        playing.DETERMINISM,
         "the same calls give the same results and states",
-        replays=determinism.check,
+        replays=playing.check_repeats,
     ),
     Rule(detection.NULL, "doing nothing fails", reads=detection.check_null),
     Rule(
@@ -135,7 +133,7 @@ def _entry_problems(entry: Entry, rules: Sequence[Rule]) -> Iterator[Problem]:
         return
     fault = entry.fault if any(rule.replays for rule in rules) else ""
     if fault:
-        yield entry.problem(executability.EXEC, Severity.ERROR, None, "ground_truth", fault)
+        yield entry.problem(playing.EXEC, Severity.ERROR, None, "ground_truth", fault)
     for rule in rules:
         if rule.reads:
             yield from rule.reads(entry)

@@ -31,8 +31,8 @@ from tests.conformance.bfcl_single_turn_driver import NO_GRAMMARS, typed
 from tests.conformance.mutants import Output, has_answers, random_outputs
 from tests.conformance.recorded import verdicts_of
 from tests.conformance.rules import deciding_rules
-from trajectories import bfcl_single_turn
-from trajectories.schema import Category, ExpectedCalls, Trajectory
+from trajectories import bfcl
+from trajectories.schema import SINGLE_TURN, Category, ExpectedCalls, Trajectory
 from trajectories.tasks import task_of
 
 DRIVER = Path(__file__).with_name("bfcl_single_turn_driver.py")
@@ -94,7 +94,7 @@ def run(python: Path, data: Path, recorded: Path | None, seed: int) -> int:
         recorded: A folder of recorded runs with verdicts, if there is one.
         seed: Of all that is random.
     """
-    entries = {c: list(bfcl_single_turn.load(data, c)) for c in bfcl_single_turn.CATEGORIES}
+    entries = {c: list(bfcl.load(data, c)) for c in bfcl.CATEGORIES if c in SINGLE_TURN}
     differences = 0
     for language in Language:
         differences += decoding(python, language, seed)

@@ -4,10 +4,12 @@ import json
 
 import pytest
 
-from trajectories.bfcl_single_turn import CATEGORIES, files, load
+from trajectories import bfcl
+from trajectories.bfcl import files, load
 from trajectories.errors import DataError
-from trajectories.schema import Category, Message
+from trajectories.schema import SINGLE_TURN, Category, Message
 
+CATEGORIES = [category for category in bfcl.CATEGORIES if category in SINGLE_TURN]
 each = pytest.mark.parametrize("category", CATEGORIES)
 
 

@@ -17,11 +17,11 @@ from envs.errors import BackendFault, ConfigError, MalformedCall, ToolError
 from envs.results import Result
 from envs.session import Session
 from envs.tool import bind
-from trajectories import bfcl, bfcl_single_turn
+from trajectories import bfcl
 from trajectories.dataset import Dataset
 from trajectories.prepare import truth_calls
 from trajectories.rules.problem import Problem, Severity
-from trajectories.schema import SINGLE_TURN, Trajectory
+from trajectories.schema import Trajectory
 
 _TRUTH = ("ground_truth", "expects.answers")
 """Where members begin that BFCL keeps in a file of their own."""
@@ -193,8 +193,7 @@ class Entry:
 def file_of(dataset: Dataset, trajectory: Trajectory, field: str) -> str:
     """Return the file that a member of a trajectory stands in."""
     if dataset.folder is not None:
-        source = bfcl_single_turn if trajectory.category in SINGLE_TURN else bfcl
-        files: Sequence[str] = source.files(trajectory.category)
+        files = bfcl.files(trajectory.category)
         return files[-1 if field.startswith(_TRUTH) else 0]
     return f"{trajectory.category}.jsonl" if dataset.name == "turnwise" else dataset.name
 
