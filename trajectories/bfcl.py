@@ -11,14 +11,15 @@ import ast
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from checkers.calls.documents import Kind
 from envs.long_context import Pack
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import (
+    FACTS,
     MULTI_TURN,
-    SINGLE_TURN,
     Category,
     ExpectedCalls,
     LongContext,
@@ -56,19 +57,19 @@ CONSTANTS = (
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
 
 
-CATEGORIES = (*MULTI_TURN, *(c for c in SINGLE_TURN if c is not Category.CHAT))
+CATEGORIES = tuple([category for category in Category if FACTS[category].published])
 """Those that BFCL has."""
-_WITHOUT_ANSWERS = (Category.IRRELEVANCE, Category.LIVE_IRRELEVANCE, Category.LIVE_RELEVANCE)
+_WITHOUT_ANSWERS = (Kind.IRRELEVANCE, Kind.RELEVANCE)
 
 
 def files(category: Category) -> tuple[str, ...]:
     """Return the paths of a category's files, relative to the data folder: questions, answers."""
-    suite = "multi_turn_" if category in MULTI_TURN else ""
-    name = f"BFCL_v4_{suite}{category}.json"
+    facts = FACTS[category]
+    name = f"BFCL_v4_{facts.file}.json"
     if category is Category.COMPOSITE:
         folder = "unused_datasets"
         return f"{folder}/question/{name}", f"{folder}/possible_answer/{name}"
-    return (name,) if category in _WITHOUT_ANSWERS else (name, f"possible_answer/{name}")
+    return (name,) if facts.calls in _WITHOUT_ANSWERS else (name, f"possible_answer/{name}")
 
 
 def function_docs_file(environment: str) -> str:
@@ -142,15 +143,9 @@ def _single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> 
         environments=(),
         config={},
         turns=(Turn(_messages(messages), ()),),
-        expects=ExpectedCalls(functions, tuple(answers), _language(category)),
+        expects=ExpectedCalls(functions, tuple(answers), FACTS[category].language.value),
         provenance={"source": PACKAGE},
     )
-
-
-def _language(category: Category) -> Literal["python", "java", "javascript"]:
-    if category is Category.SIMPLE_JAVA:
-        return "java"
-    return "javascript" if category is Category.SIMPLE_JAVASCRIPT else "python"
 
 
 def _messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:

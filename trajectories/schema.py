@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from checkers.calls.documents import Kind, Language
 
 # Read by pydantic when a file in our format is checked.
 _STRICT: Mapping[str, str] = {"extra": "forbid"}
@@ -43,12 +45,81 @@ class Category(StrEnum):
     REST = "rest"
 
 
-_ALL = tuple(Category)
-MULTI_TURN = _ALL[: _ALL.index(Category.SIMPLE_PYTHON)]
+class JudgedBy(StrEnum):
+    """What of an entry is compared, which is of which kind it is."""
+
+    STATE = "state"
+    """Several turns on a world that keeps its state."""
+    CALLS = "calls"
+    """One turn; the calls themselves are compared, and nothing is executed."""
+    RESULTS = "results"
+    """One turn; the calls are executed."""
+
+
+class CategoryFacts(NamedTuple):
+    """What a category is."""
+
+    judged_by: JudgedBy
+    file: str
+    """What BFCL's files call it, or would."""
+    calls: Kind | None = None
+    """How calls are compared, where they are."""
+    language: Language = Language.PYTHON
+    """What the arguments of calls are written in."""
+    published: bool = True
+    """Whether BFCL publishes it."""
+
+
+def _state(name: str) -> CategoryFacts:
+    return CategoryFacts(JudgedBy.STATE, f"multi_turn_{name}")
+
+
+def _calls(name: str, kind: Kind, language: Language = Language.PYTHON) -> CategoryFacts:
+    return CategoryFacts(JudgedBy.CALLS, name, kind, language)
+
+
+def _results(name: str) -> CategoryFacts:
+    return CategoryFacts(JudgedBy.RESULTS, name, published=False)
+
+
+FACTS: Mapping[Category, CategoryFacts] = {
+    Category.BASE: _state("base"),
+    Category.MISSING_PARAMETER: _state("miss_param"),
+    Category.MISSING_FUNCTION: _state("miss_func"),
+    Category.LONG_CONTEXT: _state("long_context"),
+    Category.COMPOSITE: _state("composite"),
+    Category.SIMPLE_PYTHON: _calls("simple_python", Kind.SIMPLE),
+    Category.SIMPLE_JAVA: _calls("simple_java", Kind.SIMPLE, Language.JAVA),
+    Category.SIMPLE_JAVASCRIPT: _calls("simple_javascript", Kind.SIMPLE, Language.JAVASCRIPT),
+    Category.MULTIPLE: _calls("multiple", Kind.MULTIPLE),
+    Category.PARALLEL: _calls("parallel", Kind.PARALLEL),
+    Category.PARALLEL_MULTIPLE: _calls("parallel_multiple", Kind.PARALLEL),
+    Category.IRRELEVANCE: _calls("irrelevance", Kind.IRRELEVANCE),
+    Category.LIVE_SIMPLE: _calls("live_simple", Kind.SIMPLE),
+    Category.LIVE_MULTIPLE: _calls("live_multiple", Kind.MULTIPLE),
+    Category.LIVE_PARALLEL: _calls("live_parallel", Kind.PARALLEL),
+    Category.LIVE_PARALLEL_MULTIPLE: _calls("live_parallel_multiple", Kind.PARALLEL),
+    Category.LIVE_IRRELEVANCE: _calls("live_irrelevance", Kind.IRRELEVANCE),
+    Category.LIVE_RELEVANCE: _calls("live_relevance", Kind.RELEVANCE),
+    Category.CHAT: _calls("chat", Kind.IRRELEVANCE)._replace(published=False),
+    Category.EXEC_SIMPLE: _results("exec_simple"),
+    Category.EXEC_MULTIPLE: _results("exec_multiple"),
+    Category.EXEC_PARALLEL: _results("exec_parallel"),
+    Category.EXEC_PARALLEL_MULTIPLE: _results("exec_parallel_multiple"),
+    Category.REST: _results("rest"),
+}
+"""All that is known of categories, in the order in which they are shown."""
+
+
+def _judged_by(what: JudgedBy) -> tuple[Category, ...]:
+    return tuple([category for category, facts in FACTS.items() if facts.judged_by is what])
+
+
+MULTI_TURN = _judged_by(JudgedBy.STATE)
 """Several turns on a world that keeps its state; the state is compared."""
-SINGLE_TURN = _ALL[len(MULTI_TURN) : _ALL.index(Category.EXEC_SIMPLE)]
+SINGLE_TURN = _judged_by(JudgedBy.CALLS)
 """One turn; the calls themselves are compared, and nothing is executed."""
-EXECUTABLE = _ALL[_ALL.index(Category.EXEC_SIMPLE) :]
+EXECUTABLE = _judged_by(JudgedBy.RESULTS)
 """One turn; the results of the calls are compared."""
 
 
@@ -174,6 +245,16 @@ class Trajectory:
     long_context: LongContext | None = None
     expects: ExpectedCalls | ExpectedResults | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def judged_by(self) -> JudgedBy:
+        """What of it is compared."""
+        match self.expects:
+            case ExpectedCalls():
+                return JudgedBy.CALLS
+            case ExpectedResults():
+                return JudgedBy.RESULTS
+        return JudgedBy.STATE
 
     @cached_property
     def held_out(self) -> tuple[str, ...]:

@@ -31,17 +31,27 @@ class Said(NamedTuple):
     """Whether there is only an error in place of an answer."""
 
 
-def diagnose_calls(
-    pairs: Sequence[CallPair], said: Said, offered: Collection[str], failure: CallEvidence
-) -> Diagnosis:
+class PairedAnswer(NamedTuple):
+    """The one answer of a single turn, with what was expected beside it."""
+
+    pairs: tuple[CallPair, ...] = ()
+    """What was called beside what was expected."""
+    said: Said = Said()
+    """What the model answered besides."""
+    offered: tuple[str, ...] = ()
+    """The functions, under the names that the model knows."""
+    aim: str | None = None
+    """What is right where no certain call is expected."""
+
+
+def diagnose_calls(answer: PairedAnswer, failure: CallEvidence) -> Diagnosis:
     """Return why a single turn failed.
 
     Args:
-        pairs: What was called beside what was expected.
-        said: What the model answered besides.
-        offered: The functions, under the names that the model knows.
+        answer: What the model answered.
         failure: What the checker said.
     """
+    pairs, said, offered, _ = answer
     made = [pair for pair in pairs if pair.call is not None]
     if failure.reason is Reason.CALL_MADE:
         return _acted(made, said, offered)

@@ -7,25 +7,26 @@ from dataclasses import asdict
 from typing import Any
 
 from checkers.calls.pairs import ArgumentPair, CallPair
+from checkers.why.calls import PairedAnswer
 from checkers.why.diagnosis import bounded
 from envs.results import Result
 from envs.state import ABSENT, brief
-from runner.analysis.single_turn import ExaminedAnswer
+from runner.analysis.examined import Examined
 from runner.analysis.writing import WIDTH, call_text, result_line, said
 from runner.show.terminal import Line, Tone, clipped
 
 _MARK, _INDENT = "> ", " " * 10
 
 
-def lines(examined: ExaminedAnswer, source: str, *, only_diff: bool = False) -> Iterator[Line]:
+def lines(examined: Examined, source: str, *, only_diff: bool = False) -> Iterator[Line]:
     """Yield the lines that show an answer.
 
     Args:
-        examined: The answer.
+        examined: The entry, a single turn.
         source: Where it is from.
         only_diff: Whether calls are left out that are as expected.
     """
-    trajectory, recorded = examined.trajectory, examined.recorded
+    trajectory, recorded, answer = examined.trajectory, examined.recorded, _answer(examined)
     yield Line(f"{trajectory.id} ({trajectory.category})", "strong")
     yield Line(f"{source}, profile {examined.profile.name}", "faint")
     if recorded and recorded.error:
@@ -33,27 +34,27 @@ def lines(examined: ExaminedAnswer, source: str, *, only_diff: bool = False) -> 
     yield Line("")
     for message in trajectory.turns[0].messages:
         yield from said(message.role, message.content)
-    yield Line(f"  functions: {', '.join(examined.offered) or 'none'}", "faint")
-    if examined.aim is not None:
-        yield Line(f"  {examined.aim}", "faint")
-    for pair in examined.pairs:
+    yield Line(f"  functions: {', '.join(answer.offered) or 'none'}", "faint")
+    if answer.aim is not None:
+        yield Line(f"  {answer.aim}", "faint")
+    for pair in answer.pairs:
         if pair.problem or not only_diff:
             yield from _pair_lines(pair)
-    yield from _said_lines(examined)
+    yield from _said_lines(answer, valid=examined.verdict.valid)
     yield Line("")
     yield from _ending(examined)
 
 
-def document(examined: ExaminedAnswer, source: str, *, only_diff: bool = False) -> dict[str, Any]:
+def document(examined: Examined, source: str, *, only_diff: bool = False) -> dict[str, Any]:
     """Return an answer as a JSON object; ``runner/README.md`` describes it.
 
     Args:
-        examined: The answer.
+        examined: The entry, a single turn.
         source: Where it is from.
         only_diff: Whether calls are left out that are as expected.
     """
-    trajectory, recorded = examined.trajectory, examined.recorded
-    diagnosis, pairs = examined.diagnosis, examined.pairs
+    trajectory, recorded, answer = examined.trajectory, examined.recorded, _answer(examined)
+    diagnosis, pairs = examined.diagnosis, answer.pairs
     return {
         "id": trajectory.id,
         "trial": recorded.trial if recorded else None,
@@ -65,11 +66,16 @@ def document(examined: ExaminedAnswer, source: str, *, only_diff: bool = False) 
         "diagnosis": diagnosis and diagnosis.to_json(),
         "messages": [asdict(message) for message in trajectory.turns[0].messages],
         "functions": [dict(function) for function in examined.functions],
-        "aim": examined.aim,
+        "aim": answer.aim,
         "calls": [_pair_json(pair) for pair in pairs if pair.problem or not only_diff],
-        "answer": examined.said.answer,
-        "unreadable": examined.said.problem,
+        "answer": answer.said.answer,
+        "unreadable": answer.said.problem,
     }
+
+
+def _answer(examined: Examined) -> PairedAnswer:
+    assert examined.answer is not None
+    return examined.answer
 
 
 def _pair_lines(pair: CallPair) -> Iterator[Line]:
@@ -104,16 +110,16 @@ def _in_words(argument: ArgumentPair) -> str:
     return f"{argument.parameter}: expected {right}{optional}, got {given} ({argument.problem})"
 
 
-def _said_lines(examined: ExaminedAnswer) -> Iterator[Line]:
-    answer, problem, _ = examined.said
+def _said_lines(paired: PairedAnswer, *, valid: bool) -> Iterator[Line]:
+    answer, problem, _ = paired.said
     if problem is not None:
-        tone: Tone = "plain" if examined.verdict.valid else "bad"
+        tone: Tone = "plain" if valid else "bad"
         yield Line(f"  no call can be read: {clipped(problem, WIDTH)}", tone)
     if answer is not None:
         yield from said("assistant", answer)
 
 
-def _ending(examined: ExaminedAnswer) -> Iterator[Line]:
+def _ending(examined: Examined) -> Iterator[Line]:
     failure, diagnosis = examined.verdict.failure, examined.diagnosis
     if failure is None:
         yield Line("passed", "good")

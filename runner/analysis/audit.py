@@ -11,13 +11,10 @@ from typing import NamedTuple
 from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
 from checkers.statistics import Score, score
-from checkers.turn import force_terminated, inference_error, judge
-from checkers.verdict import TurnOutcome, Verdict
+from checkers.verdict import TurnOutcome
 from runner.data import choose
 from runner.data.choose import Runs
-from runner.episodes.episode import STEP_LIMIT, Episode
-from runner.episodes.evaluate import run_recorded
-from runner.episodes.scripts import play, recorded
+from runner.episodes.evaluate import judge_recorded
 from trajectories.audit import AuditedRun
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -92,18 +89,5 @@ def _ids(models: Mapping[str, Runs]) -> Iterator[str]:
 
 def _run(prepared: Prepared, entries: Runs, profile: Profile) -> AuditedRun:
     entry, mode = entries[prepared.trajectory.id]
-    if prepared.trajectory.expects is not None:
-        # A single turn leads to no state on which models could agree.
-        return AuditedRun(run_recorded(prepared, entry.turns, mode, profile), ())
-    expected = len(prepared.trajectory.turns)
-    if entry.turns is None:
-        return AuditedRun(inference_error(expected), ())
-    if len(entry.turns) != expected:
-        return AuditedRun(force_terminated(expected), ())
-    limit = STEP_LIMIT if profile.execution.limits_recorded_runs else None
-    episode = Episode(prepared.trajectory, prepared.template.fork(), profile, limit)
-    play(recorded(entry.turns, profile.replies.decoders[mode], profile), episode)
-    verdict: Verdict = judge(
-        prepared.truth, episode.outcomes, profile, terminated=episode.terminated
-    )
-    return AuditedRun(verdict, tuple(episode.outcomes))
+    found = judge_recorded(prepared, entry.turns, mode, profile)
+    return AuditedRun(found.verdict, tuple(found.outcomes))

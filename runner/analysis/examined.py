@@ -1,44 +1,58 @@
-"""One episode with all that there is to know of it: what happened, what should have, and why.
-
-Where the state is compared, that is ``Examined``; of a single turn it is an ``ExaminedAnswer``,
-whose checkers are imported where there is one.
-"""
+"""One episode with all that there is to know of it: what happened, what should have, and why."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.profile import Profile
-from checkers.turn import judge
 from checkers.verdict import Verdict
 from checkers.why.diagnosis import Diagnosis, diagnose
 from checkers.why.divergence import Divergence, first_divergence
 from checkers.why.trace import Trace
-from runner.analysis.source import Recorded, judged_trace
-from runner.analysis.tracing import trace, trace_truth
-from runner.episodes.scripts import oracle
+from envs.lazy import lazily
+from runner.analysis.source import Recorded
+from runner.episodes.evaluate import judge_recorded, judge_right, kind_of
+from runner.episodes.kinds import Answers
+from runner.episodes.tracing import trace_truth
 from trajectories.prepare import Prepared
+from trajectories.schema import Trajectory
 
+# They take longer to load than all else that a look at an episode needs.
 if TYPE_CHECKING:
-    from runner.analysis.single_turn import ExaminedAnswer
+    from checkers.why import calls
+    from runner.models import tools
+else:
+    calls = lazily("checkers.why.calls")
+    tools = lazily("..models.tools", __package__)
 
 
 class Examined(NamedTuple):
-    """An episode that was executed once more, beside its ground truth."""
+    """An episode that was judged once more, beside its ground truth."""
 
     prepared: Prepared
     profile: Profile
     truth: Trace
+    """What should have happened; of no turns where nothing is executed."""
     model: Trace | None
-    """None where no steps were recorded."""
+    """What happened; None where no steps were recorded, or nothing is executed."""
     verdict: Verdict
     recorded: Recorded | None = None
-    """Where the model's calls are from; None for the ground truth itself."""
+    """Where the model's calls are from; None for what is right."""
+    answer: calls.PairedAnswer | None = None
+    """The one answer of a single turn; None of several turns."""
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """What was asked."""
+        return self.prepared.trajectory
 
     @property
     def divergence(self) -> Divergence | None:
-        """Where the episode left the ground truth first."""
-        return first_divergence(self.truth, self.model) if self.model else None
+        """Where the episode left the ground truth first; None of a single turn."""
+        if self.model is None or self.answer is not None:
+            return None
+        return first_divergence(self.truth, self.model)
 
     @property
     def diagnosis(self) -> Diagnosis | None:
@@ -46,13 +60,21 @@ class Examined(NamedTuple):
         record = self.recorded and self.recorded.record
         if record and record["outcome"] == "error":
             return None
-        return diagnose(self.truth, self.model, self.verdict)
+        evidence = self.verdict.failure and self.verdict.failure.calls
+        if self.answer is not None and evidence is not None:
+            return calls.diagnose_calls(self.answer, evidence)
+        return diagnose(self.truth, None if self.answer else self.model, self.verdict)
+
+    @property
+    def functions(self) -> Sequence[Any]:
+        """The documents of the functions that the model of a single turn was given."""
+        return tools.documents_for(self.trajectory)
 
 
 def examine_recorded(
     prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
-) -> Examined | ExaminedAnswer:
-    """Execute a recorded episode once more, or, of a single turn, judge its one answer.
+) -> Examined:
+    """Judge a recorded episode once more; where calls are executed, they are once more.
 
     Args:
         prepared: Its trajectory.
@@ -65,30 +87,34 @@ def examine_recorded(
         CannotJudge: There is no verdict on a single turn, through no fault of the model.
         DataError: The libraries that read Java and JavaScript are not installed.
     """
-    if prepared.trajectory.expects is not None:
-        from runner.analysis.single_turn import examine_answer
+    kind, turns, mode = kind_of(prepared.trajectory), recorded.turns, recorded.mode
+    verdict, _, model = judge_recorded(
+        prepared, turns, mode, profile, step_limit, reader=recorded.reader, traced=True
+    )
+    found = Examined(prepared, profile, _truth(prepared, profile), model, verdict, recorded)
+    if not kind.is_single_turn:
+        return found
+    if not turns or len(turns) != 1 or not turns[0]:
+        said = calls.Said(request_failed=turns is None)
+        return found._replace(answer=calls.PairedAnswer(said=said))
+    answers = Answers([turns[0][:1]], mode, recorded.reader)
+    return found._replace(answer=kind.examine(prepared, answers, profile, model))
 
-        return examine_answer(prepared, recorded, profile, step_limit)
-    truth = trace_truth(prepared, profile)
-    model, verdict = judged_trace(prepared, recorded, profile, step_limit)
-    return Examined(prepared, profile, truth, model, verdict, recorded)
 
-
-def examine_truth(
-    prepared: Prepared, profile: Profile, step_limit: int
-) -> Examined | ExaminedAnswer:
-    """Play the ground truth as if it were a model; it raises what ``examine_recorded`` does.
+def examine_truth(prepared: Prepared, profile: Profile, step_limit: int) -> Examined:
+    """Judge what is right as if it were a model's; it raises what ``examine_recorded`` does.
 
     Args:
         prepared: The trajectory.
         profile: How it is executed and judged.
         step_limit: Steps that a turn may take.
     """
-    if prepared.trajectory.expects is not None:
-        from runner.analysis.single_turn import examine_right_answer
+    verdict, _, model = judge_right(prepared, profile, step_limit, traced=True)
+    answer = kind_of(prepared.trajectory).examine(prepared, None, profile, model)
+    truth = _truth(prepared, profile)
+    return Examined(prepared, profile, truth, model, verdict, answer=answer)
 
-        return examine_right_answer(prepared, profile, step_limit)
-    played = trace(prepared, oracle(prepared.trajectory), profile, step_limit)
-    outcomes = [turn.outcome for turn in played.turns]
-    verdict = judge(prepared.truth, outcomes, profile, terminated=played.terminated)
-    return Examined(prepared, profile, trace_truth(prepared, profile), played, verdict)
+
+def _truth(prepared: Prepared, profile: Profile) -> Trace:
+    executes = kind_of(prepared.trajectory).executes
+    return trace_truth(prepared, profile) if executes else Trace(())

@@ -28,7 +28,7 @@ from runner.analysis.summary import (
 )
 from runner.data import choose
 from runner.data.choose import Notify
-from runner.episodes.evaluate import evaluate, run_recorded
+from runner.episodes.evaluate import evaluate, judge_recorded
 from runner.records import result_file, verdict_file
 from runner.records.store import RUN_FILE, read_run
 from trajectories.errors import DataError
@@ -175,7 +175,7 @@ def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
 
     def run(prepared: Prepared) -> Verdict:
         entry, mode = runs[prepared.trajectory.id]
-        return run_recorded(prepared, entry.turns, mode, profile, rules.step_limit)
+        return judge_recorded(prepared, entry.turns, mode, profile, rules.step_limit).verdict
 
     trajectories = choose.trajectories(dataset, runs)
     choose.require_languages(trajectories)

@@ -14,10 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.profile import PROFILES, Mode, Profile
 from checkers.replies.decoding import Step
-from checkers.turn import force_terminated, inference_error, judge
-from checkers.verdict import Verdict
-from checkers.why.trace import Trace
-from runner.analysis.tracing import trace_recorded
 from runner.data import choose
 from runner.data.choose import Notify
 from runner.records import result_file
@@ -25,7 +21,6 @@ from runner.records.store import EPISODES_FILE, RUN_FILE, Key, Record, Run, read
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
-from trajectories.prepare import Prepared
 
 if TYPE_CHECKING:
     from checkers.replies.single_turn import FormatReader
@@ -161,32 +156,6 @@ def data_change(run: RunSource, dataset: Dataset) -> str | None:
         f"the data is not what it was: {dataset.name} {dataset.version} now has sha256 "
         f"{dataset.sha256[:12]}, it was {then['name']} {then['version']} with {then['sha256'][:12]}"
     )
-
-
-def judged_trace(
-    prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
-) -> tuple[Trace | None, Verdict]:
-    """Execute a recorded episode of several turns once more, and judge it.
-
-    Args:
-        prepared: Its trajectory.
-        recorded: The episode.
-        profile: How it is executed and judged.
-        step_limit: Steps that a turn may take, where the profile limits recorded runs at all.
-
-    Returns:
-        What happened, None where there are no steps; and the verdict.
-    """
-    expected = len(prepared.trajectory.turns)
-    if recorded.turns is None:
-        return None, inference_error(expected)
-    # What was recorded beyond the last turn answers nothing.
-    turns = recorded.turns[:expected]
-    trace = trace_recorded(prepared, turns, recorded.mode, profile, step_limit)
-    if len(recorded.turns) != expected:
-        return trace, force_terminated(expected)
-    outcomes = [turn.outcome for turn in trace.turns]
-    return trace, judge(prepared.truth, outcomes, profile, terminated=trace.terminated)
 
 
 def _records_of(path: Path, id: str) -> Iterator[Record]:

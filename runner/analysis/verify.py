@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 
 from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
-from checkers.verdict import Verdict
 from checkers.why.trace import Trace
 from envs import __version__
 from envs.errors import BackendFault
-from runner.analysis.source import Recorded, RunSource, judged_trace
+from runner.analysis.source import Recorded, RunSource
 from runner.analysis.writing import call_text
 from runner.data import choose
+from runner.episodes.evaluate import judge_recorded
 from runner.records import verdict_file
 from runner.records.store import Key
 from runner.records.verdict_file import Verdicts
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import Prepared, prepare
+from trajectories.prepare import prepare
 
 
 class ResultChange(NamedTuple):
@@ -110,7 +110,15 @@ def verify(
         trajectory = choose.trajectory(dataset, recorded.id)
         try:
             prepared = prepare(dataset, trajectory, profile)
-            trace, verdict = _judged(prepared, recorded, profile, step_limit)
+            verdict, _, trace = judge_recorded(
+                prepared,
+                recorded.turns,
+                recorded.mode,
+                profile,
+                step_limit,
+                reader=recorded.reader,
+                traced=True,
+            )
         except (BackendFault, CannotJudge) as fault:
             yield Verified(key, then, {"valid": None, "error": str(fault)}, ("valid",), None)
         else:
@@ -128,18 +136,6 @@ def changes(run: RunSource, profile: Profile, verdicts: Verdicts) -> Iterator[st
         profiles = {str(found["profile"]) for found in verdicts.values() if "profile" in found}
     if profiles - {profile.name}:
         yield f"the profile is {profile.name}, it was {', '.join(sorted(profiles))}"
-
-
-def _judged(
-    prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
-) -> tuple[Trace | None, Verdict]:
-    """Execute an episode once more; the trace is None where nothing is executed."""
-    if prepared.trajectory.expects is None:
-        return judged_trace(prepared, recorded, profile, step_limit)
-    from runner.analysis.single_turn import examine_answer
-
-    examined = examine_answer(prepared, recorded, profile, step_limit)
-    return examined.model, examined.verdict
 
 
 def _differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, ...]:

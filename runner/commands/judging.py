@@ -16,7 +16,6 @@ from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
 from runner.analysis.examined import Examined, examine_recorded, examine_truth
-from runner.analysis.single_turn import ExaminedAnswer
 from runner.analysis.source import RunSource, dataset_of, open_trajectory
 from runner.analysis.summary import outcome_of_judged, summary
 from runner.commands.options import DONE, RUN_ERROR, argument, option, positive
@@ -30,7 +29,7 @@ from runner.commands.shared import (
 )
 from runner.data import choose
 from runner.data.choose import Runs
-from runner.episodes.evaluate import Judged, run_recorded
+from runner.episodes.evaluate import Judged, judge_recorded
 from runner.live.workers import Workers, workers_of
 from runner.records.result_file import categories_of
 from runner.show.progress import progress
@@ -68,7 +67,7 @@ def workers_for(options: WorkOptions) -> Workers:
 def run_entry(prepared: Prepared, runs: Runs, profile: Profile, step_limit: int) -> Verdict:
     """Execute again what recorded runs have of a trajectory, and judge it."""
     entry, mode = runs[prepared.trajectory.id]
-    return run_recorded(prepared, entry.turns, mode, profile, step_limit)
+    return judge_recorded(prepared, entry.turns, mode, profile, step_limit).verdict
 
 
 def judge_all(
@@ -125,7 +124,7 @@ def report(
     return RUN_ERROR if errors else DONE
 
 
-def examined_truth(options: EpisodeOptions) -> Examined | ExaminedAnswer:
+def examined_truth(options: EpisodeOptions) -> Examined:
     """Return the ground truth of the trajectory that the user named, played.
 
     Raises:
@@ -143,9 +142,7 @@ def examined_truth(options: EpisodeOptions) -> Examined | ExaminedAnswer:
         return examine_truth(prepared, profile, options.step_limit)
 
 
-def examined_episode(
-    options: EpisodeOptions, path: Path, trial: int
-) -> tuple[RunSource, Examined | ExaminedAnswer]:
+def examined_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[RunSource, Examined]:
     """Return one episode, as ``examined_episodes`` does."""
     run, (examined,) = examined_episodes(options, path, [trial])
     return run, examined
@@ -153,7 +150,7 @@ def examined_episode(
 
 def examined_episodes(
     options: EpisodeOptions, path: Path, trials: Sequence[int] | None
-) -> tuple[RunSource, list[Examined | ExaminedAnswer]]:
+) -> tuple[RunSource, list[Examined]]:
     """Return episodes of the trajectory that the user named, executed once more.
 
     Args:
@@ -184,7 +181,7 @@ def _judged(id: str) -> Iterator[None]:
         raise DataError(id, f"there is no verdict on it: {error}") from None
 
 
-def with_state(examined: Examined | ExaminedAnswer, purpose: str) -> Examined:
+def with_state(examined: Examined, purpose: str) -> Examined:
     """Return an episode that has a state to look at.
 
     Args:
@@ -194,7 +191,7 @@ def with_state(examined: Examined | ExaminedAnswer, purpose: str) -> Examined:
     Raises:
         DataError: It is a single turn.
     """
-    if isinstance(examined, Examined):
+    if examined.answer is None:
         return examined
     id, category = examined.trajectory.id, examined.trajectory.category
     what = f"{id} is a single turn ({category}): it has no state"
@@ -212,7 +209,7 @@ def rules_of(run: RunSource, dataset: Dataset, options: JudgingOptions) -> tuple
     return profile or profile_of(options, dataset), run.definition["step_limit"]
 
 
-def source_name(run: RunSource, examined: Examined | ExaminedAnswer) -> str:
+def source_name(run: RunSource, examined: Examined) -> str:
     """Return what to call an episode's run; result files have no trials."""
     recorded = examined.recorded
     return f"{run.name}, trial {recorded.trial}" if run.definition and recorded else run.name

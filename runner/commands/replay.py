@@ -9,7 +9,6 @@ from pathlib import Path
 from runner.analysis import answer_writing
 from runner.analysis.breakpoints import read_place, stops, visit
 from runner.analysis.examined import Examined
-from runner.analysis.single_turn import ExaminedAnswer
 from runner.analysis.transcript import Selection, shown_turns
 from runner.analysis.writing import document, lines
 from runner.commands.judging import (
@@ -56,7 +55,7 @@ def run(options: Options) -> int:
     if options.places or options.events:
         return _debug(options)
     examined, source = _examined(options)
-    if not isinstance(examined, Examined):
+    if examined.answer is not None:
         return _replay_answer(examined, source, options)
     selection = Selection(options.turn, options.step, options.only_diff)
     turns = shown_turns(examined, selection)
@@ -67,7 +66,7 @@ def run(options: Options) -> int:
     return DONE
 
 
-def _replay_answer(examined: ExaminedAnswer, source: str, options: Options) -> int:
+def _replay_answer(examined: Examined, source: str, options: Options) -> int:
     for flag, wanted in (("--turn", options.turn), ("--step", options.step)):
         if wanted:
             raise DataError(flag, f"{wanted} is not there; {options.id} is one turn of one step")
@@ -98,7 +97,7 @@ def _debug(options: Options) -> int:
     return DONE
 
 
-def _examined(options: Options) -> tuple[Examined | ExaminedAnswer, str]:
+def _examined(options: Options) -> tuple[Examined, str]:
     """Return the episode that the user named, and what to call the source of its calls."""
     if options.run is None:
         return examined_truth(options), "ground truth"

@@ -10,19 +10,21 @@ from collections.abc import Sequence
 from copy import copy
 from typing import NamedTuple, Self
 
+from checkers.calls.documents import Language
+from checkers.calls.errors import Unreadable
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
+from checkers.replies.single_turn import read_calls
 from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
 from runner.episodes.episode import Episode
-from runner.episodes.evaluate import judge_episode
-from runner.episodes.single_turn import calls_in_format, judge_step, without_dots
+from runner.episodes.evaluate import kind_of
+from runner.episodes.kinds import Answers
 from runner.models.base import Reply, Request
 from runner.models.conversation import FunctionCalling, Prompting, Style
 from trajectories.prepare import Prepared
-from trajectories.schema import ExpectedCalls
 
 
 class Taken(NamedTuple):
@@ -68,6 +70,7 @@ class Dialogue:
         self.result: list[list[Step]] = []
         self.mode = mode
         self._prepared = prepared
+        self._kind = kind_of(prepared.trajectory)
         self._format = style.format
 
     def request(self) -> Request:
@@ -83,15 +86,14 @@ class Dialogue:
 
         A trajectory whose calls or results are compared is over after one answer.
         """
-        episode, expects = self.episode, self.episode.trajectory.expects
+        episode = self.episode
         taken = self._read(reply)
-        executes = taken.calls and not isinstance(expects, ExpectedCalls)
-        results = episode.act(taken.calls) if executes else []
+        results = episode.act(taken.calls) if taken.calls and self._kind.executes else []
         if results:
             self.conversation.observe(taken.calls, results)
         else:
             self.conversation.refuse(taken.problem or "The turn is over.")
-        if not episode.finished and (not taken.calls or expects is not None):
+        if not episode.finished and (not taken.calls or self._kind.is_single_turn):
             episode.end_turn()
         return taken._replace(results=results)
 
@@ -101,12 +103,8 @@ class Dialogue:
         Raises:
             CannotJudge: There is no verdict, through no fault of the model.
         """
-        trajectory = self.episode.trajectory
-        if isinstance(trajectory.expects, ExpectedCalls):
-            step, profile = self.result[0][0], self.episode.profile
-            reader = self._format and self._format.reader
-            return judge_step(trajectory, step, self.mode, profile, reader)
-        return judge_episode(self._prepared, self.episode)
+        answers = Answers(self.result, self.mode, self._format and self._format.reader)
+        return self._kind.judge_played(self._prepared, self.episode, answers)
 
     def fork(self) -> Self:
         """Return an independent copy: nothing done to one is seen by the other."""
@@ -118,8 +116,8 @@ class Dialogue:
 
     def _read(self, reply: Reply) -> Taken:
         step = self.conversation.read(reply)
-        if isinstance(self.episode.trajectory.expects, ExpectedCalls):
-            step = without_dots(step)
+        if not self._kind.executes:
+            step = _without_dots(step)
         self.result[self.episode.turn].append(step)
         return Taken(self.episode.turn, *self._decoded(step))
 
@@ -128,7 +126,24 @@ class Dialogue:
         profile = self.episode.profile
         try:
             if self._format is not None:
-                return [*calls_in_format(step, profile, self._format.reader)], None
+                reader = self._format.reader
+                return [*read_calls(step, Language.PYTHON, "prompt", profile.calls, reader)], None
             return profile.replies.decoders[self.mode](step), None
+        except Unreadable as error:
+            return self._unread(MalformedCall(str(error)))
         except MalformedCall as error:
-            return ([error] if profile.replies.answers_unreadable_steps else []), error.message
+            return self._unread(error)
+
+    def _unread(self, error: MalformedCall) -> tuple[list[Call | MalformedCall], str | None]:
+        answered = self.episode.profile.replies.answers_unreadable_steps
+        return ([error] if answered else []), error.message
+
+
+def _without_dots(step: Step) -> Step:
+    """Return a step with the function names that BFCL's result files have.
+
+    No provider takes a dot in a name, so BFCL sends and records underscores.
+    """
+    if step is None or isinstance(step, str):
+        return step
+    return [{name.replace(".", "_"): value for name, value in call.items()} for call in step]

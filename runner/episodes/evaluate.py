@@ -1,21 +1,29 @@
-"""Running trajectories and judging them, one after the other; no files and no flags."""
+"""From a recorded run to a verdict, the one way; and many of them, one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.calls.errors import CannotJudge
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
-from checkers.turn import force_terminated, inference_error, judge
+from checkers.turn import force_terminated, inference_error
 from checkers.verdict import Verdict
 from envs.errors import BackendFault
-from runner.episodes.episode import STEP_LIMIT, Episode
-from runner.episodes.scripts import Script, null, oracle, play, recorded
+from envs.lazy import lazily
+from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement
+from runner.episodes.tracing import trace_recorded
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared, TruthSource, prepare
-from trajectories.schema import Category, ExpectedCalls, ExpectedResults, Trajectory
+from trajectories.schema import Category, JudgedBy, Trajectory
+
+if TYPE_CHECKING:
+    from checkers.replies.single_turn import FormatReader
+    from runner.episodes import single_turn
+else:
+    single_turn = lazily("runner.episodes.single_turn")
 
 
 class Judged(NamedTuple):
@@ -59,85 +67,90 @@ def evaluate(
             yield Judged(trajectory.id, trajectory.category, verdict)
 
 
-def run_script(
-    prepared: Prepared, script: Script, profile: Profile, step_limit: int | None = STEP_LIMIT
-) -> Verdict:
-    """Drive one trajectory by a script and judge it."""
-    episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit)
-    play(script, episode)
-    return judge_episode(prepared, episode)
-
-
-def judge_episode(prepared: Prepared, episode: Episode) -> Verdict:
-    """Judge an episode that is over by what its calls led to.
-
-    Raises:
-        CannotJudge: There is no verdict, through no fault of the model.
-    """
-    expects = prepared.trajectory.expects
-    if isinstance(expects, ExpectedResults):
-        from runner.episodes.executable import judge_results
-
-        return judge_results(expects, prepared.truth[0], episode.outcomes[0])
-    terminated = episode.terminated
-    return judge(prepared.truth, episode.outcomes, episode.profile, terminated=terminated)
-
-
-def run_oracle(
-    prepared: Prepared, profile: Profile, step_limit: int | None = STEP_LIMIT
-) -> Verdict:
-    """Run the ground truth of a trajectory as if it were a model, and judge it.
+def run_oracle(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMIT) -> Verdict:
+    """Judge what is right, as if it were a model's answer.
 
     Raises:
         CannotJudge: There is no verdict on the entry.
     """
-    trajectory = prepared.trajectory
-    if isinstance(trajectory.expects, ExpectedCalls):
-        from runner.episodes.single_turn import oracle_step
-
-        step = oracle_step(trajectory, profile)
-        return run_recorded(prepared, [[step]], "fc", profile, step_limit)
-    return run_script(prepared, oracle(trajectory), profile, step_limit)
+    return judge_right(prepared, profile, step_limit).verdict
 
 
-def run_null(prepared: Prepared, profile: Profile, step_limit: int | None = STEP_LIMIT) -> Verdict:
+def run_null(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMIT) -> Verdict:
     """Judge a model that never calls anything.
 
     Raises:
         CannotJudge: There is no verdict on the entry.
     """
-    trajectory = prepared.trajectory
-    if isinstance(trajectory.expects, ExpectedCalls):
-        return run_recorded(prepared, [[None]], "fc", profile, step_limit)
-    return run_script(prepared, null(trajectory), profile, step_limit)
+    silence: list[list[Step]] = [[None] for _ in prepared.trajectory.turns]
+    return judge_recorded(prepared, silence, "fc", profile, step_limit).verdict
 
 
-def run_recorded(
+_STATE = ComparedState()
+
+
+def kind_of(trajectory: Trajectory) -> EntryKind:
+    """Return how the entries of a trajectory's kind are judged."""
+    # The others bring readers along that take longer to load than many an episode to judge.
+    if trajectory.judged_by is JudgedBy.STATE:
+        return _STATE
+    kinds: Mapping[JudgedBy, EntryKind] = single_turn.KINDS
+    return kinds[trajectory.judged_by]
+
+
+def judge_recorded(
     prepared: Prepared,
     turns: Sequence[Sequence[Step]] | None,
     mode: Mode,
     profile: Profile,
-    step_limit: int | None = STEP_LIMIT,
-) -> Verdict:
-    """Execute a recorded run of one trajectory again and judge it.
+    step_limit: int = STEP_LIMIT,
+    *,
+    reader: FormatReader | None = None,
+    traced: bool = False,
+) -> Judgement:
+    """Judge a recorded run of one trajectory; where calls are executed, they are once more.
 
     Args:
         prepared: The trajectory.
         turns: The recorded turns of steps; None where the run recorded an error.
         mode: How the model called functions.
-        profile: How steps are decoded, executed and judged.
+        profile: How steps are read, executed and judged.
         step_limit: Steps that a turn may take, where the profile limits recorded runs at all.
-    """
-    trajectory = prepared.trajectory
-    expected = len(trajectory.turns)
-    if turns is None:
-        return inference_error(expected)
-    if len(turns) != expected or (trajectory.expects is not None and not turns[0]):
-        return force_terminated(expected)
-    if isinstance(trajectory.expects, ExpectedCalls):
-        from runner.episodes.single_turn import judge_step
+        reader: How text is read, where it was asked for in another format than the usual one.
+        traced: Whether to keep what happened.
 
-        return judge_step(trajectory, turns[0][0], mode, profile)
-    script = recorded(turns, profile.replies.decoders[mode], profile)
-    limit = step_limit if profile.execution.limits_recorded_runs else None
-    return run_script(prepared, script, profile, limit)
+    Raises:
+        CannotJudge: There is no verdict, through no fault of the model.
+        DataError: The libraries that read Java and JavaScript are not installed.
+    """
+    kind = kind_of(prepared.trajectory)
+    expected = len(prepared.trajectory.turns)
+    if turns is None:
+        return Judgement(inference_error(expected))
+    if len(turns) == expected and (turns[0] or not kind.is_single_turn):
+        answers = Answers(turns, mode, reader)
+        return kind.judge(prepared, answers, profile, step_limit, traced=traced)
+    found = Judgement(force_terminated(expected))
+    if kind.is_single_turn or not traced:
+        return found
+    # What was recorded beyond the last turn answers nothing.
+    played = trace_recorded(prepared, turns[:expected], mode, profile, step_limit)
+    return found._replace(trace=played)
+
+
+def judge_right(
+    prepared: Prepared,
+    profile: Profile,
+    step_limit: int | None = STEP_LIMIT,
+    *,
+    traced: bool = False,
+) -> Judgement:
+    """Judge what is right as if a model had answered it; it raises what ``judge_recorded`` does.
+
+    Args:
+        prepared: The trajectory.
+        profile: How it is executed and judged.
+        step_limit: Steps that a turn may take, or None for no limit.
+        traced: Whether to keep what happened.
+    """
+    return kind_of(prepared.trajectory).judge_right(prepared, profile, step_limit, traced=traced)

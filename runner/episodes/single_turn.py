@@ -1,75 +1,129 @@
-"""Single-turn entries in the harness: from a trajectory and a model's step to a verdict."""
+"""The two kinds of single turn: calls that are compared, and calls whose results are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from checkers.calls.documents import Language
+from checkers.calls.documents import Kind
 from checkers.calls.errors import MissingGrammar, Unreadable
 from checkers.calls.judge import inference_error, judge
-from checkers.profile import Mode, Profile
+from checkers.calls.one_call import Rules, shown_name
+from checkers.calls.pairs import pair_answers, pair_results
+from checkers.profile import Profile
 from checkers.replies.decoding import Step
-from checkers.replies.single_turn import FormatReader, read_calls
-from checkers.verdict import Verdict
-from envs.calls import Call
-from envs.errors import MalformedCall
+from checkers.replies.single_turn import read_calls
+from checkers.results import Comparison, check_results
+from checkers.verdict import TurnOutcome, Verdict
+from checkers.why.calls import PairedAnswer, Said
+from checkers.why.trace import Trace
+from runner.episodes.episode import Episode
+from runner.episodes.kinds import Answers, EntryKind, ExecutedKind, Judgement
+from runner.episodes.tracing import trace_truth
 from trajectories.errors import DataError
+from trajectories.prepare import Prepared
 from trajectories.right_step import right_step
-from trajectories.schema import Trajectory
+from trajectories.schema import ExpectedResults, JudgedBy, Trajectory
 from trajectories.tasks import task_of
 
 _ERROR = "Error during inference:"
 """How the step of a request that failed begins in BFCL's result files."""
 
+_AIMS = {
+    Kind.IRRELEVANCE: "No function fits: it is right to call none.",
+    Kind.RELEVANCE: "A function fits: any call is right.",
+}
 
-def judge_step(
-    trajectory: Trajectory,
-    step: Step,
-    mode: Mode,
-    profile: Profile,
-    reader: FormatReader | None = None,
-) -> Verdict:
-    """Judge the one step of a single-turn entry whose calls are compared.
 
-    Args:
-        trajectory: The entry.
-        step: What the model answered.
-        mode: How it calls functions.
-        profile: How the answer is read and compared.
-        reader: How text is read, where it was asked for in another format than the usual one.
+class ComparedCalls:
+    """One turn of which the calls are compared with answers; nothing is executed."""
 
-    Raises:
-        CannotJudge: There is no verdict, through no fault of the model.
-        DataError: The libraries that read Java and JavaScript are not installed.
-    """
-    task = task_of(trajectory)
-    with _grammars(trajectory):
+    is_single_turn = True
+    executes = False
+
+    def judge(
+        self, prepared: Prepared, answers: Answers, profile: Profile, limit: int, *, traced: bool
+    ) -> Judgement:
+        """Read the one answer and compare its calls."""
+        trajectory, step = prepared.trajectory, answers.turns[0][0]
+        task = task_of(trajectory)
+        with _grammars(trajectory):
+            if is_error(step):
+                return Judgement(inference_error(task, profile))
+            return Judgement(judge(task, step, answers.mode, profile, answers.reader))
+
+    def judge_right(
+        self, prepared: Prepared, profile: Profile, limit: int | None, *, traced: bool
+    ) -> Judgement:
+        """Judge a function-calling model's step that is right."""
+        return self.judge(prepared, _right(prepared, profile), profile, 0, traced=traced)
+
+    def judge_played(self, prepared: Prepared, episode: Episode, answers: Answers) -> Verdict:
+        """Judge the one answer."""
+        return self.judge(prepared, answers, episode.profile, 0, traced=False).verdict
+
+    def examine(
+        self, prepared: Prepared, answers: Answers | None, profile: Profile, played: Trace | None
+    ) -> PairedAnswer:
+        """Put calls beside the answers that are right."""
+        ((step,),), mode, reader = answers or _right(prepared, profile)
+        task = task_of(prepared.trajectory)
+        rules = Rules(task.language, profile.calls, underscores=mode == "fc")
+        offered = tuple([shown_name(document.name, rules) for document in task.documents])
+        found = PairedAnswer(offered=offered, aim=_AIMS.get(task.kind))
+        words = step if isinstance(step, str) else None
         if is_error(step):
-            return inference_error(task, profile)
-        return judge(task, step, mode, profile, reader)
+            return found._replace(said=Said(words, None, True))
+        try:
+            calls = read_calls(step, task.language, mode, profile.calls, reader)
+        except Unreadable as error:
+            # A function-calling model that answers in words has not tried to call anything.
+            problem = None if mode == "fc" and not isinstance(step, list) else str(error)
+            calls, said = [], Said(words, problem)
+        else:
+            said = Said(None if mode == "prompt" and calls else words)
+        return found._replace(pairs=pair_answers(calls, task, rules), said=said)
+
+
+class ComparedResults(ExecutedKind):
+    """One turn of which the results of calls are compared."""
+
+    is_single_turn = True
+
+    def judge_outcomes(
+        self,
+        prepared: Prepared,
+        outcomes: Sequence[TurnOutcome],
+        profile: Profile,
+        terminated: bool,
+    ) -> Judgement:
+        """Compare the results with those of the ground truth."""
+        comparisons = comparisons_of(prepared.trajectory)
+        found = check_results(prepared.truth[0].results, outcomes[0].results, comparisons)
+        return Judgement(Verdict.of_single_turn(found))
+
+    def examine(
+        self, prepared: Prepared, answers: Answers | None, profile: Profile, played: Trace | None
+    ) -> PairedAnswer:
+        """Put executed calls beside those of the ground truth."""
+        assert played is not None
+        (truth,), (turn,) = trace_truth(prepared, profile).turns, played.turns
+        return PairedAnswer(
+            pair_results(truth, turn, comparisons_of(prepared.trajectory)),
+            Said(turn.answer, str(turn.unreadable) if turn.unreadable else None),
+            _expected(prepared.trajectory).functions,
+        )
+
+
+KINDS: Mapping[JudgedBy, EntryKind] = {
+    JudgedBy.CALLS: ComparedCalls(),
+    JudgedBy.RESULTS: ComparedResults(),
+}
 
 
 def is_error(step: Step) -> bool:
     """Tell whether a step stands for a request that failed."""
     return isinstance(step, str) and step.startswith(_ERROR)
-
-
-def calls_in_format(step: Step, profile: Profile, reader: FormatReader) -> list[Call]:
-    """Return the calls that a prompting model's step in another format holds.
-
-    Args:
-        step: What the model answered.
-        profile: How calls in Python are read.
-        reader: How the answer is read.
-
-    Raises:
-        MalformedCall: It holds what looks like calls but cannot be read.
-    """
-    try:
-        return read_calls(step, Language.PYTHON, "prompt", profile.calls, reader)
-    except Unreadable as error:
-        raise MalformedCall(str(error)) from None
 
 
 def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
@@ -87,14 +141,18 @@ def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
         return right_step(task_of(trajectory), profile)
 
 
-def without_dots(step: Step) -> Step:
-    """Return a step with the function names that BFCL's result files have.
+def comparisons_of(trajectory: Trajectory) -> list[Comparison]:
+    """Return how the results of an entry are compared, one for each ground-truth call."""
+    return [Comparison(check.by, check.tolerance) for check in _expected(trajectory).checks]
 
-    No provider takes a dot in a name, so BFCL sends and records underscores.
-    """
-    if step is None or isinstance(step, str):
-        return step
-    return [{name.replace(".", "_"): value for name, value in call.items()} for call in step]
+
+def _expected(trajectory: Trajectory) -> ExpectedResults:
+    assert isinstance(trajectory.expects, ExpectedResults)
+    return trajectory.expects
+
+
+def _right(prepared: Prepared, profile: Profile) -> Answers:
+    return Answers([[oracle_step(prepared.trajectory, profile)]], "fc")
 
 
 @contextmanager

@@ -190,9 +190,17 @@ def toolbox_of(trajectory: Trajectory, folder: Path | None = None) -> Toolbox:
     if isinstance(expects, ExpectedCalls):
         return Toolbox(documents_of(expects), expects.language)
     if isinstance(expects, ExpectedResults):
-        documents = {d["name"]: d for d in own_documents(trajectory.environments)}
-        return Toolbox([documents[name] for name in expects.functions])
+        return Toolbox(documents_for(trajectory))
     return _shared_toolbox(trajectory.environments, folder)
+
+
+def documents_for(trajectory: Trajectory) -> list[Document]:
+    """Return the documents of a single turn's functions as its data has them; of others none."""
+    expects = trajectory.expects
+    if isinstance(expects, ExpectedCalls):
+        return [*expects.functions]
+    documents = {each["name"]: each for each in own_documents(trajectory.environments)}
+    return [documents[name] for name in expects.functions] if expects else []
 
 
 @cache

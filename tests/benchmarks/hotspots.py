@@ -21,11 +21,11 @@ from typing import Any
 
 from checkers.profile import BFCL
 from runner.data import choose
-from runner.episodes.evaluate import run_recorded, run_script
 from runner.episodes.scripts import oracle
 from runner.records import result_file
 from runner.show.table import table
 from tests.benchmarks.measuring import HERE
+from tests.judging import run_recorded, run_script
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Category
 

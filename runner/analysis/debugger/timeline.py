@@ -21,8 +21,8 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
 from envs.state import Difference, Snapshot
-from runner.analysis.tracing import trace
 from runner.episodes.scripts import Script
+from runner.episodes.tracing import trace
 from trajectories.prepare import Prepared
 
 

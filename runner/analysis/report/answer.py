@@ -9,9 +9,9 @@ from typing import Any
 from checkers.calls.pairs import ArgumentPair, CallPair
 from envs.calls import Call
 from envs.state import ABSENT, brief
+from runner.analysis.examined import Examined
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.requests import Json, Requests
-from runner.analysis.single_turn import ExaminedAnswer
 from runner.analysis.writing import call_text
 
 
@@ -22,7 +22,7 @@ class Documents:
         answers: The examined answers of the run.
     """
 
-    def __init__(self, answers: Iterable[ExaminedAnswer]) -> None:
+    def __init__(self, answers: Iterable[Examined]) -> None:
         documents = {
             _key(document): document for answer in answers for document in answer.functions
         }
@@ -33,29 +33,31 @@ class Documents:
         """Return the documents, which answers name by number."""
         return [bounds.json(document) for document in self._documents.values()]
 
-    def numbers(self, answer: ExaminedAnswer) -> list[int]:
+    def numbers(self, answer: Examined) -> list[int]:
         """Return the numbers of the documents that an answer's model was given."""
         return [self._numbers[_key(document)] for document in answer.functions]
 
 
 def answer_card(
-    examined: ExaminedAnswer, requests: Requests, documents: Documents, bounds: Bounds
+    examined: Examined, requests: Requests, documents: Documents, bounds: Bounds
 ) -> Json:
     """Return an answer as JSON data.
 
     Args:
-        examined: The answer.
+        examined: The entry, a single turn.
         requests: Those of its run.
         documents: Those of its run.
         bounds: How much of its texts and values is shown.
     """
     record: Mapping[str, Any] = (examined.recorded and examined.recorded.record) or {}
-    said, failure, diagnosis = examined.said, examined.verdict.failure, examined.diagnosis
+    answer = examined.answer
+    assert answer is not None
+    said, failure, diagnosis = answer.said, examined.verdict.failure, examined.diagnosis
     (asked,) = requests.by_turn(record, bounds, 1)
     return {
         "says": [[m.role, bounds.cut(m.content)] for m in examined.trajectory.turns[0].messages],
-        "aim": examined.aim,
-        "pairs": [_pair(pair, bounds) for pair in examined.pairs],
+        "aim": answer.aim,
+        "pairs": [_pair(pair, bounds) for pair in answer.pairs],
         "answer": None if said.answer is None else bounds.cut(said.answer),
         "unreadable": said.problem and bounds.cut(said.problem),
         "failure": failure and failure.calls and bounds.cut(next(failure.calls.lines())),

@@ -11,7 +11,6 @@ from checkers.statistics import pass_at_k, pass_hat_k
 from runner.analysis.report.groups import groups
 from runner.analysis.report.requests import Json
 from runner.analysis.report.viewing import Viewed, ViewedRun
-from runner.analysis.single_turn import ExaminedAnswer
 from runner.analysis.summary import (
     MOST_ERRORS,
     Latency,
@@ -131,8 +130,8 @@ def _clusters(episodes: Iterable[Viewed]) -> dict[str, str]:
 def _steps_and_calls(episode: Viewed) -> tuple[int, int]:
     """Return how many steps with calls and calls there are; a single turn has at most one step."""
     examined = episode.examined
-    if isinstance(examined, ExaminedAnswer):
-        calls = sum(pair.call is not None for pair in examined.pairs)
+    if examined and examined.answer:
+        calls = sum(pair.call is not None for pair in examined.answer.pairs)
         return min(1, calls), calls
     turns = examined.model.turns if examined and examined.model else ()
     return sum(len(turn.steps) for turn in turns), sum(len(turn.calls) for turn in turns)

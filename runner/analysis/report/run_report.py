@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from runner.analysis.examined import Examined
 from runner.analysis.report.answer import Documents, answer_card
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.overview import group_scores, overview, row
@@ -12,7 +13,6 @@ from runner.analysis.report.page import packed, page
 from runner.analysis.report.requests import Json, Requests
 from runner.analysis.report.transcript import transcript
 from runner.analysis.report.viewing import Viewed, ViewedRun
-from runner.analysis.single_turn import ExaminedAnswer
 from runner.records.store import read_run
 
 _BUDGET = 4_400
@@ -82,16 +82,17 @@ def _requests(run: ViewedRun) -> Requests:
     return Requests(store, [episode.record for episode in run.episodes])
 
 
-def _answers(run: ViewedRun) -> list[ExaminedAnswer]:
+def _answers(run: ViewedRun) -> list[Examined]:
     examined = [episode.examined for episode in run.episodes]
-    return [each for each in examined if isinstance(each, ExaminedAnswer)]
+    return [each for each in examined if each and each.answer]
 
 
 def _packed_transcript(
     episode: Viewed, requests: Requests, documents: Documents, bounds: Bounds
 ) -> str:
-    if isinstance(episode.examined, ExaminedAnswer):
-        return packed(answer_card(episode.examined, requests, documents, bounds))
+    examined = episode.examined
+    if examined and examined.answer:
+        return packed(answer_card(examined, requests, documents, bounds))
     return packed(transcript(episode, requests, bounds))
 
 

@@ -11,7 +11,6 @@ from checkers.why.trace import TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.state import Difference, Snapshot, brief
-from runner.analysis.examined import Examined
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.requests import Json, Requests
 from runner.analysis.report.viewing import Viewed
@@ -28,7 +27,7 @@ def transcript(viewed: Viewed, requests: Requests, bounds: Bounds) -> Json:
     """
     writer = _Writer(bounds)
     turns = viewed.trajectory.turns
-    examined = viewed.examined if isinstance(viewed.examined, Examined) else None
+    examined = viewed.examined
     truth = examined.truth.turns if examined else ()
     model = examined.model if examined else None
     reached = model.turns[: len(turns)] if model else ()

@@ -15,7 +15,6 @@ from checkers.why.diagnosis import Diagnosis
 from checkers.why.divergence import Divergence
 from envs.errors import BackendFault
 from runner.analysis.examined import Examined, examine_recorded
-from runner.analysis.single_turn import ExaminedAnswer
 from runner.analysis.source import Recorded, RunSource
 from runner.data import choose
 from trajectories.dataset import Dataset
@@ -37,7 +36,7 @@ class Viewed:
 
     trajectory: Trajectory
     recorded: Recorded
-    examined: Examined | ExaminedAnswer | None
+    examined: Examined | None
     fault: str | None = None
 
     @property
@@ -67,7 +66,7 @@ class Viewed:
     @cached_property
     def divergence(self) -> Divergence | None:
         """Where it left the ground truth first; None of a single turn."""
-        return self.examined.divergence if isinstance(self.examined, Examined) else None
+        return self.examined and self.examined.divergence
 
     @cached_property
     def diagnosis(self) -> Diagnosis | None:

@@ -11,7 +11,7 @@ from checkers.calls.one_call import Rules
 from checkers.calls.pairs import pair_answers
 from checkers.profile import BFCL, STRICT
 from checkers.replies.single_turn import read_calls
-from checkers.why.calls import Said, diagnose_calls
+from checkers.why.calls import PairedAnswer, Said, diagnose_calls
 from checkers.why.diagnosis import Cause
 
 WAIT = FunctionDocument("wait", {"n": {"type": "integer"}, "unit": {"type": "string"}}, ("n",))
@@ -36,7 +36,7 @@ def why(step, *answers, kind=Kind.PARALLEL, profile=STRICT):
     except Unreadable as error:
         calls, said = [], Said(words, str(error))
     pairs = pair_answers(calls, task, Rules(task.language, profile.calls, underscores=True))
-    found = diagnose_calls(pairs, said, OFFERED, verdict.failure.calls)
+    found = diagnose_calls(PairedAnswer(pairs, said, OFFERED), verdict.failure.calls)
     json.dumps(found.to_json())
     return found
 
@@ -129,7 +129,7 @@ def test_a_failed_request_leaves_no_record():
     failure = judge(task, None, "fc", STRICT).failure
     pairs = pair_answers([], task, Rules(task.language, STRICT.calls, underscores=True))
     assert failure.calls is not None
-    found = diagnose_calls(pairs, Said("Error", None, True), OFFERED, failure.calls)
+    found = diagnose_calls(PairedAnswer(pairs, Said("Error", None, True), OFFERED), failure.calls)
     assert (found.cause, found.evidence) == (Cause.UNREADABLE, {"sub_reason": "no_record"})
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from checkers.profile import PROFILES
 from envs import __version__
-from runner.analysis.source import Recorded, judged_trace
 from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.evaluate import judge_recorded
 from runner.records.store import Record, RunStore
 from trajectories.dataset import load_path
 from trajectories.prepare import prepare
@@ -53,8 +53,8 @@ def record(data: Path, id: str, turns: Turns, trial: int = 0, profile: str = "st
     """Return the record of an episode in which a model said so."""
     dataset = load_path(data, list(Category))
     prepared = prepare(dataset, dataset.trajectories[id], PROFILES[profile])
-    episode = Recorded(id, trial, turns, "prompt")
-    trace, verdict = judged_trace(prepared, episode, PROFILES[profile], STEP_LIMIT)
+    found = judge_recorded(prepared, turns, "prompt", PROFILES[profile], traced=True)
+    verdict, _, trace = found
     assert trace is not None
     return {
         "id": id,

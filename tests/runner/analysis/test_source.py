@@ -7,13 +7,12 @@ import pytest
 from checkers.profile import BFCL, STRICT
 from checkers.verdict import Reason
 from runner.analysis.source import (
-    Recorded,
     RunSource,
     dataset_of,
-    judged_trace,
     open_run,
     open_trajectory,
 )
+from runner.episodes.evaluate import judge_recorded
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -182,6 +181,7 @@ def test_the_data_of_result_files_is_seen_from_their_ids(bfcl_folder, monkeypatc
 )
 def test_an_episode_is_judged_again(dataset_of, folders, turns, reason, reached):
     ready = prepare(dataset_of(folders), folders, BFCL)
-    trace, verdict = judged_trace(ready, Recorded("folders_0", 0, turns, "fc"), BFCL, 20)
+    verdict, _, trace = judge_recorded(ready, turns, "fc", BFCL, traced=True)
+    assert verdict == judge_recorded(ready, turns, "fc", BFCL).verdict
     assert verdict.failure.reason is reason
     assert (trace and len(trace.turns)) == reached

@@ -9,12 +9,12 @@ from checkers.turn import judge
 from envs.calls import parse_call
 from runner.analysis.examined import Examined, examine_recorded, examine_truth
 from runner.analysis.source import Recorded
-from runner.analysis.tracing import trace, trace_truth
 from runner.analysis.transcript import Selection, shown_turns
 from runner.analysis.writing import document, lines
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import run_recorded
 from runner.episodes.scripts import null, oracle
+from runner.episodes.tracing import trace, trace_truth
+from tests.judging import run_recorded
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
 

@@ -11,8 +11,8 @@ from checkers.profile import STRICT
 from checkers.verdict import Verdict
 from envs.calls import parse_call
 from envs.registry import backend_class
-from runner.episodes.evaluate import run_script
 from runner.episodes.scripts import oracle
+from tests.judging import run_script
 from trajectories.dataset import load_embedded
 from trajectories.prepare import prepare
 from trajectories.schema import EXECUTABLE, Category, ExpectedResults, Trajectory

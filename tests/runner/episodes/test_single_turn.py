@@ -8,14 +8,14 @@ import pytest
 from checkers.calls.errors import CannotJudge
 from checkers.profile import BFCL, STRICT
 from checkers.verdict import Reason
-from runner.episodes.evaluate import evaluate, run_recorded
-from runner.episodes.single_turn import judge_step
+from runner.episodes.evaluate import evaluate
 from runner.live.loop import ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import toolbox_of
 from runner.rollouts.env import RolloutEnv
+from tests.judging import run_recorded
 from trajectories.prepare import prepare
 from trajectories.schema import Category
 
@@ -39,6 +39,16 @@ def entry(single_turn):
     return single_turn("python", WAIT, ANSWER)
 
 
+@pytest.fixture
+def judge_step(dataset_of):
+    """Judge the one step of an entry."""
+
+    def judged(entry, step, mode, profile):
+        return run_recorded(prepare(dataset_of(entry), entry, profile), [[step]], mode, profile)
+
+    return judged
+
+
 def live(data, trajectory, mode, profile, reply):
     """Run an entry with one scripted reply."""
     asked = []
@@ -57,7 +67,7 @@ def live(data, trajectory, mode, profile, reply):
 
 
 @both_profiles
-def test_the_calls_of_the_one_step_are_judged(entry, profile):
+def test_the_calls_of_the_one_step_are_judged(judge_step, entry, profile):
     assert judge_step(entry, RIGHT, "fc", profile).valid
     assert judge_step(entry, "[clock.wait(n=5)]", "prompt", profile).valid
     wrong = judge_step(entry, [{"clock_wait": '{"n": 6}'}], "fc", profile)
@@ -79,7 +89,7 @@ def test_the_calls_of_the_one_step_are_judged(entry, profile):
 )
 @both_profiles
 def test_some_categories_only_ask_whether_a_call_is_made(
-    single_turn, category, called, silent, profile
+    judge_step, single_turn, category, called, silent, profile
 ):
     entry = single_turn("python", WAIT, category=category)
     assert judge_step(entry, RIGHT, "fc", profile).valid is called
@@ -88,7 +98,7 @@ def test_some_categories_only_ask_whether_a_call_is_made(
 
 @pytest.mark.parametrize("category", [Category.PARALLEL, Category.LIVE_PARALLEL_MULTIPLE])
 @both_profiles
-def test_parallel_calls_come_in_any_order(single_turn, category, profile):
+def test_parallel_calls_come_in_any_order(judge_step, single_turn, category, profile):
     answers = [{"clock.wait": {"n": [n]}} for n in (1, 2)]
     entry = single_turn("python", WAIT, *answers, category=category)
     step = [{"clock_wait": json.dumps({"n": n})} for n in (2, 1)]
@@ -96,7 +106,9 @@ def test_parallel_calls_come_in_any_order(single_turn, category, profile):
     assert not judge_step(entry, step[:1], "fc", profile).valid
 
 
-def test_a_failed_request_is_the_model_s_fault_only_for_the_reference(single_turn, dataset_of):
+def test_a_failed_request_is_the_model_s_fault_only_for_the_reference(
+    judge_step, single_turn, dataset_of
+):
     entry = single_turn("python", WAIT, category=Category.IRRELEVANCE)
     error = "Error during inference: 500"
     assert judge_step(entry, error, "fc", BFCL).valid

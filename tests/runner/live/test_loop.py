@@ -15,12 +15,12 @@ from envs.backends.ticket import TicketAPI
 from envs.calls import parse_call
 from envs.errors import BackendFault
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import run_recorded
 from runner.live.loop import ModelAnswer, run_live
 from runner.models.base import Reply, Request, RequestError, ToolCall, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
+from tests.judging import run_recorded
 from trajectories.dataset import load_embedded
 from trajectories.prepare import prepare
 from trajectories.schema import MULTI_TURN, Message, Turn

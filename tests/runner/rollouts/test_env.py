@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from checkers.profile import BFCL, STRICT
 from envs.calls import Call, parse_call
-from runner.episodes.evaluate import run_script
 from runner.episodes.scripts import oracle
 from runner.rollouts.env import REWARDS, RolloutEnv
+from tests.judging import run_script
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.prepare import prepare

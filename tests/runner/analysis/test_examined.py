@@ -105,7 +105,7 @@ def test_what_is_no_call_is_shown_with_the_reason(examine, compared, mode, step,
 def test_a_prompting_model_s_calls_are_no_answer_in_words(examine, compared):
     found = examine(compared, "[clock.wait(n=5)]", "prompt")
     assert found.verdict.valid
-    assert (found.said.answer, found.offered) == (None, ("clock.wait",))
+    assert (found.answer.said.answer, found.answer.offered) == (None, ("clock.wait",))
 
 
 def test_where_any_call_is_right_that_is_said(examine, single_turn):
@@ -117,7 +117,7 @@ def test_where_any_call_is_right_that_is_said(examine, single_turn):
 
 def test_results_stand_beside_those_of_the_ground_truth(examine, executed):
     found = examine(executed, [LAST, called("wc", file_name="no.txt", mode="l")])
-    wc, tail = found.pairs
+    wc, tail = found.answer.pairs
     assert (wc.result.ok, wc.expected_result.ok, tail.result.ok) == (False, True, True)
     assert found.diagnosis.cause is Cause.WRONG_ARGUMENT
     assert found.diagnosis.evidence["parameter"] == "file_name"
@@ -130,7 +130,7 @@ def test_results_stand_beside_those_of_the_ground_truth(examine, executed):
 def test_another_way_to_the_right_result_is_right(examine, executed):
     found = examine(executed, [LAST, COUNT])
     assert found.verdict.valid
-    assert [pair.problem for pair in found.pairs] == [None, None]
+    assert [pair.problem for pair in found.answer.pairs] == [None, None]
 
 
 def test_too_many_executed_calls(examine, executed):
@@ -169,7 +169,7 @@ def test_the_truth_itself_is_right(dataset_of, request, kind):
     entry = request.getfixturevalue(kind)
     found = examine_truth(prepare(dataset_of(entry), entry, STRICT), STRICT, 20)
     assert (found.verdict.valid, found.recorded) == (True, None)
-    assert all(pair.problem is None for pair in found.pairs)
+    assert all(pair.problem is None for pair in found.answer.pairs)
 
 
 def test_hostile_texts_are_cut_off(examine, compared):

@@ -1,0 +1,186 @@
+"""The kinds of entry: what one is asked for, and that of several turns.
+
+Of a trajectory of several turns the state is compared; of a single turn the calls, or their
+results. What a kind does differently stands in its class, and nothing else asks which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from checkers.profile import Mode, Profile
+from checkers.replies.decoding import Step
+from checkers.turn import judge
+from checkers.verdict import TurnOutcome, Verdict
+from checkers.why.trace import Trace
+from runner.episodes.episode import STEP_LIMIT, Episode
+from runner.episodes.scripts import Script, oracle, play, recorded
+from runner.episodes.tracing import trace, trace_recorded
+from trajectories.prepare import Prepared
+
+if TYPE_CHECKING:
+    from checkers.replies.single_turn import FormatReader
+    from checkers.why.calls import PairedAnswer
+
+
+class Judgement(NamedTuple):
+    """What came of judging a run."""
+
+    verdict: Verdict
+    outcomes: Sequence[TurnOutcome] = ()
+    """What each turn led to, where it is the state that is compared."""
+    trace: Trace | None = None
+    """What happened, where that was asked for and something is executed."""
+
+
+class Answers(NamedTuple):
+    """What a model answered, as it was recorded."""
+
+    turns: Sequence[Sequence[Step]]
+    """Turns of steps."""
+    mode: Mode
+    """How the model called functions."""
+    reader: FormatReader | None = None
+    """How text is read, where it was asked for in another format than the usual one."""
+
+
+class EntryKind(Protocol):
+    """How the entries of one kind are judged."""
+
+    @property
+    def is_single_turn(self) -> bool:
+        """Whether an entry is over after one answer of the model."""
+
+    @property
+    def executes(self) -> bool:
+        """Whether calls are executed."""
+
+    def judge(
+        self, prepared: Prepared, answers: Answers, profile: Profile, limit: int, *, traced: bool
+    ) -> Judgement:
+        """Judge answers to as many turns as the trajectory has.
+
+        Args:
+            prepared: The trajectory.
+            answers: What the model answered.
+            profile: How it is read, executed and judged.
+            limit: Steps that a turn may take, where the profile limits recorded runs at all.
+            traced: Whether to keep what happened.
+
+        Raises:
+            CannotJudge: There is no verdict, through no fault of the model.
+        """
+
+    def judge_right(
+        self, prepared: Prepared, profile: Profile, limit: int | None, *, traced: bool
+    ) -> Judgement:
+        """Judge what is right, as if a model had answered it; as for ``judge``."""
+
+    def judge_played(self, prepared: Prepared, episode: Episode, answers: Answers) -> Verdict:
+        """Judge an episode that is over, without executing anything once more.
+
+        Args:
+            prepared: The trajectory.
+            episode: The episode.
+            answers: What the model answered in it.
+
+        Raises:
+            CannotJudge: There is no verdict, through no fault of the model.
+        """
+
+    def examine(
+        self, prepared: Prepared, answers: Answers | None, profile: Profile, played: Trace | None
+    ) -> PairedAnswer | None:
+        """Put the one answer of a single turn beside what was expected; None of several turns.
+
+        Args:
+            prepared: The trajectory.
+            answers: What the model answered; None for what is right.
+            profile: How it is read and judged.
+            played: What happened.
+        """
+
+
+class ExecutedKind:
+    """What the kinds have in common whose calls are executed."""
+
+    executes = True
+
+    def judge(
+        self, prepared: Prepared, answers: Answers, profile: Profile, limit: int, *, traced: bool
+    ) -> Judgement:
+        """Execute the answers once more and judge what they lead to."""
+        turns, mode, _ = answers
+        if traced:
+            return self._traced(
+                prepared, trace_recorded(prepared, turns, mode, profile, limit), profile
+            )
+        script = recorded(turns, profile.replies.decoders[mode], profile)
+        limited = limit if profile.execution.limits_recorded_runs else None
+        return self.judge_script(prepared, script, profile, limited)
+
+    def judge_right(
+        self, prepared: Prepared, profile: Profile, limit: int | None, *, traced: bool
+    ) -> Judgement:
+        """Play the ground truth and judge what it leads to."""
+        script = oracle(prepared.trajectory)
+        if traced:
+            return self._traced(prepared, trace(prepared, script, profile, limit), profile)
+        return self.judge_script(prepared, script, profile, limit)
+
+    def judge_script(
+        self, prepared: Prepared, script: Script, profile: Profile, limit: int | None = STEP_LIMIT
+    ) -> Judgement:
+        """Drive one trajectory by a script and judge it."""
+        episode = Episode(prepared.trajectory, prepared.template.fork(), profile, limit)
+        play(script, episode)
+        return self.judge_outcomes(prepared, episode.outcomes, profile, episode.terminated)
+
+    def judge_played(self, prepared: Prepared, episode: Episode, answers: Answers) -> Verdict:
+        """Judge an episode by what its calls led to."""
+        found = self.judge_outcomes(prepared, episode.outcomes, episode.profile, episode.terminated)
+        return found.verdict
+
+    def judge_outcomes(
+        self,
+        prepared: Prepared,
+        outcomes: Sequence[TurnOutcome],
+        profile: Profile,
+        terminated: bool,
+    ) -> Judgement:
+        """Judge what the turns of an episode led to.
+
+        Args:
+            prepared: The trajectory.
+            outcomes: One per turn that was reached.
+            profile: What counts as right.
+            terminated: Whether the step limit ended the episode.
+        """
+        raise NotImplementedError
+
+    def _traced(self, prepared: Prepared, played: Trace, profile: Profile) -> Judgement:
+        outcomes = [turn.outcome for turn in played.turns]
+        found = self.judge_outcomes(prepared, outcomes, profile, played.terminated)
+        return found._replace(trace=played)
+
+
+class ComparedState(ExecutedKind):
+    """Several turns, of which the state is compared, and what results were seen."""
+
+    is_single_turn = False
+
+    def judge_outcomes(
+        self,
+        prepared: Prepared,
+        outcomes: Sequence[TurnOutcome],
+        profile: Profile,
+        terminated: bool,
+    ) -> Judgement:
+        """Compare the turns with those of the ground truth."""
+        return Judgement(judge(prepared.truth, outcomes, profile, terminated=terminated), outcomes)
+
+    def examine(
+        self, prepared: Prepared, answers: Answers | None, profile: Profile, played: Trace | None
+    ) -> None:
+        """Return None: what there is to see is what happened."""

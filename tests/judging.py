@@ -1,0 +1,34 @@
+"""Verdicts on scripts and on recorded runs, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from checkers.profile import Mode, Profile
+from checkers.replies.decoding import Step
+from checkers.verdict import Verdict
+from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.evaluate import judge_recorded, kind_of
+from runner.episodes.kinds import ExecutedKind
+from runner.episodes.scripts import Script
+from trajectories.prepare import Prepared
+
+
+def run_script(
+    prepared: Prepared, script: Script, profile: Profile, step_limit: int | None = STEP_LIMIT
+) -> Verdict:
+    """Drive one trajectory by a script and judge it."""
+    kind = kind_of(prepared.trajectory)
+    assert isinstance(kind, ExecutedKind)
+    return kind.judge_script(prepared, script, profile, step_limit).verdict
+
+
+def run_recorded(
+    prepared: Prepared,
+    turns: Sequence[Sequence[Step]] | None,
+    mode: Mode,
+    profile: Profile,
+    step_limit: int = STEP_LIMIT,
+) -> Verdict:
+    """Judge a recorded run of one trajectory."""
+    return judge_recorded(prepared, turns, mode, profile, step_limit).verdict
