@@ -1,1 +1,5 @@
-"""The data: trajectories, where they come from, and their long-context packs."""
+"""The data: trajectories, the data sets they are in, how they are made, and what they are checked by.
+
+A trajectory is an initial config and turns with their ground truth; ``trajectories.prepare`` makes
+of one what every run starts from. Imports ``envs`` and ``checkers``.
+"""

@@ -69,7 +69,7 @@ def test_the_hash_is_of_the_content(write_lines, tmp_path, help_desk, folders):
 def test_the_embedded_data_is_one_file_per_category(monkeypatch, write_lines, tmp_path, folders):
     write_lines("data/base.jsonl", folders)
     write_lines("data/other.jsonl", "not read")
-    monkeypatch.setattr(dataset, "__file__", str(tmp_path / "dataset.py"))
+    monkeypatch.setattr(dataset, "DATA", tmp_path / "data")
     loaded = load_embedded(ALL)
     assert (loaded.name, list(loaded.trajectories)) == ("turnwise", ["folders_0"])
     assert load_embedded([Category.COMPOSITE]).trajectories == {}
