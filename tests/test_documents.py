@@ -46,6 +46,20 @@ def test_links_and_pictures_are_there(path: Path) -> None:
     assert [link for link in ours if not (path.parent / link).exists()] == []
 
 
+def test_commands_are_those_that_there_are() -> None:
+    command = [sys.executable, "-m", "runner.cli", "--help"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    known = set(re.findall(r"^  ([a-z]+(?: [a-z]+)?)  ", shown, re.MULTILINE))
+    texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS]
+    asked = re.findall(r"\bturnwise ((?:dataset |env )?[a-z][a-z-]+)", "\n".join(texts))
+    assert {"eval", "dataset list", "env new"} <= known
+    assert {name for name in asked if name in known} >= known - {"completion"}
+    lines = re.findall(
+        r"^(?:    )?turnwise ((?:dataset |env )?[a-z-]+)", "\n".join(texts), re.MULTILINE
+    )
+    assert sorted(set(lines) - known) == []
+
+
 def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 130
 
