@@ -1,4 +1,4 @@
-"""The data: trajectories, the data sets they are in, how they are made, and what they are checked by.
+"""The data: trajectories, the data sets they are in, how they are made and checked.
 
 A trajectory is an initial config and turns with their ground truth; ``trajectories.prepare`` makes
 of one what every run starts from. Imports ``envs`` and ``checkers``.
