@@ -11,7 +11,7 @@ from runner.analysis.breakpoints import read_place, stops, visit
 from runner.analysis.examined import Examined
 from runner.analysis.transcript import Selection, shown_turns
 from runner.analysis.writing import document, lines
-from runner.commands.judging import (
+from runner.commands.episodes import (
     EpisodeOptions,
     examined_episode,
     examined_truth,

@@ -12,7 +12,7 @@ from checkers.profile import Mode
 from envs.state import brief
 from runner.analysis.source import RunSource, dataset_of, open_run
 from runner.analysis.verify import Verified, changes, recorded_verdicts, verify
-from runner.commands.judging import rules_of
+from runner.commands.episodes import rules_of
 from runner.commands.options import DONE, argument, option
 from runner.commands.shared import DatasetOption, JudgingOptions, note, show
 from runner.show.progress import progress
