@@ -124,7 +124,7 @@ def _ending(examined: Examined) -> Iterator[Line]:
     if failure is None:
         yield Line("passed", "good")
         return
-    yield Line(f"FAILED {failure.reason}", "bad")
+    yield Line(f"FAILED {failure.reason}: {failure.reason.meaning}", "bad")
     if failure.calls is not None:
         yield from (Line(f"  {clipped(text, WIDTH)}", "bad") for text in failure.calls.lines())
     if diagnosis is not None:

@@ -155,14 +155,15 @@ def _truth_lines(turn: ShownTurn) -> Iterator[Line]:
 
 
 def _failure_lines(failure: Failure) -> Iterator[Line]:
-    yield Line(f"  FAILED {failure.reason}", _BAD)
+    yield Line(f"  FAILED {failure.reason}: {failure.reason.meaning}", _BAD)
     yield from (Line(f"    not seen: {clipped(text, WIDTH)}", _BAD) for text in failure.missing)
 
 
 def _ending(examined: Examined) -> Iterator[Line]:
     verdict, divergence, diagnosis = examined.verdict, examined.divergence, examined.diagnosis
     if verdict.failure and verdict.failed_turn is None:
-        yield Line(f"FAILED {verdict.failure.reason}", _BAD)
+        reason = verdict.failure.reason
+        yield Line(f"FAILED {reason}: {reason.meaning}", _BAD)
     word, tone = ("passed", _GOOD) if verdict.valid else ("FAILED", _BAD)
     yield Line(f"{word}: {verdict.turns_passed} of {verdict.turns} turns", tone)
     if divergence is not None:

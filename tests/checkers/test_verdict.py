@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +77,15 @@ def test_the_other_reasons_are_those_of_single_turns():
 @pytest.mark.parametrize("reason", Reason)
 def test_a_reason_has_a_sentence_that_explains_it(reason):
     assert re.fullmatch(r"[a-z].{10,100}[^. ]", reason.meaning)
+
+
+def test_the_readme_explains_the_reasons_of_several_turns_in_the_same_words():
+    readme = Path(__file__).parents[2].joinpath("README.md").read_text(encoding="utf-8")
+    table = readme.partition("| reason | the turn fails because |\n|---|---|\n")[2]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", table.partition("\n\n")[0], re.MULTILINE))
+    prefix = "multi_turn:"
+    several = [reason for reason in Reason if reason.startswith(prefix)]
+    assert rows == {reason.removeprefix(prefix): reason.meaning for reason in several}
 
 
 def test_a_passing_verdict_as_json():

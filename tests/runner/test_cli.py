@@ -14,6 +14,7 @@ import pytest
 
 import runner
 from checkers.replies import code as grammars
+from checkers.verdict import Reason
 from envs import __version__
 from envs.backends.ticket import TicketAPI
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
@@ -538,7 +539,7 @@ def test_a_recorded_run_is_shown(turnwise, write_lines, data):
     run = write_lines("run.json", {"id": "folders_0", "result": [[], []]})
     done = turnwise("replay", "folders_0", "--dataset", data, "--run", run)
     assert done.status == DONE
-    assert "  FAILED multi_turn:empty_turn_model_response" in done.out.splitlines()
+    assert failed(Reason.EMPTY_TURN) in done.out.splitlines()
     assert "FAILED: 0 of 2 turns" in done.out.splitlines()
 
 

@@ -69,6 +69,7 @@ def row(episode: Viewed) -> Json:
         "outcome": episode.outcome,
         "recorded": _recorded_otherwise(episode),
         "reason": failure and failure.reason,
+        "meaning": failure and failure.reason.meaning,
         "failed_turn": verdict.failed_turn,
         "cause": diagnosis and diagnosis.cause,
         "cause_at": diagnosis and [diagnosis.turn, diagnosis.step],

@@ -6,6 +6,7 @@ import pytest
 
 from checkers.calls.errors import CannotJudge
 from checkers.profile import BFCL, STRICT
+from checkers.verdict import Reason
 from checkers.why.diagnosis import Cause
 from runner.analysis.answer_writing import document, lines
 from runner.analysis.examined import examine_recorded, examine_truth
@@ -66,7 +67,7 @@ def test_calls_stand_beside_answers(examine, compared):
         "  expected  clock_wait(n=5)",
         "            n: expected 5, got 6 (the value is none of those allowed)",
         "",
-        "FAILED value_error:others",
+        f"FAILED value_error:others: {Reason.OTHER_VALUE.meaning}",
         "  clock_wait.n: the value is none of those allowed",
         "cause: wrong_argument: clock_wait: n should be 5, is 6",
     ]

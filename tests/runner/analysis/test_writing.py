@@ -6,6 +6,7 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from checkers.turn import judge
+from checkers.verdict import Reason
 from envs.calls import parse_call
 from runner.analysis.examined import Examined, examine_recorded, examine_truth
 from runner.analysis.source import Recorded
@@ -19,6 +20,12 @@ from trajectories.errors import DataError
 from trajectories.prepare import prepare
 
 AFTER = "turn 1 (after the failure, not judged)"
+
+
+def failed(reason):
+    """Return the line that says why a turn fails."""
+    return f"  FAILED {reason}: {reason.meaning}"
+
 
 both = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda profile: profile.name)
 
@@ -109,7 +116,7 @@ def test_the_call_that_leaves_the_ground_truth_is_marked(examined, help_desk):
         shown[shown.index("  ground truth:") + 2],
         "  state: not as in the ground truth",
         f"    {off}",
-        "  FAILED multi_turn:instance_state_mismatch",
+        failed(Reason.STATE_MISMATCH),
         "",
     ]
 
@@ -124,7 +131,7 @@ def test_the_end_says_what_it_came_to_where_it_left_and_why(examined, help_desk)
 def test_what_is_missing_is_marked_at_the_end_of_the_turn(examined, folders):
     shown = written(examined(folders, null(folders)))
     assert "> here it leaves the ground truth, by what is not done" in shown
-    assert "  FAILED multi_turn:empty_turn_model_response" in shown
+    assert failed(Reason.EMPTY_TURN) in shown
     assert "left the ground truth: turn 0, at its end" in shown
 
 
@@ -132,7 +139,7 @@ def test_missing_results_are_shown(examined, folders):
     script = oracle(folders)
     script[1] = [[parse_call("cd('old')"), parse_call("wc('notes.txt', 'w')")]]
     shown = written(examined(folders, script))
-    start = shown.index("  FAILED multi_turn:execution_response_mismatch")
+    start = shown.index(failed(Reason.RESPONSE_MISMATCH))
     assert shown[start + 1] == '    not seen: {"count": 2, "type": "lines"}'
     assert "  state: as in the ground truth" in shown
 
@@ -146,7 +153,7 @@ def test_a_change_where_nothing_is_to_be_done_is_shown(examined, help_desk):
     script[1] = [[parse_call("resolve_ticket(1, 'Out.')")]]
     shown = written(examined(help_desk, script, STRICT))
     assert "  ground truth: no call" in shown
-    assert "  FAILED multi_turn:state_change_in_empty_turn" in shown
+    assert failed(Reason.CHANGE_IN_EMPTY_TURN) in shown
 
 
 def test_functions_that_are_handed_over_are_shown(examined, help_desk):
@@ -179,14 +186,14 @@ def test_an_episode_that_the_step_limit_ends_says_so(examined, help_desk):
     script[0] = [[parse_call("get_ticket(1)")]] * 3
     shown = written(examined(help_desk, script, STRICT, step_limit=2))
     assert shown.count("  not reached") == 2
-    assert "FAILED multi_turn:force_terminated" in shown
+    assert failed(Reason.FORCE_TERMINATED).strip() in shown
 
 
 def test_an_episode_without_steps_says_why(recorded, folders):
     shown = written(recorded(folders, None, error="the server was gone"))
     assert "no steps were recorded: the server was gone" in shown
     assert shown.count("  not reached") == 2
-    assert "FAILED multi_turn:inference_error" in shown
+    assert failed(Reason.INFERENCE_ERROR).strip() in shown
 
 
 @both

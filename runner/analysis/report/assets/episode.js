@@ -1,15 +1,5 @@
 // One episode: its turns and steps, the ground truth beside them, and the state against its own.
 
-const REASONS = {
-  "multi_turn:inference_error": "there is no record of the model's steps",
-  "multi_turn:force_terminated": "the record does not have the trajectory's number of turns",
-  "multi_turn:empty_turn_model_response": "something was to be done, and the model made no call",
-  "multi_turn:instance_state_mismatch": "the state differs from what the ground truth leads to",
-  "multi_turn:execution_response_mismatch": "a result that the ground truth needed was never seen",
-  "multi_turn:state_change_in_empty_turn":
-    "nothing was to be done, and the model changed the state",
-};
-
 /** Return the view of one episode: its node, and how to move in it. */
 async function episodeView(run, number) {
   const row = run.rows[number];
@@ -113,7 +103,7 @@ function summaryOf(run, row, data) {
       el(
         "p",
         row.failed_turn === null || data.pairs ? "Failed: " : `Failed in turn ${row.failed_turn}: `,
-        `${REASONS[row.reason] || row.reason}${data.failure ? `: ${data.failure}` : ""}.`,
+        `${row.meaning}${data.failure ? `: ${data.failure}` : ""}.`,
       ),
     (row.cause || row.detail) &&
       el(
@@ -362,7 +352,7 @@ function endCard(row, moment, data, raw) {
         el("h5", "Expected results that were never seen"),
         data.missing.map((text) => block(laidOut(text))),
       ),
-    failed && el("p.verdict", `The turn fails: ${REASONS[row.reason] || row.reason}.`),
+    failed && el("p.verdict", `The turn fails: ${row.meaning}.`),
     el(
       "footer",
       lazily("State at the end", () => stateTree(moment)),

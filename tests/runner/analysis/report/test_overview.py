@@ -114,6 +114,7 @@ def test_a_row_says_what_the_list_shows(episodes):
         "outcome": "failed",
         "recorded": None,
         "reason": "multi_turn:instance_state_mismatch",
+        "meaning": "the state differs from what the ground truth leads to",
         "failed_turn": 0,
         "cause": "wrong_argument",
         "cause_at": [0, 0],
