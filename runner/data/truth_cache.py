@@ -16,12 +16,13 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import envs
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
 from envs.errors import ToolError
+from envs.lazy import lazily
 from envs.results import Result
 from envs.session import Session
 from envs.state import Snapshot
@@ -30,6 +31,11 @@ from runner.data.rest import REST_CLIENT
 from trajectories.dataset import Dataset
 from trajectories.prepare import truth_outcomes
 from trajectories.schema import LongContext, Trajectory
+
+if TYPE_CHECKING:
+    import pydantic
+else:
+    pydantic = lazily("pydantic")
 
 _FORMAT = 1
 _DIGEST = 32
@@ -113,9 +119,7 @@ def _simulator(checks_arguments: bool) -> str:
     total = sha256(f"{_FORMAT} {marshal.version} {sys.version}".encode())
     if checks_arguments:
         # Whose messages refusals quote; a run that checks arguments loads it anyway.
-        from pydantic import VERSION
-
-        total.update(VERSION.encode())
+        total.update(pydantic.VERSION.encode())
     root = Path(envs.__file__).parent
     for path in sorted(root.rglob("*.py")):
         total.update(path.relative_to(root).as_posix().encode())

@@ -9,13 +9,20 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 from urllib.parse import urlsplit, urlunsplit
 
 from checkers.profile import Mode
+from envs.lazy import lazily
 from runner.models.base import Price, RequestOptions
 from runner.models.conversation import ReasoningPolicy
 from trajectories.errors import DataError
+
+if TYPE_CHECKING:
+    import pydantic
+else:
+    # Only a run with a file of settings needs it.
+    pydantic = lazily("pydantic")
 
 FunctionDocs = Literal["own", "bfcl"]
 """Whose function documents the model is shown."""
@@ -136,14 +143,13 @@ def _checked(name: str, value: Any, hint: Any, where: str) -> Any:
     Raises:
         DataError: It does not fit.
     """
-    # pydantic is imported where a file is checked, and a run without a file has none.
-    from pydantic import TypeAdapter, ValidationError
-
     # A header's value may be a key, which belongs in no message.
     given = "" if name == "extra_headers" else f", got {value!r:.60}"
     try:
-        checked = TypeAdapter(hint).validate_json(json.dumps(value, default=str), strict=True)
-    except ValidationError as error:
+        checked = pydantic.TypeAdapter(hint).validate_json(
+            json.dumps(value, default=str), strict=True
+        )
+    except pydantic.ValidationError as error:
         raise DataError(where, f"{error.errors()[0]['msg'].lower()}{given}") from None
     numbers = checked if isinstance(checked, tuple) else (checked,)
     least = 1 if name in ("concurrency", "attempts") else 0
