@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 from urllib.parse import urlsplit, urlunsplit
 
+from pydantic import TypeAdapter, ValidationError
+
 from checkers.profile import Mode
 from envs.lazy import lazily
 from runner.models.base import Price, RequestOptions
