@@ -256,6 +256,11 @@ class Trajectory:
                 return JudgedBy.RESULTS
         return JudgedBy.STATE
 
+    @property
+    def language(self) -> str:
+        """What the arguments of calls are written in."""
+        return self.expects.language if isinstance(self.expects, ExpectedCalls) else "python"
+
     @cached_property
     def held_out(self) -> tuple[str, ...]:
         """Functions that are not offered from the start but in some later turn."""

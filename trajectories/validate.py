@@ -23,7 +23,7 @@ from trajectories.rules import (
 )
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity
-from trajectories.schema import ExpectedCalls, Trajectory
+from trajectories.schema import JudgedBy, Trajectory
 
 
 class Rule(NamedTuple):
@@ -126,7 +126,7 @@ def rules_named(names: Iterable[str]) -> list[Rule]:
 
 
 def _entry_problems(entry: Entry, rules: Sequence[Rule]) -> Iterator[Problem]:
-    if isinstance(entry.trajectory.expects, ExpectedCalls):
+    if entry.trajectory.judged_by is JudgedBy.CALLS:
         for rule in rules:
             if rule.answers:
                 yield from rule.answers(entry)

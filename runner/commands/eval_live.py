@@ -36,7 +36,7 @@ from runner.models.tools import toolbox_of
 from runner.records.store import RUN_FILE, Record, RunStore, default_folder, read_run, write_whole
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import ExpectedCalls, Trajectory
+from trajectories.schema import JudgedBy, Trajectory
 
 
 def evaluate_live(
@@ -272,7 +272,7 @@ def _in_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     asked = [
         trajectory
         for trajectory in trajectories
-        if isinstance(trajectory.expects, ExpectedCalls) and trajectory.expects.language == "python"
+        if trajectory.judged_by is JudgedBy.CALLS and trajectory.language == "python"
     ]
     if not asked:
         raise DataError("--formats", "asks single-turn entries in Python; choose such a --category")

@@ -22,6 +22,7 @@ from runner.data import choose
 from runner.rollouts.search_runs import Search, Searched, run_searches
 from runner.show.table import table
 from trajectories.errors import DataError
+from trajectories.schema import JudgedBy
 
 EXAMPLE = "turnwise search --model scripted:0.2 --limit 20"
 
@@ -55,7 +56,7 @@ def run(options: Options) -> int:
         raise DataError("--mode", "a scripted model makes tool calls: fc")
     wanted = choose.categories(options.category, options.dataset)
     dataset = choose.dataset(options.dataset, wanted, note)
-    entries = [t for t in choose.trajectories(dataset, None) if t.expects is None]
+    entries = [t for t in choose.trajectories(dataset, None) if t.judged_by is JudgedBy.STATE]
     what = Search(
         options.model,
         rate,

@@ -238,8 +238,7 @@ def require_languages(trajectories: Iterable[Trajectory]) -> None:
         DataError: An entry is in Java or JavaScript, and the libraries for it are not installed.
     """
     for trajectory in trajectories:
-        expects = trajectory.expects
-        if isinstance(expects, ExpectedCalls) and expects.language != "python":
+        if trajectory.language != "python":
             try:
                 return code.require()
             except MissingGrammar as error:

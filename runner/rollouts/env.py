@@ -31,7 +31,7 @@ from runner.models.tools import toolbox_of
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, prepare
-from trajectories.schema import Trajectory
+from trajectories.schema import JudgedBy, Trajectory
 
 FORMAT = 1
 """Version of the bytes that ``snapshot`` gives; others are refused."""
@@ -261,7 +261,7 @@ class RolloutEnv:
         turn = taken.turn
         if len(outcomes) <= turn or self._passed != turn or self._dialogue.episode.terminated:
             return 0
-        if self.trajectory.expects is not None:
+        if self.trajectory.judged_by is not JudgedBy.STATE:
             self._passed = self._dialogue.verdict().turns_passed
             return self._passed
         seen = [result for outcome in outcomes for result in outcome.results]

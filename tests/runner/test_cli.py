@@ -539,7 +539,7 @@ def test_a_recorded_run_is_shown(turnwise, write_lines, data):
     run = write_lines("run.json", {"id": "folders_0", "result": [[], []]})
     done = turnwise("replay", "folders_0", "--dataset", data, "--run", run)
     assert done.status == DONE
-    assert failed(Reason.EMPTY_TURN) in done.out.splitlines()
+    assert f"  FAILED {Reason.EMPTY_TURN}: {Reason.EMPTY_TURN.meaning}" in done.out.splitlines()
     assert "FAILED: 0 of 2 turns" in done.out.splitlines()
 
 

@@ -4,7 +4,16 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from trajectories.schema import EXECUTABLE, MULTI_TURN, SINGLE_TURN, Category, Trajectory, Turn
+from trajectories.schema import (
+    EXECUTABLE,
+    FACTS,
+    MULTI_TURN,
+    SINGLE_TURN,
+    Category,
+    JudgedBy,
+    Trajectory,
+    Turn,
+)
 
 FUNCTIONS = ("a", "b", "c", "d")
 
@@ -56,3 +65,18 @@ def test_a_trajectory_does_not_change(help_desk):
 def test_equal_trajectories_are_equal(help_desk):
     assert replace(help_desk) == help_desk
     assert replace(help_desk, id="other") != help_desk
+
+
+def test_there_is_one_line_on_every_category_in_their_order():
+    assert list(FACTS) == list(Category)
+    assert (*MULTI_TURN, *SINGLE_TURN, *EXECUTABLE) == tuple(Category)
+
+
+@pytest.mark.parametrize("category", Category)
+def test_how_calls_are_compared_is_known_where_they_are(category):
+    facts = FACTS[category]
+    assert (facts.calls is not None) == (facts.judged_by is JudgedBy.CALLS)
+
+
+def test_no_two_categories_have_the_same_file():
+    assert len({facts.file for facts in FACTS.values()}) == len(FACTS)

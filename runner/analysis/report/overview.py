@@ -20,7 +20,7 @@ from runner.analysis.summary import (
     rates_of,
     totals_of,
 )
-from trajectories.schema import MULTI_TURN, Category
+from trajectories.schema import MULTI_TURN, Category, JudgedBy
 
 
 def overview(episodes: Sequence[Viewed]) -> Json:
@@ -38,7 +38,9 @@ def overview(episodes: Sequence[Viewed]) -> Json:
         "scores": scores,
         "outcomes": Counter(episode.outcome for episode in episodes),
         "causes": Counter(e.diagnosis.cause for e in episodes if e.diagnosis).most_common(),
-        "turns_passed": _turns_passed([e for e in episodes if e.trajectory.expects is None]),
+        "turns_passed": _turns_passed(
+            [e for e in episodes if e.trajectory.judged_by is JudgedBy.STATE]
+        ),
         "trials": _trials(episodes) if scored else [],
         "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),
         "usage": _usage([episode.record for episode in episodes if "steps" in episode.record]),
