@@ -49,6 +49,10 @@ class _Absent:
     def __repr__(self) -> str:
         return "nothing"
 
+    def __reduce__(self) -> str:
+        # So that there is one of it, whatever process it comes from.
+        return "ABSENT"
+
 
 ABSENT = _Absent()
 """Stands for a value that one of two states does not have."""

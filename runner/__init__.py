@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from envs.state import Difference, Snapshot
     from runner.data.load import load_dataset
     from runner.episodes.episode import Episode
-    from runner.records.store import read_run
+    from runner.records.run import read_run
     from runner.rollouts.env import RolloutEnv
     from runner.rollouts.evaluate import Evaluation, evaluate
     from trajectories.dataset import Dataset
@@ -77,7 +77,7 @@ _IN = {
     "trajectories.schema": "Category Trajectory Turn",
     "runner.data.load": "load_dataset",
     "runner.episodes.episode": "Episode",
-    "runner.records.store": "read_run",
+    "runner.records.run": "read_run",
     "runner.rollouts.env": "RolloutEnv",
     "runner.rollouts.evaluate": "Evaluation evaluate",
 }

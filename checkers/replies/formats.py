@@ -10,14 +10,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from checkers.calls.errors import Unreadable
 from checkers.replies.decoding import Step
 from envs.calls import MAX_TEXT, Call, call_from_tool
 from envs.errors import MalformedCall
 from envs.state import brief
+
+if TYPE_CHECKING:
+    from checkers.calls.documents import Language
+    from checkers.replies.single_turn import TextReader
 
 OPENING, CLOSING = "<TOOL_CALLS>", "</TOOL_CALLS>"
 """Between these stand calls, where a format says so."""
@@ -177,3 +182,39 @@ def _unescaped(text: str) -> str:
     for entity, character in _ENTITIES.items():
         text = text.replace(entity, character)
     return text
+
+
+@dataclass(frozen=True)
+class ReplyFormat:
+    """How a reply in a prompt format becomes calls; called with what reads calls in Python.
+
+    Attributes:
+        returns: What calls are written in: python, json or xml.
+        tagged: Whether calls stand between marks, and nothing else counts as calls.
+    """
+
+    returns: str
+    tagged: bool
+
+    def __call__(self, python: TextReader) -> TextReader:
+        """Return what turns a reply into calls."""
+
+        def read(step: Step, language: Language) -> list[Call]:
+            text = text_of(step)
+            if self.tagged:
+                text = between_tags(text)
+            if self.returns == "python":
+                return python(text, language)
+            return _READERS[self.returns](text)
+
+        return read
+
+    @classmethod
+    def named(cls, name: str) -> ReplyFormat | None:
+        """Return that of a format such as ``json-tagged-python-plain``, None of an unknown one."""
+        returns, marks, *_ = [*name.split("-"), ""]
+        known = returns in ("python", *_READERS) and marks in ("bare", "tagged")
+        return cls(returns, marks == "tagged") if known else None
+
+
+_READERS = {"json": read_json, "xml": read_xml}

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from checkers.why.trace import TracedCall, TracedTurn
 from runner.analysis.examined import Examined
-from runner.analysis.writing import call_text, executed_json
+from runner.analysis.writing import executed_json
+from runner.records.record import call_text
 from runner.show.terminal import Line, Tone, clipped, visible
 from trajectories.schema import Turn
 

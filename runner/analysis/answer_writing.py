@@ -12,7 +12,8 @@ from checkers.why.diagnosis import bounded
 from envs.results import Result
 from envs.state import ABSENT, brief
 from runner.analysis.examined import Examined
-from runner.analysis.writing import WIDTH, call_text, result_line, said
+from runner.analysis.writing import WIDTH, result_line, said
+from runner.records.record import call_text
 from runner.show.terminal import Line, Tone, clipped
 
 _MARK, _INDENT = "> ", " " * 10

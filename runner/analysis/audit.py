@@ -12,9 +12,9 @@ from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
 from checkers.statistics import Score, score
 from checkers.verdict import TurnOutcome
-from runner.data import choose
-from runner.data.choose import Runs
 from runner.episodes.evaluate import judge_recorded
+from runner.records.record import Recorded
+from runner.records.run import Run, open_run
 from trajectories.audit import AuditedRun
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -37,17 +37,17 @@ class Executed(NamedTuple):
         }
 
 
-def read_runs(paths: Iterable[Path]) -> dict[str, Runs]:
+def read_runs(paths: Iterable[Path]) -> dict[str, Run]:
     """Read the runs of several models, each a result file or a folder of them.
 
     Raises:
         DataError: A path holds no run, or two have the same name.
     """
-    models: dict[str, Runs] = {}
+    models: dict[str, Run] = {}
     for path, name in _named([path.resolve() for path in paths]):
         if name in models:
             raise DataError(str(path), f"a run called {name} is there already; rename one of them")
-        models[name] = choose.recorded_runs(path)
+        models[name] = open_run(path)
     return models
 
 
@@ -59,7 +59,7 @@ def _named(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
         yield path, name if names[path.name] == 1 else f"{path.parent.name}/{name}"
 
 
-def execute_runs(dataset: Dataset, models: Mapping[str, Runs], profile: Profile) -> Executed:
+def execute_runs(dataset: Dataset, models: Mapping[str, Run], profile: Profile) -> Executed:
     """Execute the runs of several models again and judge them.
 
     Args:
@@ -69,25 +69,21 @@ def execute_runs(dataset: Dataset, models: Mapping[str, Runs], profile: Profile)
     """
     truths: dict[str, Sequence[TurnOutcome]] = {}
     runs: dict[str, dict[str, AuditedRun]] = {model: {} for model in models}
-    for id in _ids(models):
+    recorded_of = {model: run.entries() for model, run in models.items()}
+    for id in dict.fromkeys(id for entries in recorded_of.values() for id in entries):
         try:
             prepared = prepare(dataset, dataset.trajectories[id], profile)
         except CannotJudge:
             continue
         truths[id] = prepared.truth
-        for model, entries in models.items():
+        for model, entries in recorded_of.items():
             if id in entries:
                 # Without a verdict there is nothing to be said of the entry.
                 with suppress(CannotJudge):
-                    runs[model][id] = _run(prepared, entries, profile)
+                    runs[model][id] = _run(prepared, entries[id], profile)
     return Executed(truths, runs)
 
 
-def _ids(models: Mapping[str, Runs]) -> Iterator[str]:
-    yield from dict.fromkeys(id for entries in models.values() for id in entries)
-
-
-def _run(prepared: Prepared, entries: Runs, profile: Profile) -> AuditedRun:
-    entry, mode = entries[prepared.trajectory.id]
-    found = judge_recorded(prepared, entry.turns, mode, profile)
+def _run(prepared: Prepared, entry: Recorded, profile: Profile) -> AuditedRun:
+    found = judge_recorded(prepared, entry.turns, entry.mode, profile)
     return AuditedRun(found.verdict, tuple(found.outcomes))

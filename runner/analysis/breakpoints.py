@@ -22,7 +22,7 @@ from envs.results import Result
 from envs.session import Session
 from envs.state import Difference, Snapshot
 from runner.analysis.examined import Examined
-from runner.analysis.writing import call_text
+from runner.records.record import call_text
 from trajectories.errors import DataError
 
 _KEYS = ("turn", "step", "call")

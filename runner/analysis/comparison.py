@@ -12,7 +12,8 @@ from checkers.statistics import Attempts, Pair, RunDifference, cluster_test, com
 from checkers.why.diagnosis import Cause, Diagnosis
 from envs.errors import BackendFault
 from runner.analysis.examined import examine_recorded
-from runner.analysis.source import Recorded, RunSource
+from runner.records.record import Recorded
+from runner.records.run import Run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, prepare
@@ -76,7 +77,7 @@ class CauseCount(NamedTuple):
 class RunComparison(NamedTuple):
     """Two runs over the same entries."""
 
-    runs: tuple[RunSource, RunSource]
+    runs: tuple[Run, Run]
     dataset: Dataset
     profile: Profile
     entries: Sequence[Compared]
@@ -122,7 +123,7 @@ class RunComparison(NamedTuple):
 
 
 def compare_runs(
-    runs: tuple[RunSource, RunSource],
+    runs: tuple[Run, Run],
     dataset: Dataset,
     profile: Profile,
     step_limits: tuple[int, int],
@@ -170,14 +171,14 @@ def causes(episodes: Iterable[Trial]) -> Counter[Cause]:
     return Counter(trial.diagnosis.cause for trial in episodes if trial.diagnosis)
 
 
-def _by_entry(run: RunSource) -> dict[str, list[Recorded]]:
+def _by_entry(run: Run) -> dict[str, list[Recorded]]:
     trials: dict[str, list[Recorded]] = {}
     for recorded in run.episodes.values():
         trials.setdefault(recorded.id, []).append(recorded)
     return trials
 
 
-def _common(runs: Sequence[RunSource], dataset: Dataset, ids: Set[str]) -> list[Trajectory]:
+def _common(runs: Sequence[Run], dataset: Dataset, ids: Set[str]) -> list[Trajectory]:
     """Return the trajectories of ids, in the data set's order."""
     for id in sorted(ids - dataset.trajectories.keys()):
         raise DataError(str(runs[0].path), f"{id!r} is not in {dataset.name}")
@@ -206,7 +207,7 @@ def _trials(
     examined = [
         examine_recorded(prepared, recorded, profile, step_limit)
         for recorded in trials
-        if recorded.record is None or recorded.record["outcome"] != "error"
+        if recorded.record.outcome != "error"
     ]
     return [Trial(one.verdict.valid, one.diagnosis) for one in examined]
 

@@ -11,10 +11,10 @@ from checkers.why.diagnosis import Diagnosis, diagnose
 from checkers.why.divergence import Divergence, first_divergence
 from checkers.why.trace import Trace
 from envs.lazy import lazily
-from runner.analysis.source import Recorded
 from runner.episodes.evaluate import judge_recorded, judge_right, kind_of
 from runner.episodes.kinds import Answers
 from runner.episodes.tracing import trace_truth
+from runner.records.record import Recorded
 from trajectories.prepare import Prepared
 from trajectories.schema import Trajectory
 
@@ -57,8 +57,7 @@ class Examined(NamedTuple):
     @property
     def diagnosis(self) -> Diagnosis | None:
         """Why the model failed; None where it passed, or an error was not the model's."""
-        record = self.recorded and self.recorded.record
-        if record and record["outcome"] == "error":
+        if self.recorded and self.recorded.record.outcome == "error":
             return None
         evidence = self.verdict.failure and self.verdict.failure.calls
         if self.answer is not None and evidence is not None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
-from runner.analysis.summary import Outcome, rates_of, too_many_errors
+from runner.analysis.summary import rates_of, too_many_errors
 from runner.models.prompting import PromptFormat
+from runner.records.record import EpisodeRecord
 from runner.show.table import table
 from trajectories.schema import Category
 
@@ -19,7 +20,7 @@ class FormatScore(NamedTuple):
     """How a run in one format ended."""
 
     format: PromptFormat
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[EpisodeRecord]
     """One per finished episode."""
     planned: int
     """Number of episodes."""

@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 from checkers.groups import Rate, Row, classic, table
 from checkers.profile import BFCL, STRICT, Profile
 from checkers.verdict import Verdict
+from runner.analysis.source import dataset_of
 from runner.analysis.summary import (
     Latency,
-    Outcome,
     Totals,
-    outcome_of,
-    outcome_of_judged,
     rates_of,
+    record_of,
     too_many_errors,
     totals_of,
 )
@@ -30,7 +29,8 @@ from runner.data import choose
 from runner.data.choose import Notify
 from runner.episodes.evaluate import evaluate, judge_recorded
 from runner.records import result_file, verdict_file
-from runner.records.store import RUN_FILE, read_run
+from runner.records.record import EpisodeRecord, Outcome
+from runner.records.run import is_run, open_run
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.prepare import Prepared
@@ -62,7 +62,7 @@ class RunScores:
     name: str
     path: Path
     profile: str
-    outcomes: list[Outcome]
+    outcomes: list[EpisodeRecord]
     totals: Totals | None
 
     @cached_property
@@ -129,7 +129,7 @@ def open_scores(
 
 
 def _opened(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
-    if (path / RUN_FILE).exists():
+    if is_run(path):
         return _kept(path)
     if path.is_file() and "valid" in next(read_objects(path), ("", {}))[1]:
         return _from_verdicts(path)
@@ -137,50 +137,41 @@ def _opened(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
 
 
 def _kept(path: Path) -> RunScores:
-    run = read_run(path)
-    records = list(run.episodes())
-    match run.definition:
-        case {"model": str(model), "profile": str(profile)}:
-            pass
-        case _:
-            raise DataError(str(path / RUN_FILE), 'has no "model" and "profile"')
-    try:
-        outcomes = [outcome_of(record) for record in records]
-        return RunScores(model, path, profile, outcomes, totals_of(records))
-    except (AttributeError, KeyError, TypeError):
-        raise DataError(str(path), "has a record that is not an episode's") from None
+    run = open_run(path)
+    assert run.definition is not None
+    records = list(run.records)
+    return RunScores(run.name, path, run.definition.profile, records, totals_of(records))
 
 
 def _from_verdicts(path: Path) -> RunScores:
     lines = verdict_file.read(path, ())
-    outcomes = [_outcome(path, *key, line) for key, line in lines.items()]
+    records = [_record(path, *key, line) for key, line in lines.items()]
     profiles = {str(line.get("profile", "unknown")) for line in lines.values()}
-    return RunScores(_name(path), path, " and ".join(sorted(profiles)), outcomes, None)
+    return RunScores(_name(path), path, " and ".join(sorted(profiles)), records, None)
 
 
-def _outcome(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> Outcome:
+def _record(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> EpisodeRecord:
     category = line.get("category", result_file.category_of(id))
     if not isinstance(category, str):
         raise DataError(str(path), f"does not say of which category {id} is: judge it anew")
-    outcome = {True: "passed", False: "failed", None: "error"}[line["valid"]]
-    return Outcome(id, trial, category, outcome, 0, 0)
+    outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "error"}
+    return EpisodeRecord(id, trial, category, outcomes[line["valid"]], None, None)
 
 
 def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
-    runs = choose.recorded_runs(path)
-    named = any(map(result_file.category_of, runs))
-    name = rules.dataset or ("bfcl" if named else None)
-    dataset = choose.dataset(name, result_file.categories_of(runs), notify)
+    recorded = open_run(path)
+    dataset = dataset_of(recorded, rules.dataset, notify)
+    entries = recorded.entries()
     profile = rules.profile or (BFCL if dataset.folder else STRICT)
 
     def run(prepared: Prepared) -> Verdict:
-        entry, mode = runs[prepared.trajectory.id]
-        return judge_recorded(prepared, entry.turns, mode, profile, rules.step_limit).verdict
+        entry, limit = entries[prepared.trajectory.id], rules.step_limit
+        return judge_recorded(prepared, entry.turns, entry.mode, profile, limit).verdict
 
-    trajectories = choose.trajectories(dataset, runs)
+    trajectories = choose.trajectories(dataset, recorded)
     choose.require_languages(trajectories)
     judged = evaluate(dataset, trajectories, profile, run)
-    outcomes = [outcome_of_judged(each) for each in judged]
+    outcomes = [record_of(each) for each in judged]
     return RunScores(_name(path), path, profile.name, outcomes, _totals_of_files(path))
 
 

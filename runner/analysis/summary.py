@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import mean, quantiles, stdev
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from checkers.groups import Rate
 from checkers.groups import table as field_table
@@ -19,28 +19,15 @@ from checkers.statistics import (
 )
 from runner.analysis import group_table
 from runner.episodes.evaluate import Judged
+from runner.records.record import EpisodeRecord, Outcome
 from runner.show.table import table
 from trajectories.schema import MULTI_TURN, Category, Trajectory
-
-if TYPE_CHECKING:
-    from runner.records.store import Record
 
 MOST_ERRORS = 0.02
 """Share of errors above which a score says more about the harness than about the model."""
 
 
-class Outcome(NamedTuple):
-    """What is needed of one episode's record to sum a run up."""
-
-    id: str
-    trial: int
-    category: str
-    outcome: str
-    turns: int
-    turns_passed: int
-
-
-_Member = TypeVar("_Member", Outcome, Trajectory)
+_Member = TypeVar("_Member", EpisodeRecord, Trajectory)
 
 
 class Totals(NamedTuple):
@@ -78,43 +65,28 @@ class Latency(NamedTuple):
         return cls(mean(latencies), stdev(latencies), cuts[9], cuts[18])
 
 
-def outcome_of_judged(judged: Judged) -> Outcome:
+def record_of(judged: Judged) -> EpisodeRecord:
     """Return what became of an episode that needed no model."""
     verdict = judged.verdict
-    if verdict is None:
-        return Outcome(judged.id, 0, judged.category, "error", 0, 0)
-    result = "passed" if verdict.valid else "failed"
-    return Outcome(judged.id, 0, judged.category, result, verdict.turns, verdict.turns_passed)
+    outcome: Outcome = "error" if verdict is None else "passed" if verdict.valid else "failed"
+    return EpisodeRecord(judged.id, 0, judged.category, outcome, verdict, judged.error)
 
 
-def outcome_of(record: Record) -> Outcome:
-    """Return what a record says of its episode."""
-    verdict = record["verdict"] or {}
-    return Outcome(
-        record["id"],
-        record["trial"],
-        record["category"],
-        record["outcome"],
-        verdict.get("turns", 0),
-        verdict.get("turns_passed", 0),
-    )
-
-
-def totals_of(records: Iterable[Record]) -> Totals:
+def totals_of(records: Iterable[EpisodeRecord]) -> Totals:
     """Add up what the requests of a run used."""
-    steps = [step for record in records for step in record.get("steps", ())]
-    costs = [step["cost"] for step in steps]
+    steps = [step for record in records for step in record.steps]
+    costs = [step.cost for step in steps]
     return Totals(
         len(steps),
-        sum(step["usage"]["prompt"] or 0 for step in steps),
-        sum(step["usage"]["completion"] or 0 for step in steps),
-        [step["latency"] for step in steps],
-        None if not costs or None in costs else sum(costs),
+        sum(step.usage.prompt or 0 for step in steps),
+        sum(step.usage.completion or 0 for step in steps),
+        [step.latency for step in steps],
+        None if not costs or None in costs else sum(filter(None, costs)),
     )
 
 
 def summary(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[EpisodeRecord],
     planned: Sequence[Trajectory],
     trials: int,
     population: int,
@@ -157,14 +129,14 @@ def summary(
         yield from group_table.lines(field_table(rates_of(outcomes, clusters)), field=field)
 
 
-def too_many_errors(outcomes: Sequence[Outcome]) -> bool:
+def too_many_errors(outcomes: Sequence[EpisodeRecord]) -> bool:
     """Tell whether a score would say more about the harness than about the model."""
     errors = sum(outcome.outcome == "error" for outcome in outcomes)
     return errors > MOST_ERRORS * len(outcomes)
 
 
 def rates_of(
-    outcomes: Iterable[Outcome], clusters: Mapping[str, str] | None = None
+    outcomes: Iterable[EpisodeRecord], clusters: Mapping[str, str] | None = None
 ) -> dict[str, Rate]:
     """Return the score of each category of which something was judged.
 
@@ -176,7 +148,7 @@ def rates_of(
     return {category: rate_of(some, clusters or {}) for category, some in judged.items()}
 
 
-def rate_of(judged: Sequence[Outcome], clusters: Mapping[str, str]) -> Rate:
+def rate_of(judged: Sequence[EpisodeRecord], clusters: Mapping[str, str]) -> Rate:
     """Return a score with its interval: Wilson's where trials are independent, else from clusters.
 
     Args:
@@ -189,7 +161,7 @@ def rate_of(judged: Sequence[Outcome], clusters: Mapping[str, str]) -> Rate:
     return Rate(pass_at_1(attempts), cluster_interval(attempts), len(attempts))
 
 
-def attempts_of(judged: Sequence[Outcome], clusters: Mapping[str, str]) -> list[Attempts]:
+def attempts_of(judged: Sequence[EpisodeRecord], clusters: Mapping[str, str]) -> list[Attempts]:
     """Return the trials of each entry.
 
     Args:
@@ -220,7 +192,7 @@ def usage_lines(totals: Totals) -> Iterator[str]:
 
 def _row(
     name: str,
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[EpisodeRecord],
     planned: Sequence[Trajectory],
     trials: int,
     shown: bool,
@@ -261,11 +233,11 @@ def _clusters(planned: Iterable[Trajectory]) -> dict[str, str]:
     return {trajectory.id: trajectory.base for trajectory in planned}
 
 
-def _judged(outcomes: Iterable[Outcome]) -> list[Outcome]:
+def _judged(outcomes: Iterable[EpisodeRecord]) -> list[EpisodeRecord]:
     return [outcome for outcome in outcomes if outcome.outcome != "error"]
 
 
-def _bounds(outcomes: Sequence[Outcome], errors: int, shown: bool) -> Iterator[str]:
+def _bounds(outcomes: Sequence[EpisodeRecord], errors: int, shown: bool) -> Iterator[str]:
     passed, total = sum(o.outcome == "passed" for o in outcomes), len(outcomes)
     low, high = 100 * passed / total, 100 * (passed + errors) / total
     yield (

@@ -13,12 +13,11 @@ from checkers.profile import Profile
 from checkers.why.trace import Trace
 from envs import __version__
 from envs.errors import BackendFault
-from runner.analysis.source import Recorded, RunSource
-from runner.analysis.writing import call_text
 from runner.data import choose
 from runner.episodes.evaluate import judge_recorded
 from runner.records import verdict_file
-from runner.records.store import Key
+from runner.records.record import Key, Recorded, call_text
+from runner.records.run import Run
 from runner.records.verdict_file import Verdicts
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -54,7 +53,7 @@ class Verified(NamedTuple):
         return not self.members and self.result is None
 
 
-def recorded_verdicts(run: RunSource, path: Path | None) -> Verdicts:
+def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
     """Return the verdicts that were recorded of the episodes of a run.
 
     Those that ended in an error that is not the model's have none.
@@ -67,10 +66,10 @@ def recorded_verdicts(run: RunSource, path: Path | None) -> Verdicts:
         DataError: There are none.
     """
     if path is not None or run.definition is None:
-        found = verdict_file.read(path or _beside(run.path), [id for id, _ in run.episodes])
+        found = verdict_file.read(path or _beside(run.path), run.ids)
     else:
-        records = [(key, recorded.record or {}) for key, recorded in run.episodes.items()]
-        found = {key: record["verdict"] for key, record in records if record["verdict"]}
+        judged_then = [(record.key, record.verdict) for record in run.records]
+        found = {key: verdict.to_json() for key, verdict in judged_then if verdict}
     verdicts = {key: found[key] for key in run.episodes if key in found}
     judged = {key: verdict for key, verdict in verdicts.items() if verdict["valid"] is not None}
     if not judged:
@@ -91,7 +90,7 @@ def _beside(path: Path) -> Path:
 
 
 def verify(
-    run: RunSource, dataset: Dataset, profile: Profile, step_limit: int, verdicts: Verdicts
+    run: Run, dataset: Dataset, profile: Profile, step_limit: int, verdicts: Verdicts
 ) -> Iterator[Verified]:
     """Execute the episodes of a run that have a verdict, and compare.
 
@@ -126,12 +125,12 @@ def verify(
             yield Verified(key, then, now, _differing(then, now), _first_change(recorded, trace))
 
 
-def changes(run: RunSource, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
+def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
     """Say what is not as it was when a run was judged; of the data, ``dataset_of`` says so."""
-    if run.definition is not None and run.definition.get("simulator") != __version__:
-        yield f"the simulator is turnwise {__version__}, it was {run.definition.get('simulator')}"
+    if run.definition is not None and run.definition.simulator != __version__:
+        yield f"the simulator is turnwise {__version__}, it was {run.definition.simulator}"
     if run.definition is not None:
-        profiles = {run.definition["profile"]}
+        profiles = {run.definition.profile}
     else:
         profiles = {str(found["profile"]) for found in verdicts.values() if "profile" in found}
     if profiles - {profile.name}:
@@ -152,13 +151,13 @@ def _differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, ..
 
 
 def _first_change(recorded: Recorded, trace: Trace | None) -> ResultChange | None:
-    if recorded.record is None or trace is None:
+    if recorded.record.outcome is None or trace is None:
         return None
-    made = [step for step in recorded.record["steps"] if step["results"]]
+    made = [step for step in recorded.record.steps if step.results]
     for number, turn in enumerate(trace.turns):
-        then = [step for step in made if step["turn"] == number]
+        then = [step for step in made if step.turn == number]
         for step, (old, new) in enumerate(zip_longest(then, turn.steps)):
-            before = list(zip(old["calls"], old["results"], strict=True)) if old else []
+            before = list(zip(old.calls, old.results, strict=True)) if old else []
             after = [(call_text(traced.call), traced.result.text) for traced in new or ()]
             change = _change(before, after)
             if change is not None:

@@ -8,12 +8,11 @@ from typing import Any
 
 from checkers.verdict import Failure
 from checkers.why.trace import TracedCall
-from envs.calls import Call
-from envs.errors import MalformedCall
 from envs.results import Result
 from envs.state import Difference, brief
 from runner.analysis.examined import Examined
 from runner.analysis.transcript import ShownCall, ShownStep, ShownTurn
+from runner.records.record import call_text
 from runner.show.terminal import Line, Tone, clipped
 
 WIDTH = 200
@@ -77,11 +76,6 @@ def document(examined: Examined, turns: Sequence[ShownTurn], source: str) -> dic
         "diagnosis": diagnosis and diagnosis.to_json(),
         "turns": [_turn_json(turn) for turn in turns],
     }
-
-
-def call_text(call: Call | MalformedCall) -> str:
-    """Return a call, or why none could be read."""
-    return f"(unreadable: {call.message})" if isinstance(call, MalformedCall) else str(call)
 
 
 def said(role: str, text: str) -> Iterator[Line]:

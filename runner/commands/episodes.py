@@ -10,11 +10,12 @@ from pathlib import Path
 from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
 from runner.analysis.examined import Examined, examine_recorded, examine_truth
-from runner.analysis.source import RunSource, dataset_of, open_trajectory
+from runner.analysis.source import dataset_of
 from runner.commands.options import argument
 from runner.commands.shared import DataOptions, JudgingOptions, note, profile_of
 from runner.data import choose
 from runner.records.result_file import categories_of
+from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -45,7 +46,7 @@ def examined_truth(options: EpisodeOptions) -> Examined:
         return examine_truth(prepared, profile, options.step_limit)
 
 
-def examined_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[RunSource, Examined]:
+def examined_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[Run, Examined]:
     """Return one episode, as ``examined_episodes`` does."""
     run, (examined,) = examined_episodes(options, path, [trial])
     return run, examined
@@ -53,7 +54,7 @@ def examined_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[R
 
 def examined_episodes(
     options: EpisodeOptions, path: Path, trials: Sequence[int] | None
-) -> tuple[RunSource, list[Examined]]:
+) -> tuple[Run, list[Examined]]:
     """Return episodes of the trajectory that the user named, executed once more.
 
     Args:
@@ -64,7 +65,7 @@ def examined_episodes(
     Raises:
         DataError: There is no such run, trajectory or trial, or no verdict on it.
     """
-    run = open_trajectory(path, options.id)
+    run = open_run(path, only=options.id)
     wanted = sorted(trial for _, trial in run.episodes) if trials is None else trials
     episodes = [run.episode(options.id, trial) for trial in wanted]
     dataset = dataset_of(run, options.dataset, note)
@@ -101,7 +102,7 @@ def with_state(examined: Examined, purpose: str) -> Examined:
     raise DataError("ID", f"{what} {purpose}; turnwise replay shows it")
 
 
-def rules_of(run: RunSource, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:
+def rules_of(run: Run, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:
     """Return how a run is executed and judged: its profile and its step limit.
 
     The profile that the user names goes before the one that the run was made under.
@@ -109,10 +110,10 @@ def rules_of(run: RunSource, dataset: Dataset, options: JudgingOptions) -> tuple
     if run.definition is None:
         return profile_of(options, dataset), options.step_limit
     profile = None if options.profile else run.profile
-    return profile or profile_of(options, dataset), run.definition["step_limit"]
+    return profile or profile_of(options, dataset), run.definition.step_limit
 
 
-def source_name(run: RunSource, examined: Examined) -> str:
+def source_name(run: Run, examined: Examined) -> str:
     """Return what to call an episode's run; result files have no trials."""
     recorded = examined.recorded
     return f"{run.name}, trial {recorded.trial}" if run.definition and recorded else run.name

@@ -16,6 +16,7 @@ from runner.data import choose
 from runner.data.rest import REST_CLIENT
 from runner.episodes.evaluate import run_null, run_oracle
 from runner.records import result_file
+from runner.records.run import open_run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
@@ -39,15 +40,15 @@ def run(options: Options) -> int:
     model = choose.model(options.model, options.base_url)
     if not model.live:
         _refuse_live_options(options)
-    runs = choose.recorded_runs(model.path) if model.path else {}
-    name = choose.dataset_name(options.dataset, runs)
-    if runs and options.category is None:
-        categories = result_file.categories_of(runs)
+    recorded = open_run(model.path) if model.path else None
+    name = choose.dataset_name(options.dataset, recorded.ids if recorded else ())
+    if recorded and options.category is None:
+        categories = result_file.categories_of(recorded.ids)
     else:
         categories = choose.categories(options.category, name)
     dataset = choose.dataset(name, categories, note, allow_network=options.allow_network)
     profile = profile_of(options, dataset)
-    everything = choose.trajectories(dataset, runs if model.path else None)
+    everything = choose.trajectories(dataset, recorded)
     trajectories = choose.part(
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )
@@ -59,7 +60,7 @@ def run(options: Options) -> int:
         _note_irregularities(dataset)
     if model.live:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
-    runs_one = partial(run_entry, runs=runs) if model.path else _OFFLINE[model.name]
+    runs_one = partial(run_entry, entries=recorded.entries()) if recorded else _OFFLINE[model.name]
     judge = partial(runs_one, profile=profile, step_limit=options.step_limit)
     outcomes = judge_all(dataset, trajectories, profile, judge, options)
     return report(dataset, profile, trajectories, outcomes, population)

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 
 from checkers.profile import BFCL, Profile
 from runner.analysis.format_scores import FormatScore, lines
-from runner.analysis.summary import outcome_of, summary, totals_of, usage_lines
+from runner.analysis.summary import summary, totals_of, usage_lines
 from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import workers_for
 from runner.commands.options import DONE, INTERRUPTED, RUN_ERROR
@@ -33,7 +33,10 @@ from runner.models.base import Model, ModelError
 from runner.models.connect import connect, listed_price
 from runner.models.prompting import DEFAULT, PromptFormat, formats_named, read_prompts
 from runner.models.tools import toolbox_of
-from runner.records.store import RUN_FILE, Record, RunStore, default_folder, read_run, write_whole
+from runner.records.files import write_whole
+from runner.records.record import EpisodeRecord, Selection
+from runner.records.run import is_run, open_run
+from runner.records.store import RunStore, default_folder
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import JudgedBy, Trajectory
@@ -127,7 +130,7 @@ def _run_plan(
     begin = RunStore.resume if resumes else RunStore.create
     store = begin(
         folder,
-        plan.definition({**_selection(options), "trials": options.trials}),
+        plan.definition(_selection(options)),
         note={"created": datetime.now().isoformat(timespec="seconds"), "command": sys.argv},
         secrets=secrets_of(plan.settings, os.environ),
     )
@@ -144,7 +147,7 @@ def _run_plan(
 
 def _status(ending: Ending, store: RunStore) -> int:
     if ending.stop_reason is None:
-        errors = any(done.outcome == "error" for done in store.done.values())
+        errors = "error" in store.done.values()
         return RUN_ERROR if errors else DONE
     if ending.failed:
         return RUN_ERROR
@@ -174,14 +177,13 @@ def _print_result(
     population: int,
     options: EvalOptions,
 ) -> None:
-    records = list(read_run(folder).episodes())
+    records = list(open_run(folder).records)
     if not records:
         return
     if options.output is not None:
         write_whole(options.output, map(_verdict_line, records))
-    outcomes = [outcome_of(record) for record in records]
     for line in summary(
-        outcomes,
+        records,
         trajectories,
         options.trials,
         population,
@@ -198,10 +200,11 @@ def _print_result(
     )
 
 
-def _verdict_line(record: Record) -> bytes:
+def _verdict_line(record: EpisodeRecord) -> bytes:
     """Return an episode's verdict as the line that other models' verdicts have, and its trial."""
-    judged = record["verdict"] or {"valid": None, "error": record["error"]}
-    head = {name: record[name] for name in ("id", "trial", "category")}
+    error = {"valid": None, "error": record.error}
+    judged = record.verdict.to_json() if record.verdict else error
+    head = {"id": record.id, "trial": record.trial, "category": record.category}
     return json.dumps({**head, **judged}).encode() + b"\n"
 
 
@@ -232,15 +235,16 @@ def _flags(options: EvalOptions) -> dict[str, Any]:
     return {member.name: given[member.name] for member in fields(Settings)}
 
 
-def _selection(options: EvalOptions) -> Mapping[str, Any]:
+def _selection(options: EvalOptions) -> Selection:
     """Return what the user chose of the data, for the run's definition."""
-    return {
-        "category": options.category,
-        "ids": options.ids,
-        "limit": options.limit,
-        "sample": options.sample,
-        "sample_seed": options.sample_seed if options.sample else None,
-    }
+    return Selection(
+        options.category,
+        options.ids,
+        options.limit,
+        options.sample,
+        options.sample_seed if options.sample else None,
+        options.trials,
+    )
 
 
 def _evaluate_formats(
@@ -292,7 +296,7 @@ def _run_formats(
     worst = DONE
     for prompt_format in formats:
         place = folder / prompt_format.name
-        resumes = options.resume is not None and (place / RUN_FILE).exists()
+        resumes = options.resume is not None and is_run(place)
         one = plan._replace(format=prompt_format)
         ending, status = _run_plan(one, place, asked, options, resumes=resumes)
         if ending.stop_reason is not None:
@@ -321,6 +325,5 @@ def _score(
     options: EvalOptions,
 ) -> FormatScore:
     place = folder / prompt_format.name
-    records = read_run(place).episodes() if (place / RUN_FILE).exists() else []
-    outcomes = [outcome_of(record) for record in records]
-    return FormatScore(prompt_format, outcomes, len(asked) * options.trials, options.allow_errors)
+    records = list(open_run(place).records) if is_run(place) else []
+    return FormatScore(prompt_format, records, len(asked) * options.trials, options.allow_errors)

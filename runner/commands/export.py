@@ -8,7 +8,7 @@ from typing import Literal
 
 from runner.commands.options import DONE, argument, index, option, switch
 from runner.records.export import export_bfcl, export_openai_messages
-from runner.records.store import read_run
+from runner.records.run import read_run
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise export runs/mine --format bfcl"

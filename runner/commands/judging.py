@@ -5,14 +5,14 @@ from __future__ import annotations
 import gc
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
-from runner.analysis.summary import outcome_of_judged, summary
+from runner.analysis.summary import record_of, summary
 from runner.commands.options import DONE, RUN_ERROR, option, positive
 from runner.commands.shared import (
     JudgingOptions,
@@ -20,9 +20,9 @@ from runner.commands.shared import (
     written,
 )
 from runner.data import choose
-from runner.data.choose import Runs
 from runner.episodes.evaluate import Judged, judge_recorded
 from runner.live.workers import Workers, workers_of
+from runner.records.record import Recorded
 from runner.show.progress import progress
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared
@@ -47,10 +47,12 @@ def workers_for(options: WorkOptions) -> Workers:
     return workers_of(options.engine, options.address, options.workers)
 
 
-def run_entry(prepared: Prepared, runs: Runs, profile: Profile, step_limit: int) -> Verdict:
-    """Execute again what recorded runs have of a trajectory, and judge it."""
-    entry, mode = runs[prepared.trajectory.id]
-    return judge_recorded(prepared, entry.turns, mode, profile, step_limit).verdict
+def run_entry(
+    prepared: Prepared, entries: Mapping[str, Recorded], profile: Profile, step_limit: int
+) -> Verdict:
+    """Execute again what a recorded run has of a trajectory, and judge it."""
+    entry = entries[prepared.trajectory.id]
+    return judge_recorded(prepared, entry.turns, entry.mode, profile, step_limit).verdict
 
 
 def judge_all(
@@ -93,7 +95,7 @@ def report(
     population: int,
 ) -> int:
     """Print the table and what the data were; return the exit status."""
-    counted = [outcome_of_judged(outcome) for outcome in outcomes]
+    counted = [record_of(outcome) for outcome in outcomes]
     field = profile is BFCL
     for line in summary(counted, trajectories, 1, population, allow_errors=False, field=field):
         print(line)

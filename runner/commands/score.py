@@ -12,6 +12,7 @@ from runner.commands.options import argument, option
 from runner.commands.shared import DatasetOption, note, profile_of
 from runner.data import choose
 from runner.records import result_file
+from runner.records.run import open_run
 
 EXAMPLE = "turnwise score runs/mine --output verdicts.jsonl"
 
@@ -26,12 +27,12 @@ class Options(DatasetOption, WorkOptions):
 
 def run(options: Options) -> int:
     """Execute and judge recorded result files, and print what they score."""
-    runs = choose.recorded_runs(*options.paths, mode=options.mode)
-    wanted = result_file.categories_of(entry.id for entry, _ in runs.values())
-    name = choose.dataset_name(options.dataset, runs)
-    dataset = choose.dataset(name, wanted, note)
+    recorded = open_run(*options.paths, mode=options.mode)
+    name = choose.dataset_name(options.dataset, recorded.ids)
+    dataset = choose.dataset(name, result_file.categories_of(recorded.ids), note)
     profile = profile_of(options, dataset)
-    trajectories = choose.trajectories(dataset, runs)
-    judge = partial(run_entry, runs=runs, profile=profile, step_limit=options.step_limit)
+    trajectories = choose.trajectories(dataset, recorded)
+    entries = recorded.entries()
+    judge = partial(run_entry, entries=entries, profile=profile, step_limit=options.step_limit)
     outcomes = judge_all(dataset, trajectories, profile, judge, options)
     return report(dataset, profile, trajectories, outcomes, len(trajectories))

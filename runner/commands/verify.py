@@ -10,11 +10,12 @@ from typing import Any
 
 from checkers.profile import Mode
 from envs.state import brief
-from runner.analysis.source import RunSource, dataset_of, open_run
+from runner.analysis.source import dataset_of
 from runner.analysis.verify import Verified, changes, recorded_verdicts, verify
 from runner.commands.episodes import rules_of
 from runner.commands.options import DONE, argument, option
 from runner.commands.shared import DatasetOption, JudgingOptions, note, show
+from runner.records.run import Run, open_run
 from runner.show.progress import progress
 from runner.show.terminal import Line
 
@@ -41,7 +42,7 @@ class Options(DatasetOption, JudgingOptions):
 
 def run(options: Options) -> int:
     """Print what a run does not come to any more."""
-    source = open_run(options.run, options.mode)
+    source = open_run(options.run, mode=options.mode)
     verdicts = recorded_verdicts(source, options.verdicts)
     dataset = dataset_of(source, options.dataset, note)
     profile, step_limit = rules_of(source, dataset, options)
@@ -53,7 +54,7 @@ def run(options: Options) -> int:
     return DONE if all(episode.same for episode in found) else DIFFERENT
 
 
-def _lines(found: Sequence[Verified], run: RunSource) -> Iterator[Line]:
+def _lines(found: Sequence[Verified], run: Run) -> Iterator[Line]:
     for episode in found:
         if not episode.same:
             yield from _difference_lines(episode)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.calls.errors import MissingGrammar
-from checkers.profile import Mode
 from checkers.replies import code
 from envs.errors import ConfigProblem
 from envs.lazy import lazily
@@ -18,7 +17,7 @@ from envs.session import check_config
 from runner.data.cache import cache_folder
 from runner.data.rest import connect
 from runner.records import result_file
-from runner.records.result_file import RecordedEntry
+from runner.records.run import Run
 from trajectories import bfcl
 from trajectories.dataset import Dataset, load_bfcl, load_embedded, load_path
 from trajectories.errors import DataError
@@ -40,10 +39,6 @@ else:
 
 Notify = Callable[[str], object]
 """Takes a line for the user."""
-
-Runs = dict[str, tuple[RecordedEntry, Mode]]
-"""Recorded entries by id, each with how its model called functions."""
-
 
 SUITES: Mapping[str, Sequence[Category]] = {
     "multi_turn": MULTI_TURN,
@@ -171,37 +166,19 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
     return fetch.fetch()
 
 
-def recorded_runs(*paths: Path, mode: Mode | None = None) -> Runs:
-    """Read the result files that paths stand for.
+def trajectories(data: Dataset, run: Run | None) -> list[Trajectory]:
+    """Return the trajectories to run: all, or those that a recorded run is of.
 
     Raises:
-        DataError: A file is not one, or an id occurs in two of them.
+        DataError: The recorded run is of a trajectory that the data set does not have.
     """
-    runs: Runs = {}
-    for path in result_file.find(paths):
-        file = result_file.read(path, mode)
-        for entry in file.entries:
-            if entry.id in runs:
-                earlier = runs[entry.id][0].where
-                raise DataError(
-                    entry.where, f"{entry.id} is in {earlier} too; score one run at a time"
-                )
-            runs[entry.id] = (entry, file.mode)
-    return runs
-
-
-def trajectories(data: Dataset, runs: Runs | None) -> list[Trajectory]:
-    """Return the trajectories to run: all, or those that recorded runs are of.
-
-    Raises:
-        DataError: A recorded run is of a trajectory that the data set does not have.
-    """
-    if runs is None:
+    if run is None:
         return list(data.trajectories.values())
-    for id, (entry, _) in runs.items():
-        if id not in data.trajectories:
-            raise DataError(entry.where, _unknown(id, f"in {data.name}", data.trajectories))
-    return [data.trajectories[id] for id in runs]
+    for recorded in run.episodes.values():
+        if recorded.id not in data.trajectories:
+            message = _unknown(recorded.id, f"in {data.name}", data.trajectories)
+            raise DataError(recorded.where, message)
+    return [data.trajectories[id] for id in run.ids]
 
 
 def part(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
@@ -17,7 +17,15 @@ from runner.models.base import AgentError, ModelError
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
 from runner.models.tools import toolbox_of
-from runner.records.store import Key, Record
+from runner.records.record import (
+    DatasetReference,
+    EpisodeRecord,
+    FormatReference,
+    Key,
+    RunDefinition,
+    Selection,
+)
+from runner.records.store import Keeps
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, prepare
@@ -35,6 +43,11 @@ class Job(NamedTuple):
         """How the run store knows it."""
         return self.trajectory.id, self.trial
 
+    def lost(self, error: str, traceback: str | None = None) -> EpisodeRecord:
+        """Return the record of an episode that ended in an error that is not the model's."""
+        category = self.trajectory.category.value
+        return EpisodeRecord(*self.key, category, "error", None, error, traceback=traceback)
+
 
 class Plan(NamedTuple):
     """Everything that decides what the episodes of a run are like."""
@@ -48,40 +61,24 @@ class Plan(NamedTuple):
     format: PromptFormat | None = None
     """How a prompting model is asked, where not as ``prompts`` says."""
 
-    def definition(self, selection: Mapping[str, Any]) -> dict[str, Any]:
+    def definition(self, selection: Selection) -> RunDefinition:
         """Return what defines the run, for its folder.
 
         Args:
             selection: Which entries, and how many trials.
         """
-        prompt_format = self.format and {"name": self.format.name, "sha256": self.format.sha256}
-        return {
-            "model": self.model,
-            "settings": self.settings.defining(),
-            "prompts_sha256": self.prompts.sha256,
-            "dataset": {
-                "name": self.dataset.name,
-                "version": self.dataset.version,
-                "sha256": self.dataset.sha256,
-            },
-            "profile": self.profile.name,
-            "step_limit": self.step_limit,
-            "selection": dict(selection),
-            "simulator": __version__,
-            **({"prompt_format": prompt_format} if prompt_format else {}),
-        }
-
-
-class Keeps(Protocol):
-    """Takes episodes as they are done: a run store, or what passes them on to one."""
-
-    def append(self, record: Record) -> None:
-        """Keep an episode."""
-        ...
-
-    def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Keep a tool list that episodes name by its digest."""
-        ...
+        data, asked = self.dataset, self.format
+        return RunDefinition(
+            model=self.model,
+            settings=self.settings.defining(),
+            prompts_sha256=self.prompts.sha256,
+            dataset=DatasetReference(data.name, data.version, data.sha256),
+            profile=self.profile.name,
+            step_limit=self.step_limit,
+            selection=selection,
+            simulator=__version__,
+            prompt_format=asked and FormatReference(asked.name, asked.sha256),
+        )
 
 
 class Campaign:
@@ -99,9 +96,9 @@ class Campaign:
 
     async def run(
         self,
-        engine: Engine[Job, Record],
+        engine: Engine[Job, EpisodeRecord],
         jobs: Iterable[Job],
-        on_done: Callable[[Record], None],
+        on_done: Callable[[EpisodeRecord], None],
     ) -> None:
         """Do jobs and keep what becomes of each.
 
@@ -111,15 +108,14 @@ class Campaign:
             on_done: Told of every episode that has been kept.
         """
 
-        def keep(record: Record) -> None:
+        def keep(record: EpisodeRecord) -> None:
             self._store.append(record)
             on_done(record)
 
         await engine.run(jobs, self._do, keep)
 
-    async def _do(self, job: Job, ask: Ask) -> Record:
+    async def _do(self, job: Job, ask: Ask) -> EpisodeRecord:
         plan, trajectory = self._plan, job.trajectory
-        about = {"id": trajectory.id, "trial": job.trial, "category": trajectory.category.value}
         try:
             toolbox = toolbox_of(trajectory, function_docs_folder(plan.settings, plan.dataset))
             style = Style(toolbox, plan.prompts, plan.settings.reasoning, plan.format)
@@ -133,22 +129,23 @@ class Campaign:
             )
         except (ModelError, BackendFault, CannotJudge) as error:
             raised = error.traceback if isinstance(error, AgentError) else None
-            about |= {"outcome": "error", "verdict": None, "error": str(error)}
-            return about if raised is None else {**about, "traceback": raised}
-        return {**about, **self._record(run)}
+            return job.lost(str(error), raised)
+        return self._record(job, run)
 
-    def _record(self, run: LiveRun) -> Record:
+    def _record(self, job: Job, run: LiveRun) -> EpisodeRecord:
         for digest, tools in run.tools.items():
             self._store.put_tools(digest, tools)
-        return {
-            "outcome": "passed" if run.verdict.valid else "failed",
-            "verdict": run.verdict.to_json(),
-            "error": None,
-            "messages": run.messages,
-            "steps": run.steps,
-            "turn_ends": run.turn_ends,
-            "result": run.result,
-        }
+        return EpisodeRecord(
+            *job.key,
+            job.trajectory.category.value,
+            "passed" if run.verdict.valid else "failed",
+            run.verdict,
+            None,
+            run.messages,
+            run.steps,
+            run.turn_ends,
+            run.result,
+        )
 
     def _prepare(self, trajectory: Trajectory) -> Prepared:
         """Return a prepared trajectory; its ground truth is played once, not once per trial."""

@@ -8,12 +8,13 @@ from random import Random
 from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from runner.live.campaign import Campaign, Job, Keeps, Plan, jobs_of
+from runner.live.campaign import Campaign, Job, Plan, jobs_of
 from runner.live.engine import Budget, Engine, Limits, Spent
 from runner.live.settings import Settings
 from runner.models.agent import AgentModel
 from runner.models.base import Model, Request, ToolList, TransientError
-from runner.records.store import Record, RunStore
+from runner.records.record import EpisodeRecord
+from runner.records.store import Keeps, RunStore
 from trajectories.schema import Trajectory
 
 Only = Literal["errors", "failed"]
@@ -49,7 +50,7 @@ class Ending(NamedTuple):
 Connect = Callable[[Plan], Model]
 """Connects to the model of a plan; a function of a module, so that other processes find it."""
 
-OnDone = Callable[[Record, Spent], None]
+OnDone = Callable[[EpisodeRecord, Spent], None]
 """Is told of a finished episode, and of what the run has used so far."""
 
 
@@ -89,7 +90,7 @@ def open_jobs(
     """
     if only is not None:
         outcome = "error" if only == "errors" else "failed"
-        store.supersede([key for key, done in store.done.items() if done.outcome == outcome])
+        store.supersede([key for key, done in store.done.items() if done == outcome])
     return [job for job in jobs_of(trajectories, trials) if job.key not in store.done]
 
 
@@ -155,7 +156,7 @@ async def conduct(
     settings = plan.settings
     budget = Budget(settings.max_requests, settings.max_cost)
     model = connect(plan)
-    engine: Engine[Job, Record] = Engine(
+    engine: Engine[Job, EpisodeRecord] = Engine(
         model, Limits(settings.concurrency, settings.attempts), Random(0), budget
     )
     try:

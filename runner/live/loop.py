@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
-from envs.calls import Call, parse_calls
+from envs.calls import parse_calls
 from envs.errors import MalformedCall
 from envs.state import Snapshot
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import Episode
 from runner.models.base import Reply, Request
 from runner.models.conversation import Style
+from runner.records.record import Change, ReplyRecord, StepRecord, TurnEnd, Why, call_text
 from trajectories.prepare import Prepared
 
 
@@ -35,9 +36,9 @@ class LiveRun(NamedTuple):
     verdict: Verdict
     messages: Sequence[dict[str, Any]]
     """The whole conversation; every request was a beginning of it."""
-    steps: Sequence[dict[str, Any]]
-    """One record per request."""
-    turn_ends: Sequence[dict[str, Any]]
+    steps: Sequence[StepRecord]
+    """One per request."""
+    turn_ends: Sequence[TurnEnd]
     """Why each turn ended."""
     result: Sequence[Sequence[Step]]
     """Turns of steps, in the form of BFCL's result files."""
@@ -68,7 +69,7 @@ async def run_live(
         taken = dialogue.take(reply)
         log.step(asked, request, reply, attempts, taken, episode)
         if episode.terminated:
-            log.turn_ends.append({"turn": taken.turn, "why": "step_limit", "detail": None})
+            log.turn_ends.append(TurnEnd(taken.turn, "step_limit", None))
         elif not taken.calls:
             log.end(taken.turn, reply, taken.problem)
     messages = dialogue.conversation.messages
@@ -81,8 +82,8 @@ class _Log:
     """What is written down while an episode runs."""
 
     def __init__(self, before: Snapshot) -> None:
-        self.steps: list[dict[str, Any]] = []
-        self.turn_ends: list[dict[str, Any]] = []
+        self.steps: list[StepRecord] = []
+        self.turn_ends: list[TurnEnd] = []
         self.tools: dict[str, Sequence[dict[str, Any]]] = {}
         self._before = before
 
@@ -100,32 +101,27 @@ class _Log:
             self.tools[request.tools.digest] = request.tools.tools
         after = episode.session.snapshot() if taken.results else self._before
         self.steps.append(
-            {
-                "turn": taken.turn,
-                "request_messages": asked,
-                "tools": request.tools.digest if request.tools else None,
-                "reply": {
-                    "text": reply.text,
-                    "tool_calls": [call._asdict() for call in reply.tool_calls],
-                    "reasoning": reply.reasoning,
-                    "finish_reason": reply.finish_reason,
-                },
-                "calls": [_shown(call) for call in taken.calls],
-                "results": [result.text for result in taken.results],
-                "changes": [
-                    difference.to_json("before", "after")
-                    for difference in self._before.differences(after)
-                ],
-                "usage": reply.usage._asdict(),
-                "latency": reply.latency,
-                "cost": reply.cost,
-                "attempts": attempts,
-            }
+            StepRecord(
+                turn=taken.turn,
+                request_messages=asked,
+                tools=request.tools.digest if request.tools else None,
+                reply=ReplyRecord(
+                    reply.text, reply.tool_calls, reply.reasoning, reply.finish_reason
+                ),
+                calls=[call_text(call) for call in taken.calls],
+                results=[result.text for result in taken.results],
+                changes=[Change.of(each) for each in self._before.differences(after)],
+                usage=reply.usage,
+                latency=reply.latency,
+                cost=reply.cost,
+                attempts=attempts,
+            )
         )
         self._before = after
 
     def end(self, turn: int, reply: Reply, problem: str | None) -> None:
         """Note why a turn ended without calls."""
+        why: Why
         if reply.finish_reason == "length":
             why = "cut_off"
         elif problem and (reply.tool_calls or _looks_like_calls(reply.text)):
@@ -135,7 +131,7 @@ class _Log:
         else:
             why = "answer"
         detail = problem if why in ("cut_off", "unreadable") else None
-        self.turn_ends.append({"turn": turn, "why": why, "detail": detail})
+        self.turn_ends.append(TurnEnd(turn, why, detail))
 
 
 def _looks_like_calls(text: str | None) -> bool:
@@ -144,7 +140,3 @@ def _looks_like_calls(text: str | None) -> bool:
         return bool(parse_calls(text or ""))
     except MalformedCall:
         return True
-
-
-def _shown(call: Call | MalformedCall) -> str:
-    return f"(unreadable: {call.message})" if isinstance(call, MalformedCall) else str(call)

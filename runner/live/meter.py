@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from runner.live.engine import Spent
-from runner.records.store import Record
+from runner.records.record import EpisodeRecord
 
 _QUIET = 10.0
 """Least time between plain lines, in seconds."""
@@ -29,11 +29,11 @@ class Meter:
         self._shown_at = self._started
         self._done = self._passed = self._errors = 0
 
-    def count(self, record: Record, spent: Spent) -> None:
+    def count(self, record: EpisodeRecord, spent: Spent) -> None:
         """Take note of a finished episode, and of what the run has used so far."""
         self._done += 1
-        self._passed += record["outcome"] == "passed"
-        self._errors += record["outcome"] == "error"
+        self._passed += record.outcome == "passed"
+        self._errors += record.outcome == "error"
         moving, now = self._stream.isatty(), self._clock()
         if moving or self._done == self._total or now - self._shown_at >= _QUIET:
             self._shown_at = now

@@ -6,18 +6,17 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import TypeAdapter, ValidationError
-
 from checkers.profile import Mode
 from envs.lazy import lazily
 from runner.models.base import Price, RequestOptions
 from runner.models.conversation import ReasoningPolicy
+from runner.records.record import Asked
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
@@ -86,20 +85,24 @@ class Settings:
             price=self.price and Price(self.price[0] / 1e6, self.price[1] / 1e6),
         )
 
-    def defining(self) -> dict[str, Any]:
+    def defining(self) -> Asked:
         """Return what defines a run's result: all but how hard it pushes and what it may cost.
 
         Of headers only the names are given, and of the address no credentials: they are secret.
         """
-        pushing = {"concurrency", "attempts", "max_requests", "max_cost", "price", "timeout"}
-        # The prompts' hash defines the run, not where they are.
-        kept = {k: v for k, v in asdict(self).items() if k not in {*pushing, "prompts"}}
         server = self.base_url or os.environ.get("OPENAI_BASE_URL")
-        return {
-            **kept,
-            "base_url": server and _without_credentials(server),
-            "extra_headers": sorted(self.extra_headers),
-        }
+        return Asked(
+            base_url=server and _without_credentials(server),
+            mode=self.mode,
+            reasoning=self.reasoning,
+            function_docs=self.function_docs,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            extra_headers=sorted(self.extra_headers),
+            extra_body=self.extra_body,
+        )
 
 
 def _without_credentials(url: str) -> str:

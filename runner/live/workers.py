@@ -16,10 +16,11 @@ from trajectories.schema import Trajectory
 if TYPE_CHECKING:
     from runner.episodes import spread
     from runner.live import conduct
-    from runner.live.campaign import Job, Keeps, Plan
+    from runner.live.campaign import Job, Plan
     from runner.live.conduct import Connect, Ending, OnDone
     from runner.live.ray import cluster, episodes, judging
     from runner.live.settings import Settings
+    from runner.records.store import Keeps
 else:
     # Most commands judge in this process, which needs none of them.
     spread = lazily("..episodes.spread", __package__)

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
-from checkers.calls.documents import Language
-from checkers.replies import formats as replies
-from checkers.replies.decoding import Step
-from checkers.replies.single_turn import TextReader
-from envs.calls import Call
+from checkers.replies.formats import ReplyFormat
 from runner.models import documents as shown
 from runner.models.tools import Document
 from trajectories.errors import DataError
@@ -120,25 +116,12 @@ class PromptFormat(NamedTuple):
         """
         return _frame(self).replace("{functions}", shown.render(documents, self.documents))
 
-    def reader(self, python: TextReader) -> TextReader:
-        """Return what turns a reply into calls.
-
-        Args:
-            python: Reads calls in Python, as the profile has it.
-        """
-
-        def read(step: Step, language: Language) -> list[Call]:
-            text = replies.text_of(step)
-            if self.tagged:
-                text = replies.between_tags(text)
-            if self.returns == "python":
-                return python(text, language)
-            return _READERS[self.returns](text)
-
-        return read
+    @property
+    def reader(self) -> ReplyFormat:
+        """What turns a reply into calls."""
+        return ReplyFormat(self.returns, self.tagged)
 
 
-_READERS = {"json": replies.read_json, "xml": replies.read_xml}
 _TAGS = {False: "bare", True: "tagged"}
 
 ALL = tuple(
@@ -165,19 +148,6 @@ def formats_named(names: Iterable[str]) -> list[PromptFormat]:
             close = get_close_matches(name, known, n=1, cutoff=0.0)[0]
             raise DataError("--formats", f"{name!r} is no format; did you mean {close}, or all?")
     return [known[name] for name in wanted]
-
-
-def format_of(definition: Mapping[str, Any]) -> PromptFormat | None:
-    """Return the format that a run was made in, or None for the usual one.
-
-    Args:
-        definition: What defines the run.
-
-    Raises:
-        DataError: There is no such format any more.
-    """
-    found = definition.get("prompt_format")
-    return formats_named([found["name"]])[0] if found else None
 
 
 @cache

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from runner.records.store import Record, Run, write_whole
+from runner.records.files import write_whole
+from runner.records.record import EpisodeRecord, StepRecord
+from runner.records.run import Run
 from trajectories.errors import DataError
 from trajectories.schema import EXECUTABLE, MULTI_TURN, SINGLE_TURN, Category
 
@@ -20,21 +23,20 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
         run: The run.
         folder: Below it there will be ``<model>/<group>/``.
         trial: Which trial to write; such files have room for one.
-        model: What to call the model, instead of its name; BFCL scores only names that it
-            knows.
+        model: What to call the model, instead of its name; BFCL scores only names that it knows.
 
     Raises:
         DataError: The run has no finished episode of that trial, or a file cannot be written.
     """
     lines: dict[Category, list[tuple[list[str | int], bytes]]] = {}
-    for record in run.episodes():
-        if record["trial"] == trial:
+    for record in run.records:
+        if record.trial == trial:
             category = _category(run, record)
-            line = (_natural(record["id"]), _line(_bfcl_entry(record, category)))
+            line = (_natural(record.id), _line(_bfcl_entry(record, category)))
             lines.setdefault(category, []).append(line)
     if not lines:
-        raise DataError(str(run.folder), f"has no finished episode of trial {trial}")
-    name = model or run.definition["model"]
+        raise DataError(str(run.path), f"has no finished episode of trial {trial}")
+    name = model or run.name
     target = folder / name.replace("/", "_")
     written = []
     for category, entries in lines.items():
@@ -60,17 +62,11 @@ def export_openai_messages(run: Run, path: Path, *, only_passed: bool) -> int:
         DataError: A tool call and its result do not match, or a file cannot be read or written.
     """
     wanted = {"passed"} if only_passed else {"passed", "failed"}
-    count = 0
-
-    def lines() -> Iterator[bytes]:
-        nonlocal count
-        for record in run.episodes():
-            if record["outcome"] in wanted:
-                count += 1
-                yield _line(_transcript(run, record))
-
-    write_whole(path, lines())
-    return count
+    chosen = [record for record in run.records if record.outcome in wanted]
+    digests = {record.steps[-1].tools: None for record in chosen if record.steps}
+    tools = run.tools(filter(None, digests))
+    write_whole(path, (_line(_transcript(run, record, tools)) for record in chosen))
+    return len(chosen)
 
 
 def _place(category: Category) -> tuple[str, str]:
@@ -87,45 +83,47 @@ def _group(category: Category) -> str:
     return "live" if category.startswith("live_") else "non_live"
 
 
-def _bfcl_entry(record: Record, category: Category) -> dict[str, Any]:
-    if record["outcome"] == "error":
+def _bfcl_entry(record: EpisodeRecord, category: Category) -> dict[str, Any]:
+    if record.outcome == "error" or record.result is None:
         # Text where turns should be is how BFCL writes down an error.
-        return {"id": record["id"], "result": f"Error during inference: {record['error']}"}
+        return {"id": record.id, "result": f"Error during inference: {record.error}"}
+    nested = partial(_nested, record.steps, len(record.result))
     figures = {
-        "result": record["result"],
-        "input_token_count": _nested(record, lambda step: step["usage"]["prompt"]),
-        "output_token_count": _nested(record, lambda step: step["usage"]["completion"]),
-        "latency": _nested(record, lambda step: step["latency"]),
+        "result": record.result,
+        "input_token_count": nested(lambda step: step.usage.prompt),
+        "output_token_count": nested(lambda step: step.usage.completion),
+        "latency": nested(lambda step: step.latency),
     }
     if category in SINGLE_TURN:
         # Here a result is the one step, and so are its figures.
         figures = {name: steps for name, ((steps,),) in figures.items()}
-    return {"id": record["id"], **figures}
+    return {"id": record.id, **figures}
 
 
-def _nested(record: Record, figure: Callable[[dict[str, Any]], Any]) -> list[list[Any]]:
+def _nested(
+    steps: Sequence[StepRecord], count: int, figure: Callable[[StepRecord], Any]
+) -> list[list[Any]]:
     """Return a figure of all steps as turns of steps."""
-    turns: list[list[Any]] = [[] for _ in record["result"]]
-    for step in record["steps"]:
-        turns[step["turn"]].append(figure(step))
+    turns: list[list[Any]] = [[] for _ in range(count)]
+    for step in steps:
+        turns[step.turn].append(figure(step))
     return turns
 
 
-def _transcript(run: Run, record: Record) -> dict[str, Any]:
-    messages = record["messages"]
-    if not _paired(messages):
-        where = f"{run.folder}: {record['id']}"
+def _transcript(run: Run, record: EpisodeRecord, tools: Mapping[str, Any]) -> dict[str, Any]:
+    if not _paired(record.messages):
+        where = f"{run.path}: {record.id}"
         raise DataError(where, "a tool call of the conversation has no result, or a result no call")
-    transcript: dict[str, Any] = {"messages": messages}
-    digest = record["steps"][-1]["tools"]
+    transcript: dict[str, Any] = {"messages": record.messages}
+    digest = record.steps[-1].tools
     if digest is not None:
-        transcript["tools"] = run.tools(digest)
-    passed = record["outcome"] == "passed"
-    transcript["metadata"] = {"id": record["id"], "trial": record["trial"], "passed": passed}
+        transcript["tools"] = tools[digest]
+    passed = record.outcome == "passed"
+    transcript["metadata"] = {"id": record.id, "trial": record.trial, "passed": passed}
     return transcript
 
 
-def _paired(messages: list[dict[str, Any]]) -> bool:
+def _paired(messages: Sequence[Mapping[str, Any]]) -> bool:
     """Tell whether all tool calls have their results right after them, in their order."""
     awaited: list[str] = []
     for message in messages:
@@ -139,17 +137,17 @@ def _paired(messages: list[dict[str, Any]]) -> bool:
     return not awaited
 
 
-def _category(run: Run, record: Record) -> Category:
+def _category(run: Run, record: EpisodeRecord) -> Category:
     """Return the category of an episode, which becomes part of a file's name.
 
     Raises:
         DataError: There is no such category.
     """
     try:
-        return Category(record["category"])
+        return Category(record.category)
     except ValueError:
-        where = f"{run.folder}: {record['id']}"
-        raise DataError(where, f"{record['category']!r} is not a category") from None
+        where = f"{run.path}: {record.id}"
+        raise DataError(where, f"{record.category!r} is not a category") from None
 
 
 def _natural(id: str) -> list[str | int]:

@@ -7,37 +7,21 @@ entry is its one step.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 from checkers.profile import Mode
 from checkers.replies.decoding import Step
+from runner.records.record import EpisodeRecord, Recorded
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 
 _ID = re.compile(r"(multi_turn_)?(\w+?)_\d[\d-]*")
 _CATEGORIES = {category.value: category for category in Category}
+_NO_STEPS = "there is an error where steps should be"
 _STEP = 'text, null or a list of {"function": arguments} objects'
-
-
-class RecordedEntry(NamedTuple):
-    """One line of a result file."""
-
-    where: str
-    """File and line."""
-    id: str
-    turns: Sequence[Sequence[Step]] | None
-    """Turns of steps; None where the run recorded an error instead."""
-
-
-class ResultFile(NamedTuple):
-    """One result file."""
-
-    path: Path
-    mode: Mode
-    entries: list[RecordedEntry]
 
 
 def find(paths: Iterable[Path]) -> list[Path]:
@@ -60,7 +44,7 @@ def find(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
-def read(path: Path, mode: Mode | None = None) -> ResultFile:
+def read(path: Path, mode: Mode | None = None) -> list[Recorded]:
     """Read a result file.
 
     Args:
@@ -71,15 +55,18 @@ def read(path: Path, mode: Mode | None = None) -> ResultFile:
     Raises:
         DataError: A line is not an entry of such a file, or an id occurs twice.
     """
-    entries: dict[str, RecordedEntry] = {}
+    entries: dict[str, Recorded] = {}
     in_file = _category_of_file(path)
     for where, line in read_objects(path):
-        entry = _entry(where, line, in_file)
-        if entry.id in entries:
-            raise DataError(where, f"the id {entry.id!r} was on {entries[entry.id].where} already")
-        entries[entry.id] = entry
+        record = _entry(where, line, in_file)
+        if record.id in entries:
+            earlier = entries[record.id].where
+            raise DataError(where, f"the id {record.id!r} was on {earlier} already")
+        entries[record.id] = Recorded(record, mode or "prompt", where)
     found = list(entries.values())
-    return ResultFile(path, mode or _seen_mode(found), found)
+    if mode is None and _calls_functions(found):
+        return [recorded._replace(mode="fc") for recorded in found]
+    return found
 
 
 def category_of(id: str) -> Category | None:
@@ -104,7 +91,7 @@ def _category_of_file(path: Path) -> Category | None:
     return max(found, key=len, default=None)
 
 
-def _entry(where: str, line: dict[str, object], in_file: Category | None) -> RecordedEntry:
+def _entry(where: str, line: dict[str, object], in_file: Category | None) -> EpisodeRecord:
     """Return the entry of a line; an id that names no category is of the file's."""
     name = line.get("id")
     if not isinstance(name, str):
@@ -112,19 +99,21 @@ def _entry(where: str, line: dict[str, object], in_file: Category | None) -> Rec
     if "result" not in line:
         raise DataError(where, "$.result: is missing")
     result = line["result"]
-    if (category_of(name) or in_file) in SINGLE_TURN:
+    category = category_of(name) or in_file
+    record = EpisodeRecord(name, 0, category or "", None, None, None)
+    if category in SINGLE_TURN:
         if not _is_step(result):
             raise DataError(where, f"$.result: must be {_STEP}")
-        return RecordedEntry(where, name, [[result]])
+        return record._replace(result=[[result]])
     if not isinstance(result, list):
-        return RecordedEntry(where, name, None)
+        return record._replace(error=_NO_STEPS)
     for index, turn in enumerate(result):
         if not isinstance(turn, list):
             raise DataError(where, f"$.result[{index}]: must be a list of steps")
         for position, step in enumerate(turn):
             if not _is_step(step):
                 raise DataError(where, f"$.result[{index}][{position}]: must be {_STEP}")
-    return RecordedEntry(where, name, result)
+    return record._replace(result=result)
 
 
 def _is_step(step: object) -> TypeGuard[Step]:
@@ -133,12 +122,14 @@ def _is_step(step: object) -> TypeGuard[Step]:
     return step is None or isinstance(step, str)
 
 
-def _seen_mode(entries: Iterable[RecordedEntry]) -> Mode:
-    for entry in entries:
-        for turn in entry.turns or ():
-            if any(isinstance(step, list) and step for step in turn):
-                return "fc"
-    return "prompt"
+def _calls_functions(entries: Iterable[Recorded]) -> bool:
+    """Tell whether there is a tool call in any step."""
+    return any(
+        isinstance(step, list) and step
+        for recorded in entries
+        for turn in recorded.turns or ()
+        for step in turn
+    )
 
 
 def categories_of(ids: Iterable[str]) -> list[Category]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from runner.records.record import Key
 from runner.records.result_file import category_of
-from runner.records.store import Key
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 

@@ -22,7 +22,9 @@ from runner.live.meter import Meter
 from runner.live.settings import Settings
 from runner.models.agent import PREFIX, Agent, AgentModel, maker
 from runner.models.prompting import read_prompts
-from runner.records.store import Record, RunStore, default_folder, read_run
+from runner.records.record import EpisodeRecord, Selection
+from runner.records.run import read_run
+from runner.records.store import RunStore, default_folder
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
@@ -52,9 +54,9 @@ class Evaluation(NamedTuple):
         """The share of episodes that passed, from 0 to 1; errors count among those that did not."""
         return self.passed / self.episodes if self.episodes else 0.0
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[EpisodeRecord]:
         """Yield what was recorded of every episode."""
-        return read_run(self.folder).episodes()
+        return read_run(self.folder).records
 
 
 def evaluate(
@@ -104,14 +106,13 @@ def evaluate(
     settings = Settings(concurrency=concurrency)
     judged = profile if isinstance(profile, Profile) else profile_for(data, profile)
     plan = Plan(model, data, judged, STEP_LIMIT, settings, read_prompts())
-    chosen = {"category": _listed(categories), "ids": _listed(ids), "limit": limit}
-    selection = {**chosen, "sample": None, "sample_seed": None, "trials": trials}
+    selection = Selection(_listed(categories), _listed(ids), limit, None, None, trials)
     folder = Path(run_dir) if run_dir else default_folder(model, datetime.now())
     with _store(folder, plan, selection, resumes=resume) as store:
         jobs = open_jobs(store, some, trials, None)
         meter = Meter(len(jobs), sys.stderr, time.monotonic)
         ending = _run(conduct(plan, store, jobs, lambda _: AgentModel(make), meter.count))
-        outcomes = [done.outcome for done in store.done.values()]
+        outcomes = [*store.done.values()]
     counts = len(outcomes), outcomes.count("passed"), outcomes.count("error")
     return Evaluation(folder, *counts, ending.stop_reason)
 
@@ -139,7 +140,7 @@ def _maker(
     return maker(agent)
 
 
-def _store(folder: Path, plan: Plan, selection: dict[str, Any], *, resumes: bool) -> RunStore:
+def _store(folder: Path, plan: Plan, selection: Selection, *, resumes: bool) -> RunStore:
     created = datetime.now().isoformat(timespec="seconds")
     return (RunStore.resume if resumes else RunStore.create)(
         folder,

@@ -16,8 +16,10 @@ from runner.live.ray.episodes import conduct_on_ray
 from runner.live.settings import Settings
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
-from runner.records.store import RunStore, read_run
+from runner.records.run import open_run
+from runner.records.store import RunStore
 from tests.live.running import comparable, ready_and
+from tests.runner.records.made import EVERYTHING
 from tests.servers.answers import of_dataset
 from tests.servers.faults import fault
 from tests.servers.serving import FakeServer
@@ -68,7 +70,7 @@ class Runs:
         """Return a store that begins a run or goes on with it."""
         there = (self.folder / name).exists()
         return (RunStore.resume if there else RunStore.create)(
-            self.folder / name, plan.definition({})
+            self.folder / name, plan.definition(EVERYTHING)
         )
 
     def go(self, name, on_record=lambda number: None, **settings):
@@ -114,10 +116,10 @@ def test_the_run_is_that_of_one_process(runs, truth):
     ending = runs.go("there")
     assert (ending.stop_reason, ending.failed) == (None, False)
     assert runs.comparable("there") == truth
-    run = read_run(runs.folder / "there")
-    steps = [step for record in run.episodes() for step in record["steps"]]
+    run = open_run(runs.folder / "there")
+    steps = [step for record in run.records for step in record.steps]
     assert ending.spent.requests == len(steps)
-    assert all(run.tools(step["tools"]) for step in steps)
+    assert all(run.tools({step.tools for step in steps}).values())
     assert len(list(runs.workers.iterdir())) == 2
 
 

@@ -23,6 +23,7 @@ from checkers.profile import BFCL
 from runner.data import choose
 from runner.episodes.scripts import oracle
 from runner.records import result_file
+from runner.records.run import open_run
 from runner.show.table import table
 from tests.benchmarks.measuring import HERE
 from tests.judging import run_recorded, run_script
@@ -84,13 +85,14 @@ def _profiled(profile: Profile, run: Path | None) -> int:
 
     else:
         with profile:
-            runs = choose.recorded_runs(*sorted(run.glob("*multi_turn_*_result.json")))
-            dataset = choose.dataset("bfcl", result_file.categories_of(runs), print)
-            trajectories = choose.trajectories(dataset, runs)
+            recorded = open_run(*sorted(run.glob("*multi_turn_*_result.json")))
+            dataset = choose.dataset("bfcl", result_file.categories_of(recorded.ids), print)
+            trajectories = choose.trajectories(dataset, recorded)
+            entries = recorded.entries()
 
         def judged(prepared: Prepared) -> object:
-            entry, mode = runs[prepared.trajectory.id]
-            return run_recorded(prepared, entry.turns, mode, BFCL)
+            entry = entries[prepared.trajectory.id]
+            return run_recorded(prepared, entry.turns, entry.mode, BFCL)
 
     with profile:
         for trajectory in trajectories:

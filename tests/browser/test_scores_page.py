@@ -6,7 +6,8 @@ import pytest
 
 from runner.analysis.report.scores_page import scores_page
 from runner.analysis.run_scores import RunScores
-from runner.analysis.summary import Outcome, Totals
+from runner.analysis.summary import Totals
+from tests.runner.records.made import episode
 
 AST = ["simple_python", "multiple", "parallel", "parallel_multiple"]
 EXECUTABLE = ["exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple"]
@@ -17,7 +18,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x00"
 def scored(name="model", categories=CLASSIC):
     """Return a run in which two of three entries of each category passed."""
     outcomes = [
-        Outcome(f"{category}_{number}", 0, category, result, 1, 0)
+        episode(f"{category}_{number}", 0, category, result, 1, 0)
         for category in categories
         for number, result in enumerate(("passed", "passed", "failed"))
     ]

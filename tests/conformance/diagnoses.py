@@ -12,8 +12,8 @@ from pathlib import Path
 from checkers.profile import BFCL
 from checkers.why.diagnosis import Cause
 from runner.analysis.examined import examine_recorded
-from runner.analysis.source import RunSource, open_run
 from runner.episodes.episode import STEP_LIMIT
+from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset, load_bfcl
 from trajectories.prepare import prepare
 from trajectories.schema import MULTI_TURN
@@ -71,7 +71,7 @@ def found_causes(run: Path, data: Path, ids: list[str]) -> Iterator[tuple[str, C
         yield id, _cause(source, dataset, id)
 
 
-def _cause(run: RunSource, dataset: Dataset, id: str) -> Cause | None:
+def _cause(run: Run, dataset: Dataset, id: str) -> Cause | None:
     prepared = prepare(dataset, dataset.trajectories[id], BFCL)
     found = examine_recorded(prepared, run.episodes[id, 0], BFCL, STEP_LIMIT).diagnosis
     return found and found.cause

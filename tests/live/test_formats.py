@@ -9,7 +9,7 @@ import pytest
 
 from runner.cli import main
 from runner.models.prompting import ALL, DEFAULT
-from runner.records.store import read_run
+from runner.records.run import open_run
 from tests.live.running import ready_and, records
 from tests.servers.answers import of_dataset
 from tests.servers.serving import Answer, Asked, FakeServer
@@ -43,8 +43,8 @@ def test_a_model_that_does_as_it_is_told_passes_in_every_format(
     assert right.requests == 1 + 36 * 14, "the model is tried once, not once a format"
     for each in ALL:
         folder = tmp_path / "runs" / each.name
-        definition = read_run(folder).definition
-        assert definition["prompt_format"] == {"name": each.name, "sha256": each.sha256}
+        definition = open_run(folder).definition
+        assert definition.prompt_format == (each.name, each.sha256)
         assert {record["outcome"] for record in records(folder)} == {"passed"}
         assert {record["messages"][0]["role"] for record in records(folder)} == {"system"}
 

@@ -15,7 +15,7 @@ import pytest
 
 from runner.cli import main
 from runner.records.export import export_bfcl
-from runner.records.store import read_run
+from runner.records.run import open_run
 from tests.live.running import (
     BASE,
     ENTRIES,
@@ -118,7 +118,7 @@ def test_what_a_run_recorded_can_be_served_again(
 ) -> None:
     server.answer = spoiled(truth, {ids[1]: says("I give up.")}, openings)
     run(*BASE, "--limit", "4", folder=tmp_path / "first")
-    export_bfcl(read_run(tmp_path / "first"), tmp_path / "recorded")
+    export_bfcl(open_run(tmp_path / "first"), tmp_path / "recorded")
     server.answer = ready_and(of_dataset("turnwise", "base", tmp_path / "recorded"))
     run(*BASE, "--limit", "4", folder=tmp_path / "second")
     assert outcomes(tmp_path / "first") == outcomes(tmp_path / "second")

@@ -17,6 +17,7 @@ from checkers.replies.decoding import Step
 from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
 from runner.data import choose
+from runner.records.run import open_run
 from tests.servers.formats import in_format
 from tests.servers.serving import Answer, Answerer, Asked, as_json
 from tests.servers.shapes import completion
@@ -107,10 +108,9 @@ class Recorded:
     def __init__(self, data: Dataset, path: Path) -> None:
         self._conversations = Conversations(data)
         self._numbers = itertools.count()
-        runs = choose.recorded_runs(path)
         self._turns = {
             id: [_to_the_end(steps) for steps in entry.turns or ()]
-            for id, (entry, _) in runs.items()
+            for id, entry in open_run(path).entries().items()
         }
 
     def __call__(self, asked: Asked) -> Answer:

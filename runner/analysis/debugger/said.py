@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from checkers.profile import Profile
 from runner.analysis.examined import Examined
-from runner.analysis.source import Recorded
 from runner.episodes.scripts import recorded as script_of
+from runner.records.record import Recorded, ReplyRecord
 
 
 class StepWords(NamedTuple):
@@ -37,10 +36,11 @@ def said(examined: Examined) -> dict[tuple[int, int], StepWords]:
 
 def _by_turn(recorded: Recorded, profile: Profile) -> list[list[StepWords]]:
     turns = recorded.turns or ()
-    if recorded.record is not None:
-        steps = recorded.record.get("steps", ())
+    if recorded.record.outcome is not None:
+        steps = recorded.record.steps
         return [
-            [_replied(s) for s in steps if s["turn"] == t and s["calls"]] for t in range(len(turns))
+            [_replied(step.reply) for step in steps if step.turn == turn and step.calls]
+            for turn in range(len(turns))
         ]
     if recorded.mode == "fc":
         return []
@@ -51,9 +51,8 @@ def _by_turn(recorded: Recorded, profile: Profile) -> list[list[StepWords]]:
     ]
 
 
-def _replied(step: Mapping[str, Any]) -> StepWords:
-    reply = step["reply"]
-    return _written(reply["text"] or "")._replace(reasoning=reply["reasoning"] or "")
+def _replied(reply: ReplyRecord) -> StepWords:
+    return _written(reply.text or "")._replace(reasoning=reply.reasoning or "")
 
 
 def _written(text: str) -> StepWords:

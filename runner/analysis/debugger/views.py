@@ -16,7 +16,7 @@ from envs.state import Difference, brief
 from runner.analysis.debugger.state_tree import Node
 from runner.analysis.debugger.stepper import Stepper
 from runner.analysis.debugger.timeline import Moment, Source, TimelinePlace
-from runner.analysis.writing import call_text
+from runner.records.record import call_text
 from runner.show.terminal import clipped, visible
 
 Part = tuple[str, str]

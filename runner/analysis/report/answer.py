@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from checkers.calls.pairs import ArgumentPair, CallPair
@@ -12,7 +12,7 @@ from envs.state import ABSENT, brief
 from runner.analysis.examined import Examined
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.requests import Json, Requests
-from runner.analysis.writing import call_text
+from runner.records.record import call_text
 
 
 class Documents:
@@ -49,8 +49,8 @@ def answer_card(
         documents: Those of its run.
         bounds: How much of its texts and values is shown.
     """
-    record: Mapping[str, Any] = (examined.recorded and examined.recorded.record) or {}
-    answer = examined.answer
+    assert examined.recorded is not None
+    record, answer = examined.recorded.record, examined.answer
     assert answer is not None
     said, failure, diagnosis = answer.said, examined.verdict.failure, examined.diagnosis
     (asked,) = requests.by_turn(record, bounds, 1)

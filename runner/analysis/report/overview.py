@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from checkers.profile import BFCL
 from checkers.statistics import pass_at_k, pass_hat_k
@@ -14,12 +13,12 @@ from runner.analysis.report.viewing import Viewed, ViewedRun
 from runner.analysis.summary import (
     MOST_ERRORS,
     Latency,
-    Outcome,
     attempts_of,
     rate_of,
     rates_of,
     totals_of,
 )
+from runner.records.record import EpisodeRecord
 from trajectories.schema import MULTI_TURN, Category, JudgedBy
 
 
@@ -43,7 +42,7 @@ def overview(episodes: Sequence[Viewed]) -> Json:
         ),
         "trials": _trials(episodes) if scored else [],
         "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),
-        "usage": _usage([episode.record for episode in episodes if "steps" in episode.record]),
+        "usage": _usage([episode.record for episode in episodes]),
     }
 
 
@@ -62,7 +61,7 @@ def row(episode: Viewed) -> Json:
     """Return what the table of episodes shows of one."""
     verdict, divergence, diagnosis = episode.verdict, episode.divergence, episode.diagnosis
     steps, calls = _steps_and_calls(episode)
-    used = totals_of([dict(episode.record)])
+    used = totals_of([episode.record])
     failure = None if episode.error else verdict.failure
     return {
         "id": episode.trajectory.id,
@@ -88,7 +87,7 @@ def row(episode: Viewed) -> Json:
 
 def _recorded_otherwise(episode: Viewed) -> str | None:
     """Return the outcome that was recorded, where executing the calls again gives another one."""
-    recorded = episode.record.get("outcome", episode.outcome)
+    recorded = episode.record.outcome or episode.outcome
     return None if recorded == episode.outcome else recorded
 
 
@@ -109,16 +108,16 @@ def _score(name: str, episodes: Sequence[Viewed], scored: bool) -> Json:
     }
 
 
-def _outcomes(episodes: Iterable[Viewed]) -> list[Outcome]:
+def _outcomes(episodes: Iterable[Viewed]) -> list[EpisodeRecord]:
     """Return what became of episodes, but for those that ended in an error."""
     return [
-        Outcome(
+        EpisodeRecord(
             episode.trajectory.id,
             episode.recorded.trial,
             episode.trajectory.category,
             episode.outcome,
-            episode.verdict.turns,
-            episode.verdict.turns_passed,
+            episode.verdict,
+            None,
         )
         for episode in episodes
         if episode.outcome != "error"
@@ -165,11 +164,11 @@ def _trials(episodes: Sequence[Viewed]) -> list[Json]:
     ]
 
 
-def _usage(records: Sequence[Mapping[str, Any]]) -> Json | None:
+def _usage(records: Sequence[EpisodeRecord]) -> Json | None:
     """Return what the requests of a run used, or None where that is not recorded."""
-    if not records:
+    totals = totals_of(records)
+    if not totals.requests:
         return None
-    totals = totals_of(map(dict, records))
     latency = Latency.of(totals.latencies)
     return {
         "requests": totals.requests,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.analysis.report.bounds import Bounds
-from runner.records.store import Run
+from runner.records.codec import members_of
+from runner.records.record import EpisodeRecord
+from runner.records.run import Run
 
 Json = dict[str, Any]
 
@@ -22,14 +24,14 @@ class Requests:
         records: Its episodes' records.
     """
 
-    def __init__(self, run: Run | None, records: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, run: Run | None, records: Sequence[EpisodeRecord]) -> None:
         prompts: dict[str, None] = {}
         digests: dict[str, None] = {}
         for record in records:
-            prompts |= {m["content"]: None for m in record.get("messages", ()) if _is_prompt(m)}
-            digests |= {s["tools"]: None for s in record.get("steps", ()) if s["tools"]}
+            prompts |= {m["content"]: None for m in record.messages if _is_prompt(m)}
+            digests |= {step.tools: None for step in record.steps if step.tools}
         self._prompts = {text: number for number, text in enumerate(prompts)}
-        self._tools = {digest: run.tools(digest) for digest in digests} if run else {}
+        self._tools = run.tools(digests) if run else {}
 
     def shared(self, bounds: Bounds) -> Json:
         """Return what requests name by number: system messages, and the functions of tool lists."""
@@ -45,16 +47,16 @@ class Requests:
             "tools": lists,
         }
 
-    def messages(self, record: Mapping[str, Any], bounds: Bounds) -> list[Any]:
+    def messages(self, record: EpisodeRecord, bounds: Bounds) -> list[Any]:
         """Return an episode's whole conversation."""
         return [
             {"role": "system", "prompt": self._prompts[message["content"]]}
             if _is_prompt(message)
             else bounds.json(message)
-            for message in record.get("messages", ())
+            for message in record.messages
         ]
 
-    def by_turn(self, record: Mapping[str, Any], bounds: Bounds, turns: int) -> list[list[Json]]:
+    def by_turn(self, record: EpisodeRecord, bounds: Bounds, turns: int) -> list[list[Json]]:
         """Return an episode's requests, turn by turn.
 
         Args:
@@ -62,12 +64,15 @@ class Requests:
             bounds: How much of their texts is shown.
             turns: Number of turns of the trajectory; it may have had more when it was run.
         """
-        steps = record.get("steps", ())
         return [
             [
-                {name: bounds.json(step.get(name)) for name in _SHOWN}
-                for step in steps
-                if step["turn"] == turn
+                {
+                    name: bounds.json(value)
+                    for name, value in members_of(step).items()
+                    if name in _SHOWN
+                }
+                for step in record.steps
+                if step.turn == turn
             ]
             for turn in range(turns)
         ]

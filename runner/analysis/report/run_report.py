@@ -13,7 +13,6 @@ from runner.analysis.report.page import packed, page
 from runner.analysis.report.requests import Json, Requests
 from runner.analysis.report.transcript import transcript
 from runner.analysis.report.viewing import Viewed, ViewedRun
-from runner.records.store import read_run
 
 _BUDGET = 4_400
 """Characters that an episode's pack may take on average; 1,000 of them stay under 5 MB."""
@@ -70,7 +69,7 @@ def _about(run: ViewedRun) -> Json:
         "name": run.source.name,
         "data": f"{dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}",
         "profile": run.profile.name,
-        "definition": _BOUNDS[0].json(definition) if definition else None,
+        "definition": _BOUNDS[0].json(definition.to_json()) if definition else None,
         "overview": overview(run.episodes),
         "groups": group_scores(run),
         "rows": [row(episode) for episode in run.episodes],
@@ -78,8 +77,8 @@ def _about(run: ViewedRun) -> Json:
 
 
 def _requests(run: ViewedRun) -> Requests:
-    store = read_run(run.source.path) if run.source.definition else None
-    return Requests(store, [episode.record for episode in run.episodes])
+    source = run.source if run.source.definition else None
+    return Requests(source, [episode.record for episode in run.episodes])
 
 
 def _answers(run: ViewedRun) -> list[Examined]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
@@ -15,8 +14,9 @@ from checkers.why.diagnosis import Diagnosis
 from checkers.why.divergence import Divergence
 from envs.errors import BackendFault
 from runner.analysis.examined import Examined, examine_recorded
-from runner.analysis.source import Recorded, RunSource
 from runner.data import choose
+from runner.records.record import EpisodeRecord, Outcome, Recorded
+from runner.records.run import Run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -40,18 +40,18 @@ class Viewed:
     fault: str | None = None
 
     @property
-    def record(self) -> Mapping[str, Any]:
-        """The run's own record; empty where the run has no such."""
-        return self.recorded.record or {}
+    def record(self) -> EpisodeRecord:
+        """The run's own record."""
+        return self.recorded.record
 
     @property
     def error(self) -> str | None:
         """What ended the episode, where that was not the model's fault."""
-        failed = self.record.get("outcome") == "error"
-        return self.fault or (self.recorded.error or self.record["error"] if failed else None)
+        failed = self.record.outcome == "error"
+        return self.fault or (self.recorded.error or self.record.error if failed else None)
 
     @property
-    def outcome(self) -> str:
+    def outcome(self) -> Outcome:
         """What became of it: passed, failed by the model, or an error that is not the model's."""
         if self.error is not None:
             return "error"
@@ -77,14 +77,14 @@ class Viewed:
 class ViewedRun(NamedTuple):
     """A run with all of its episodes."""
 
-    source: RunSource
+    source: Run
     dataset: Dataset
     profile: Profile
     episodes: list[Viewed]
     """By the data set's order, then by trial."""
 
 
-def view(source: RunSource, dataset: Dataset, profile: Profile, step_limit: int) -> ViewedRun:
+def view(source: Run, dataset: Dataset, profile: Profile, step_limit: int) -> ViewedRun:
     """Execute a run again and find out what there is to know of each episode.
 
     Args:
@@ -96,7 +96,7 @@ def view(source: RunSource, dataset: Dataset, profile: Profile, step_limit: int)
     Raises:
         DataError: The data set lacks a trajectory, or the run has no finished episode.
     """
-    known = {id: choose.trajectory(dataset, id) for id, _ in source.episodes}
+    known = {id: choose.trajectory(dataset, id) for id in source.ids}
     places = {id: place for place, id in enumerate(dataset.trajectories)}
     if not known:
         raise DataError(str(source.path), "has no finished episode")

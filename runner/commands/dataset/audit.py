@@ -32,11 +32,11 @@ class Options(DatasetOption, JsonOption):
 def run(options: Options) -> int:
     """Print entries that all models fail, and those where most agree against the truth."""
     models = read_runs(options.runs)
-    ids = dict.fromkeys(id for entries in models.values() for id in entries)
+    ids = dict.fromkeys(id for recorded in models.values() for id in recorded.ids)
     name = choose.dataset_name(options.dataset, ids)
     dataset = choose.dataset(name, result_file.categories_of(ids), note)
-    for entries in models.values():
-        choose.require_languages(choose.trajectories(dataset, entries))
+    for recorded in models.values():
+        choose.require_languages(choose.trajectories(dataset, recorded))
     profile = BFCL if dataset.folder else STRICT
     published = execute_runs(dataset, models, profile)
     executed, scores = published, {"as published": published.scores()}

@@ -14,20 +14,21 @@ from random import Random
 from typing import Any, NamedTuple
 
 from runner.episodes.spread import without_trajectories
-from runner.live.campaign import Campaign, Job, Keeps, Plan
+from runner.live.campaign import Campaign, Job, Plan
 from runner.live.conduct import Connect, Ending, OnDone, secrets_of
 from runner.live.engine import Budget, Engine, Limits, Spent
 from runner.live.ray.cluster import TRIES, Cluster, Fleet, connected, library
 from runner.live.settings import Settings
 from runner.models.base import FatalError, Model, Reply, Request
-from runner.records.store import Record
+from runner.records.record import EpisodeRecord
+from runner.records.store import Keeps
 from trajectories.errors import DataError
 
 
 class Done(NamedTuple):
     """What became of a job on a worker."""
 
-    record: Record | None
+    record: EpisodeRecord | None
     """None where the run was stopped before the episode was over."""
     tools: Mapping[str, Sequence[Mapping[str, Any]]]
     """The tool lists that the record names, by digest."""
@@ -138,7 +139,7 @@ class EpisodeWorker:
         return Done(outbox.record, outbox.tools)
 
 
-def _engine(model: Model, plan: Plan, job: Job) -> Engine[Job, Record]:
+def _engine(model: Model, plan: Plan, job: Job) -> Engine[Job, EpisodeRecord]:
     """Return what asks the model in one episode."""
     limits = Limits(concurrency=1, attempts=plan.settings.attempts)
     return Engine(model, limits, Random(repr(job.key)))
@@ -167,10 +168,10 @@ class _Outbox:
     """Takes what a campaign gives to its store, to be passed on to the process that has one."""
 
     def __init__(self) -> None:
-        self.record: Record | None = None
+        self.record: EpisodeRecord | None = None
         self.tools: dict[str, Sequence[Mapping[str, Any]]] = {}
 
-    def append(self, record: Record) -> None:
+    def append(self, record: EpisodeRecord) -> None:
         self.record = record
 
     def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
@@ -221,8 +222,7 @@ def _done(job: Job, result: Any) -> Done:
         done: Done = ray.get(result)
     except ray.exceptions.RayActorError:
         message = f"the process that did it was killed {TRIES} times"
-        about = {"id": job.trajectory.id, "trial": job.trial, "category": job.trajectory.category}
-        return Done({**about, "outcome": "error", "verdict": None, "error": message}, {})
+        return Done(job.lost(message), {})
     return done
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,9 @@ from checkers.profile import PROFILES
 from envs import __version__
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import judge_recorded
-from runner.records.store import Record, RunStore
+from runner.records.record import DatasetReference, EpisodeRecord, RunDefinition
+from runner.records.store import RunStore
+from tests.runner.records.made import ASKED, EVERYTHING, step
 from trajectories.dataset import load_path
 from trajectories.prepare import prepare
 from trajectories.schema import Category, Trajectory
@@ -26,71 +28,58 @@ def truth_turns(trajectory: Trajectory) -> list[list[Any]]:
     ]
 
 
-def definition(data: Path, **other: Any) -> dict[str, Any]:
+def definition(data: Path, **other: Any) -> RunDefinition:
     """Return what defines a run of a prompting model on a data file.
 
     Args:
         data: The file.
         other: Members to have instead.
     """
-    return {
-        "model": "org/model",
-        "settings": {"mode": "prompt"},
-        "dataset": {
-            "name": str(data),
-            "version": "unknown",
-            "sha256": load_path(data, list(Category)).sha256,
-        },
-        "profile": "strict",
-        "step_limit": STEP_LIMIT,
-        "selection": {"category": None, "trials": 1},
-        "simulator": __version__,
-        **other,
-    }
+    sha256 = load_path(data, list(Category)).sha256
+    made = RunDefinition(
+        model="org/model",
+        settings=ASKED,
+        prompts_sha256="0" * 64,
+        dataset=DatasetReference(str(data), "unknown", sha256),
+        profile="strict",
+        step_limit=STEP_LIMIT,
+        selection=EVERYTHING,
+        simulator=__version__,
+    )
+    return made._replace(**other)
 
 
-def record(data: Path, id: str, turns: Turns, trial: int = 0, profile: str = "strict") -> Record:
+def record(
+    data: Path, id: str, turns: Turns, trial: int = 0, profile: str = "strict"
+) -> EpisodeRecord:
     """Return the record of an episode in which a model said so."""
     dataset = load_path(data, list(Category))
     prepared = prepare(dataset, dataset.trajectories[id], PROFILES[profile])
     found = judge_recorded(prepared, turns, "prompt", PROFILES[profile], traced=True)
     verdict, _, trace = found
     assert trace is not None
-    return {
-        "id": id,
-        "trial": trial,
-        "category": prepared.trajectory.category.value,
-        "outcome": "passed" if verdict.valid else "failed",
-        "verdict": verdict.to_json(),
-        "error": None,
-        "messages": [],
-        "steps": [
-            {
-                "turn": number,
-                "calls": [str(call.call) for call in step],
-                "results": [call.result.text for call in step],
-            }
+    return EpisodeRecord(
+        id,
+        trial,
+        prepared.trajectory.category.value,
+        "passed" if verdict.valid else "failed",
+        verdict,
+        None,
+        steps=[
+            step(number, [str(c.call) for c in calls], [c.result.text for c in calls])
             for number, turn in enumerate(trace.turns)
-            for step in turn.steps
+            for calls in turn.steps
         ],
-        "turn_ends": [],
-        "result": turns,
-    }
+        result=turns,
+    )
 
 
-def error_record(id: str, trial: int = 0) -> Record:
+def error_record(id: str, trial: int = 0) -> EpisodeRecord:
     """Return the record of an episode that ended in an error that is not the model's."""
-    return {
-        "id": id,
-        "trial": trial,
-        "category": "base",
-        "outcome": "error",
-        "verdict": None,
-        "error": "the server was gone",
-    }
+    return EpisodeRecord(id, trial, "base", "error", None, "the server was gone")
 
 
-def write_run(folder: Path, defining: Mapping[str, Any], *records: Record) -> Path:
+def write_run(folder: Path, defining: RunDefinition, *records: EpisodeRecord) -> Path:
     """Write a run folder."""
     with RunStore.create(folder, defining) as store:
         for each in records:

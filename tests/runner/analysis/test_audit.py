@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from checkers.profile import BFCL, STRICT
 from runner.analysis.audit import execute_runs
-from runner.records.result_file import RecordedEntry
+from runner.records.run import Run
 from tests.runner.analysis.entries import ANSWER, RIGHT, WAIT, WRONG
+from tests.runner.records.made import answered
 from trajectories.audit import audit
 
 
@@ -16,7 +19,7 @@ def executed(dataset_of, single_turn):
     def execute(*steps, profile=BFCL):
         entry = single_turn("python", WAIT, ANSWER)
         models = {
-            f"m{number}": {entry.id: (RecordedEntry("x:1", entry.id, [[step]]), "fc")}
+            f"m{number}": Run("x", Path("x"), {(entry.id, 0): answered(entry.id, [[step]])})
             for number, step in enumerate(steps)
         }
         return execute_runs(dataset_of(entry), models, profile)

@@ -8,8 +8,8 @@ from checkers.profile import BFCL, STRICT
 from envs.state import Difference
 from runner.analysis.breakpoints import Place, read_place, stops, visit
 from runner.analysis.examined import examine_recorded, examine_truth
-from runner.analysis.source import Recorded
 from runner.episodes.episode import STEP_LIMIT
+from tests.runner.records.made import answered
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
 
@@ -29,7 +29,7 @@ def wrong(dataset_of, help_desk):
         ["No."],
     ]
     ready = prepare(dataset_of(help_desk), help_desk, STRICT)
-    return examine_recorded(ready, Recorded("help_desk_0", 0, turns, "prompt"), STRICT, STEP_LIMIT)
+    return examine_recorded(ready, answered("help_desk_0", turns, "prompt"), STRICT, STEP_LIMIT)
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_the_call_that_leaves_the_ground_truth_is_stopped_at(wrong):
 
 def test_what_is_missing_is_stopped_at_the_end_of_its_turn(dataset_of, folders):
     ready = prepare(dataset_of(folders), folders, BFCL)
-    gone = examine_recorded(ready, Recorded("folders_0", 0, [["No."], []], "prompt"), BFCL, 20)
+    gone = examine_recorded(ready, answered("folders_0", [["No."], []], "prompt"), BFCL, 20)
     assert places(gone, "divergence") == [Place(0, 0, None)]
 
 

@@ -10,8 +10,9 @@ from checkers.profile import BFCL, STRICT
 from checkers.why.diagnosis import Cause
 from runner.analysis.comparison import compare_runs
 from runner.analysis.comparison_lines import lines
-from runner.analysis.source import Recorded, RunSource
+from runner.records.run import Run
 from tests.runner.analysis import entries
+from tests.runner.records.made import answered
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
@@ -30,14 +31,14 @@ def run(name, **entries):
         for id, trials in entries.items()
         for number, turns in enumerate(trials)
     }
-    return RunSource(name, Path(name), episodes)
+    return Run(name, Path(name), episodes)
 
 
 def recorded(id, trial, turns):
     """Return one recorded episode."""
     if isinstance(turns, str):
-        return Recorded(id, trial, None, "fc", {"outcome": "error"}, turns)
-    return Recorded(id, trial, turns, "fc")
+        return answered(id, None, trial=trial, outcome="error", error=turns)
+    return answered(id, turns, trial=trial)
 
 
 @pytest.fixture

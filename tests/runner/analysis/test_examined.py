@@ -10,7 +10,6 @@ from checkers.verdict import Reason
 from checkers.why.diagnosis import Cause
 from runner.analysis.answer_writing import document, lines
 from runner.analysis.examined import examine_recorded, examine_truth
-from runner.analysis.source import Recorded
 from tests.runner.analysis.entries import (
     ANSWER,
     COUNT,
@@ -21,6 +20,7 @@ from tests.runner.analysis.entries import (
     called,
     executed_entry,
 )
+from tests.runner.records.made import answered
 from trajectories.prepare import prepare
 from trajectories.schema import Category
 
@@ -44,7 +44,7 @@ def examine(dataset_of):
     def examined(entry, step, mode="fc", profile=STRICT, **recorded):
         turns = None if step is None and recorded else [[step]]
         prepared = prepare(dataset_of(entry), entry, profile)
-        found = Recorded(entry.id, 0, turns, mode, **recorded)
+        found = answered(entry.id, turns, mode, **recorded)
         return examine_recorded(prepared, found, profile, 20)
 
     return examined
@@ -146,8 +146,7 @@ def test_without_steps_there_is_only_the_error(examine, compared):
 
 
 def test_an_error_that_is_not_the_models_has_no_cause(examine, compared):
-    record = {"outcome": "error", "error": "gone"}
-    assert examine(compared, None, record=record, error="gone").diagnosis is None
+    assert examine(compared, None, outcome="error", error="gone").diagnosis is None
 
 
 def test_a_failed_request_is_what_the_profile_says(examine, compared):
@@ -161,7 +160,7 @@ def test_a_failed_request_is_what_the_profile_says(examine, compared):
 @pytest.mark.parametrize("turns", [[], [[]], [["a"], ["b"]]])
 def test_a_record_of_another_shape_has_failed(dataset_of, compared, turns):
     prepared = prepare(dataset_of(compared), compared, STRICT)
-    found = examine_recorded(prepared, Recorded(compared.id, 0, turns, "fc"), STRICT, 20)
+    found = examine_recorded(prepared, answered(compared.id, turns), STRICT, 20)
     assert found.diagnosis.cause is Cause.STEP_LIMIT
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from runner.analysis.format_scores import FormatScore, lines
-from runner.analysis.summary import Outcome
 from runner.models.prompting import ALL
+from tests.runner.records.made import episode
 
 
 def score(number, results, planned=None, category="multiple", **members):
     """Return how the run in a format ended; p passed, f failed, e is an error."""
     names = {"p": "passed", "f": "failed", "e": "error"}
-    found = [Outcome(f"{i}", 0, category, names[r], 1, 0) for i, r in enumerate(results)]
+    found = [episode(f"{i}", 0, category, names[r], 1, 0) for i, r in enumerate(results)]
     return FormatScore(ALL[number], found, planned or len(found), **members)
 
 

@@ -6,7 +6,9 @@ import pytest
 
 from runner.analysis.run_scores import ScoringRules, open_scores
 from runner.analysis.run_scores_text import CSV_HEADING, csv_rows, lines
+from runner.models.base import Usage
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
+from tests.runner.records.made import defining
 from trajectories.errors import DataError
 
 
@@ -39,8 +41,8 @@ def store(tmp_path, write_lines, folders):
     def write(errors):
         data = write_lines("data.jsonl", folders)
         right = record(data, folders.id, truth_turns(folders))
-        used = {"usage": {"prompt": 3, "completion": 1}, "latency": 0.5, "cost": 0.25}
-        right["steps"] = [step | used for step in right["steps"]]
+        used = {"usage": Usage(3, 1), "latency": 0.5, "cost": 0.25}
+        right = right._replace(steps=[step._replace(**used) for step in right.steps])
         wrong = [error_record(f"entry_{number}") for number in range(errors)]
         return write_run(tmp_path / "run", definition(data), right, *wrong)
 
@@ -115,22 +117,36 @@ def test_bad_input_is_refused(opened, write_lines, line, complaint):
 
 
 def test_a_run_folder_without_episodes_is_refused(opened, tmp_path):
-    path = write_run(tmp_path / "run", {"model": "m", "profile": "bfcl"})
+    path = write_run(tmp_path / "run", defining())
     with pytest.raises(DataError, match="has no episode that was judged"):
         opened(path)
 
 
-@pytest.mark.parametrize("defining", [{}, {"model": "m"}, {"model": 1, "profile": "bfcl"}])
-def test_a_run_that_does_not_say_what_it_is(opened, tmp_path, defining):
-    with pytest.raises(DataError, match='has no "model" and "profile"'):
-        opened(write_run(tmp_path / "run", defining))
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"model": None}, "model: must be text, is None"),
+        ({"profile": 1}, "profile: must be text, is 1"),
+        ({"profile": "fair"}, "profile: must be bfcl or strict, is 'fair'"),
+        ({"dataset": {"name": "d", "version": "1"}}, r"dataset\.sha256: is missing"),
+    ],
+)
+def test_a_run_that_does_not_say_what_it_is(opened, store, change, complaint):
+    path = store(0)
+    run = json.loads((path / "run.json").read_text(encoding="utf-8"))
+    run["definition"].update(change)
+    (path / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    with pytest.raises(DataError, match=rf"run\.json: \$\.definition\.{complaint}"):
+        opened(path)
 
 
-def test_a_record_that_is_none(opened, tmp_path):
-    record = {"id": "a", "trial": 0, "category": "base", "outcome": "passed", "verdict": None}
-    broken = {**record, "steps": [{"turn": 0}]}
-    path = write_run(tmp_path / "run", {"model": "m", "profile": "bfcl"}, broken)
-    with pytest.raises(DataError, match="a record that is not an episode's"):
+def test_a_record_that_is_none(opened, store):
+    path = store(0)
+    file = path / "episodes.jsonl"
+    record = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**record, "steps": [{"turn": 0}]}) + "\n", encoding="utf-8")
+    complaint = r"episodes\.jsonl:1: \$\.steps\[0\]\.request_messages: is missing"
+    with pytest.raises(DataError, match=complaint):
         opened(path)
 
 

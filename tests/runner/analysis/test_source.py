@@ -6,13 +6,9 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from checkers.verdict import Reason
-from runner.analysis.source import (
-    RunSource,
-    dataset_of,
-    open_run,
-    open_trajectory,
-)
+from runner.analysis.source import dataset_of
 from runner.episodes.evaluate import judge_recorded
+from runner.records.run import Run, open_run
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -54,7 +50,7 @@ def test_a_run_folder_is_read_with_what_defines_it(run, data):
         "prompt",
         None,
     )
-    assert episode.record["outcome"] == "failed"
+    assert episode.record.outcome == "failed"
 
 
 def test_an_episode_that_ended_in_an_error_has_no_steps(run):
@@ -70,7 +66,7 @@ def test_a_result_file_is_read(result_file):
         None,
     )
     found = source.episodes["multi_turn_base_0", 0]
-    assert (found.mode, found.record, found.error) == ("fc", None, None)
+    assert (found.mode, found.record.outcome, found.error) == ("fc", None, None)
     failed = source.episodes["multi_turn_base_1", 0]
     assert (failed.turns, failed.error) == (None, "there is an error where steps should be")
 
@@ -80,7 +76,7 @@ def test_a_folder_of_result_files_is_named_after_itself(result_file):
 
 
 def test_the_mode_of_a_result_file_can_be_said(result_file):
-    assert open_run(result_file, "prompt").episodes["multi_turn_base_0", 0].mode == "prompt"
+    assert open_run(result_file, mode="prompt").episodes["multi_turn_base_0", 0].mode == "prompt"
 
 
 def test_a_single_turn_is_one_step(tmp_path):
@@ -94,7 +90,7 @@ def test_a_single_turn_is_one_step(tmp_path):
 )
 def test_a_run_that_does_not_say_how_it_was_made_is_refused(tmp_path, data, member):
     folder = write_run(tmp_path / "other", definition(data, **{member: None}))
-    with pytest.raises(DataError, match=r"run\.json: does not say what is needed"):
+    with pytest.raises(DataError, match=rf"run\.json: \$\.definition\.{member}: must be "):
         open_run(folder)
 
 
@@ -107,26 +103,28 @@ def test_the_episodes_of_one_trajectory_are_read_alone(run):
     # A line that cannot be parsed shows that the others are not.
     with (run / "episodes.jsonl").open("a", encoding="utf-8") as file:
         file.write("{no JSON\n{nor this\n")
-    assert list(open_trajectory(run, "folders_0").episodes) == [("folders_0", 0), ("folders_0", 1)]
+    assert list(open_run(run, only="folders_0").episodes) == [("folders_0", 0), ("folders_0", 1)]
 
 
 def test_a_line_that_only_names_an_id_is_not_an_episode_of_it(tmp_path, data, folders, help_desk):
-    other = {**record(data, "help_desk_0", [[], [], []]), "note": "folders_0"}
+    other = record(data, "help_desk_0", [[], ["I know of folders_0.", "folders_0"], []])
     folder = write_run(
         tmp_path / "run", definition(data), other, record(data, "folders_0", truth_turns(folders))
     )
-    assert list(open_trajectory(folder, "folders_0").episodes) == [("folders_0", 0)]
+    assert list(open_run(folder, only="folders_0").episodes) == [("folders_0", 0)]
 
 
 def test_a_record_that_is_no_episode_s_is_refused(run):
     with (run / "episodes.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"id": "folders_0", "trial": "2"}\n')
-    with pytest.raises(DataError, match="a record of 'folders_0' is not an episode's"):
-        open_trajectory(run, "folders_0")
+    with pytest.raises(
+        DataError, match=r"episodes\.jsonl:4: \$\.trial: must be a whole number, is '2'"
+    ):
+        open_run(run, only="folders_0")
 
 
 def test_one_episode_of_a_result_file_comes_without_the_others(result_file):
-    source = open_trajectory(result_file, "multi_turn_base_1")
+    source = open_run(result_file, only="multi_turn_base_1")
     assert list(source.episodes) == [("multi_turn_base_1", 0)]
     assert source.episode("multi_turn_base_1", 0).turns is None
 
@@ -135,7 +133,7 @@ def test_an_episode_that_is_not_there_is_asked_for_in_vain(run):
     with pytest.raises(
         DataError, match=r"'folders_1' is not an entry of this run; did you mean folders_0\?"
     ):
-        open_trajectory(run, "folders_1")
+        open_run(run, only="folders_1")
 
 
 def test_a_trial_that_is_not_there_is_asked_for_in_vain(run):
@@ -164,7 +162,7 @@ def test_the_user_may_name_other_data(run, write_lines, help_desk):
 
 
 def test_the_data_of_result_files_is_seen_from_their_ids(bfcl_folder, monkeypatch):
-    run = RunSource("x", bfcl_folder, {("multi_turn_base_0", 0): None})
+    run = Run("x", bfcl_folder, {("multi_turn_base_0", 0): None})
     monkeypatch.setattr("runner.data.choose.bfcl_folder", lambda name, notify: bfcl_folder)
     dataset = dataset_of(run, None, lambda line: None)
     assert set(dataset.trajectories) == {"multi_turn_base_0", "multi_turn_base_1"}

@@ -4,20 +4,20 @@ import pytest
 
 from runner.analysis.summary import (
     Latency,
-    Outcome,
     Totals,
     rates_of,
     summary,
     too_many_errors,
     usage_lines,
 )
+from tests.runner.records.made import episode
 from trajectories.schema import Category
 
 
 def outcomes(category, *results, trials=1):
     """Return outcomes of entries, as many trials of each as there are results."""
     return [
-        Outcome(f"{category}_{number // trials}", number % trials, category, result, 1, 0)
+        episode(f"{category}_{number // trials}", number % trials, category, result, 1, 0)
         for number, result in enumerate(results)
     ]
 
@@ -49,7 +49,7 @@ def test_more_than_two_percent_are_too_many_errors(errors, too_many):
 @pytest.mark.parametrize(("category", "shown"), [("simple_python", True), ("base", False)])
 def test_the_groups_are_shown_with_single_turns_only(single_turn, folders, category, shown):
     entry = folders if category == "base" else single_turn("python", {"name": "wait"})
-    found = [Outcome(entry.id, 0, category, "passed", 1, 1)]
+    found = [episode(entry.id, 0, category, "passed", 1, 1)]
     text = "\n".join(summary(found, [entry], 1, 1, allow_errors=False, field=True))
     assert ("\ngroup " in text) is shown
     assert ("BFCL's" in text) is shown
@@ -57,7 +57,7 @@ def test_the_groups_are_shown_with_single_turns_only(single_turn, folders, categ
 
 def test_too_many_errors_show_no_groups(single_turn):
     entry = single_turn("python", {"name": "wait"}, category=Category.SIMPLE_PYTHON)
-    found = [Outcome(entry.id, 0, "simple_python", "error", 0, 0)]
+    found = [episode(entry.id, 0, "simple_python", "error", 0, 0)]
     assert "\ngroup " not in "\n".join(summary(found, [entry], 1, 1, allow_errors=False))
 
 

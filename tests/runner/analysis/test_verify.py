@@ -7,10 +7,12 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from envs import __version__
-from runner.analysis.source import Recorded, RunSource, dataset_of, open_run
+from runner.analysis.source import dataset_of
 from runner.analysis.verify import ResultChange, changes, recorded_verdicts, verify
+from runner.records.run import Run, open_run
 from tests.runner.analysis.entries import ANSWER, COUNT, LAST, RIGHT, WAIT, WRONG, executed_entry
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
+from tests.runner.records.made import answered, step
 from trajectories.errors import DataError
 
 
@@ -45,15 +47,15 @@ def test_an_episode_without_a_verdict_is_left_out(verified, data, folders):
 
 def test_another_verdict_is_named_with_what_differs(verified, data, folders):
     made = record(data, "folders_0", truth_turns(folders))
-    made["verdict"] = {**made["verdict"], "valid": False, "turns_passed": 1}
-    (episode,) = verified(made)
+    verdict = made.verdict._replace(valid=False, turns_passed=1)
+    (episode,) = verified(made._replace(verdict=verdict))
     assert not episode.same
     assert episode.members == ("valid", "turns_passed")
 
 
 def test_the_first_other_result_is_named(verified, data, folders):
     made = record(data, "folders_0", truth_turns(folders))
-    made["steps"][1]["results"][1] = "something else"
+    made.steps[1].results[1] = "something else"
     (episode,) = verified(made)
     assert not episode.same
     assert episode.members == ()
@@ -64,15 +66,15 @@ def test_the_first_other_result_is_named(verified, data, folders):
 
 def test_a_call_that_is_no_longer_made_is_named(verified, data, folders):
     made = record(data, "folders_0", truth_turns(folders))
-    made["steps"][1]["calls"].append("pwd()")
-    made["steps"][1]["results"].append("/")
+    made.steps[1].calls.append("pwd()")
+    made.steps[1].results.append("/")
     (episode,) = verified(made)
     assert episode.result == ResultChange(1, 0, "pwd()", "/", None)
 
 
 def test_a_call_that_is_made_in_addition_is_named(verified, data, folders):
     made = record(data, "folders_0", truth_turns(folders))
-    del made["steps"][0]
+    del made.steps[0]
     (episode,) = verified(made)
     assert (episode.result.turn, episode.result.step, episode.result.then) == (0, 0, None)
 
@@ -102,40 +104,39 @@ IDS = ("multi_turn_base_0", "multi_turn_base_1", "multi_turn_base_2")
 
 
 @pytest.fixture
-def answered(dataset_of, single_turn, folders):
+def judged(dataset_of, single_turn, folders):
     """Return what becomes of single-turn episodes: one of compared calls, one of executed ones."""
     compared, executed = single_turn("python", WAIT, ANSWER), executed_entry(folders)
 
-    def run(*steps, records=(None, None), profile=STRICT):
+    def run(*steps, records=({}, {}), profile=STRICT):
         entries = zip((compared.id, executed.id), steps, records, strict=True)
-        episodes = {(id, 0): Recorded(id, 0, [[step]], "fc", kept) for id, step, kept in entries}
+        episodes = {(id, 0): answered(id, [[said]], **kept) for id, said, kept in entries}
         then = {key: {"valid": True, "error_type": None} for key in episodes}
-        source = RunSource("run", Path("run"), episodes)
+        source = Run("run", Path("run"), episodes)
         return list(verify(source, dataset_of(compared, executed), profile, 20, then))
 
     return run
 
 
-def test_single_turns_are_judged_once_more(answered):
-    assert [episode.same for episode in answered(RIGHT, [COUNT, LAST])] == [True, True]
-    wrong = answered(WRONG, [LAST, LAST])
+def test_single_turns_are_judged_once_more(judged):
+    assert [episode.same for episode in judged(RIGHT, [COUNT, LAST])] == [True, True]
+    wrong = judged(WRONG, [LAST, LAST])
     assert [episode.now["error_type"] for episode in wrong] == [
         "value_error:others",
         "executable_checker:cannot_find_match",
     ]
 
 
-def test_results_of_executed_answers_are_compared(answered):
-    step = {"turn": 0, "calls": ["wc(file_name='notes.txt')"], "results": ["another"]}
-    record = {"outcome": "failed", "steps": [step]}
-    _, executed = answered(RIGHT, [COUNT], records=(None, record))
+def test_results_of_executed_answers_are_compared(judged):
+    record = {"outcome": "failed", "steps": [step(0, ["wc(file_name='notes.txt')"], ["another"])]}
+    _, executed = judged(RIGHT, [COUNT], records=({}, record))
     assert executed.result == ResultChange(
         0, 0, "wc(file_name='notes.txt')", "another", '{"count": 2, "type": "lines"}'
     )
 
 
-def test_a_single_turn_without_a_verdict_is_not_as_recorded(answered):
-    lost, _ = answered("Error during inference: 500", [COUNT, LAST])
+def test_a_single_turn_without_a_verdict_is_not_as_recorded(judged):
+    lost, _ = judged("Error during inference: 500", [COUNT, LAST])
     assert (lost.members, lost.now["error"]) == (("valid",), "the request failed")
 
 

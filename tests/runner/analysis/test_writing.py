@@ -9,13 +9,13 @@ from checkers.turn import judge
 from checkers.verdict import Reason
 from envs.calls import parse_call
 from runner.analysis.examined import Examined, examine_recorded, examine_truth
-from runner.analysis.source import Recorded
 from runner.analysis.transcript import Selection, shown_turns
 from runner.analysis.writing import document, lines
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.scripts import null, oracle
 from runner.episodes.tracing import trace, trace_truth
 from tests.judging import run_recorded
+from tests.runner.records.made import answered
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
 
@@ -53,7 +53,7 @@ def recorded(dataset_of):
 
     def run(trajectory, turns, profile=BFCL, **more) -> Examined:
         ready = prepare(dataset_of(trajectory), trajectory, profile)
-        episode = Recorded(trajectory.id, 0, turns, "fc", **more)
+        episode = answered(trajectory.id, turns, **more)
         return examine_recorded(ready, episode, profile, STEP_LIMIT)
 
     return run

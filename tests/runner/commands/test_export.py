@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from runner.models.base import Usage
+from runner.records.record import EpisodeRecord
 from runner.records.store import RunStore
 from tests.runner.commands.running import run as run_command
+from tests.runner.records.made import defining, step
 from trajectories.errors import DataError
 
 LS = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}
@@ -15,24 +18,20 @@ LS = {"type": "function", "function": {"name": "ls", "parameters": {"type": "obj
 def episode(id, outcome="passed", trial=0):
     """Return the record of an episode of one turn that was an answer."""
     said = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": f"trial {trial}"}]
-    usage = {"prompt": 10, "completion": 2}
-    return {
-        "id": id,
-        "trial": trial,
-        "category": "base",
-        "outcome": outcome,
-        "error": None,
-        "messages": said,
-        "steps": [{"turn": 0, "usage": usage, "latency": 0.5, "tools": "t"}],
-        "result": [[f"trial {trial}"]],
-    }
+    request = step(0)._replace(usage=Usage(10, 2), tools="t")
+    return EpisodeRecord(
+        *(id, trial, "base", outcome, None, None),
+        messages=said,
+        steps=[request],
+        result=[[f"trial {trial}"]],
+    )
 
 
 @pytest.fixture
 def run(tmp_path):
     """Write a run of two entries, one of which failed, with two trials of the other."""
     folder = tmp_path / "run"
-    with RunStore.create(folder, {"model": "org/model"}) as store:
+    with RunStore.create(folder, defining("org/model")) as store:
         store.put_tools("t", [LS])
         for record in (episode("a"), episode("a", trial=1), episode("b", "failed")):
             store.append(record)

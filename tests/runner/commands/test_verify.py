@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from checkers.verdict import Failure, Reason
 from runner.cli import main
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
 
@@ -41,13 +42,16 @@ def test_a_run_that_is_as_recorded(verify, tmp_path, data, good):
 
 
 def test_a_run_that_is_not(verify, tmp_path, data, good):
-    good["verdict"] |= {"valid": False, "error_type": "multi_turn:x", "failed_turn": 1}
-    good["steps"][0]["results"] = ["\033[2J"]
-    folder = write_run(tmp_path / "run", definition(data, simulator="0.0.1"), good)
+    failure = Failure(Reason.EMPTY_TURN)
+    verdict = good.verdict._replace(valid=False, failure=failure, failed_turn=1)
+    good.steps[0].results[:] = ["\033[2J"]
+    folder = write_run(
+        tmp_path / "run", definition(data, simulator="0.0.1"), good._replace(verdict=verdict)
+    )
     status, lines, notes = verify(folder)
     assert status == 1
     assert lines == [
-        "folders_0, trial 0: was multi_turn:x in turn 1, is passed "
+        "folders_0, trial 0: was multi_turn:empty_turn_model_response in turn 1, is passed "
         "(valid, error_type, failed_turn)",
         "folders_0, trial 0: another result in turn 0, step 0: "
         "mv(source='notes.txt', destination='old')",

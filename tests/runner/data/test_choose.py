@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from runner.data import choose, fetch
+from runner.records.run import Run, open_run
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
@@ -220,19 +221,20 @@ def test_what_a_strict_load_would_say(dataset_of, help_desk, folders):
 def test_recorded_runs_of_several_files_each_with_its_mode(write_lines):
     one = write_lines("one.json", {"id": "a", "result": [[[{"f": "{}"}]]]})
     two = write_lines("two.json", {"id": "b", "result": [["[f()]"]]})
-    runs = choose.recorded_runs(one, two)
-    assert {id: (entry.where, mode) for id, (entry, mode) in runs.items()} == {
+    entries = open_run(one, two).entries()
+    assert {id: (entry.where, entry.mode) for id, entry in entries.items()} == {
         "a": (f"{one}:1", "fc"),
         "b": (f"{two}:1", "prompt"),
     }
-    assert {mode for _, mode in choose.recorded_runs(one, two, mode="fc").values()} == {"fc"}
+    told = open_run(one, two, mode="fc").entries()
+    assert {entry.mode for entry in told.values()} == {"fc"}
 
 
 def test_an_id_in_two_files_is_named_with_both_places(write_lines):
     line = {"id": "a", "result": []}
     one, two = write_lines("one.json", line), write_lines("two.json", "", line)
     with pytest.raises(DataError) as caught:
-        choose.recorded_runs(one, two)
+        open_run(one, two)
     assert str(caught.value) == f"{two}:2: a is in {one}:1 too; score one run at a time"
 
 
@@ -242,14 +244,14 @@ def test_an_id_in_two_files_is_named_with_both_places(write_lines):
 def test_all_trajectories_or_those_that_runs_are_of(dataset_of, write_lines, help_desk, folders):
     data = dataset_of(help_desk, folders)
     assert choose.trajectories(data, None) == [help_desk, folders]
-    runs = choose.recorded_runs(write_lines("run.json", {"id": "folders_0", "result": []}))
+    runs = open_run(write_lines("run.json", {"id": "folders_0", "result": []}))
     assert choose.trajectories(data, runs) == [folders]
-    assert choose.trajectories(data, {}) == []
+    assert choose.trajectories(data, Run("none", Path(), {})) == []
 
 
 def test_a_run_of_a_trajectory_that_there_is_not(dataset_of, write_lines, folders):
     path = write_lines("run.json", {"id": "folders_1", "result": []})
-    runs = choose.recorded_runs(path)
+    runs = open_run(path)
     with pytest.raises(DataError) as caught:
         choose.trajectories(dataset_of(folders), runs)
     message = f"{path}:1: 'folders_1' is not in made-up; did you mean folders_0?"

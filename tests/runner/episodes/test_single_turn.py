@@ -140,8 +140,8 @@ def test_a_function_calling_model_is_asked_once(dataset_of, entry, profile):
     assert run.result == [[[{"clock_wait": '{"n": 5}'}]]]
     (tool,) = request.tools.tools
     assert tool["function"]["name"] == "clock_wait"
-    assert run.steps[0]["calls"] == ["clock_wait(n=5)"]
-    assert run.steps[0]["results"] == []
+    assert run.steps[0].calls == ["clock_wait(n=5)"]
+    assert run.steps[0].results == []
 
 
 @both_profiles

@@ -27,7 +27,10 @@ from runner.models.base import (
     Usage,
 )
 from runner.models.prompting import read_prompts
-from runner.records.store import EPISODES_FILE, TIMING_FIELDS, TOOLS_FILE, RunStore, read_run
+from runner.records.record import TIMING_FIELDS
+from runner.records.run import open_run
+from runner.records.store import EPISODES_FILE, TOOLS_FILE, RunStore
+from tests.runner.records.made import EVERYTHING
 from trajectories.bfcl import function_docs_file
 from trajectories.errors import DataError
 from trajectories.schema import Turn
@@ -122,18 +125,18 @@ def missing(plan, store, trials=3):
 
 def records(folder):
     """Return the records of a run in the order of their keys."""
-    return sorted(read_run(folder).episodes(), key=lambda r: (r["id"], r["trial"]))
+    return sorted(open_run(folder).records, key=lambda r: (r.id, r.trial))
 
 
 def comparable(folder):
     """Return all of a run's files that must not differ between equal runs."""
-    episodes = records(folder)
-    for record in episodes:
-        for part in (record, *record.get("steps", ())):
-            for name in TIMING_FIELDS & part.keys():
-                del part[name]
+    timed = dict.fromkeys(TIMING_FIELDS)
+    episodes = [
+        record._replace(steps=[step._replace(**timed) for step in record.steps])
+        for record in records(folder)
+    ]
     tools = sorted((folder / TOOLS_FILE).read_bytes().splitlines())
-    return [json.dumps(record) for record in episodes], tools
+    return [json.dumps(record.to_json()) for record in episodes], tools
 
 
 @pytest.fixture
@@ -144,7 +147,7 @@ def run(tmp_path, plan_of):
     def do(*trajectories, model=None, trials=3, limits=LIMITS, **settings):
         plan = plan_of(*trajectories, **settings)
         folder = tmp_path / f"run_{next(folders)}"
-        with RunStore.create(folder, plan.definition({})) as store:
+        with RunStore.create(folder, plan.definition(EVERYTHING)) as store:
             go(plan, store, model or Oracle(*trajectories), missing(plan, store, trials), limits)
         return folder
 
@@ -168,15 +171,16 @@ def test_all_entries_are_done_once_before_any_is_done_again(help_desk, folders):
 
 def test_a_run_is_defined_by_all_that_decides_its_episodes(plan_of, help_desk):
     plan = plan_of(help_desk, seed=7, concurrency=64, extra_headers={"X-Key": "sk-secret"})
-    definition = plan.definition({"category": "base", "trials": 3})
+    chosen = EVERYTHING._replace(category="base", trials=3)
+    definition = plan.definition(chosen).to_json()
     assert definition == {
         "model": "oracle",
-        "settings": plan.settings.defining(),
+        "settings": plan.settings.defining()._asdict(),
         "prompts_sha256": read_prompts().sha256,
         "dataset": {"name": "made-up", "version": "1", "sha256": "0" * 64},
         "profile": "strict",
         "step_limit": 20,
-        "selection": {"category": "base", "trials": 3},
+        "selection": chosen._asdict(),
         "simulator": __version__,
     }
     assert "sk-secret" not in json.dumps(definition)
@@ -189,71 +193,68 @@ def test_a_run_is_defined_by_all_that_decides_its_episodes(plan_of, help_desk):
 @pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda profile: profile.name)
 def test_every_episode_is_kept(run, help_desk, folders, mode, profile):
     kept = records(run(help_desk, folders, mode=mode, profile=profile))
-    assert [(r["id"], r["trial"]) for r in kept] == [
+    assert [(r.id, r.trial) for r in kept] == [
         (id, trial) for id in ("folders_0", "help_desk_0") for trial in range(3)
     ]
-    assert {r["outcome"] for r in kept} == {"passed"}
+    assert {r.outcome for r in kept} == {"passed"}
 
 
 def test_the_record_of_an_episode(run, help_desk):
     [record] = records(run(help_desk, trials=1))
-    assert list(record) == [
+    assert list(record.to_json()) == [
         *("id", "trial", "category", "outcome", "verdict", "error"),
         *("messages", "steps", "turn_ends", "result"),
     ]
-    assert [record[name] for name in ("id", "trial", "category", "outcome", "error")] == [
-        *("help_desk_0", 0, "miss_func", "passed"),
-        None,
-    ]
-    assert record["verdict"] == {
+    about = (record.id, record.trial, record.category, record.outcome, record.error)
+    assert about == ("help_desk_0", 0, "miss_func", "passed", None)
+    assert record.verdict.to_json() == {
         "valid": True,
         "error_type": None,
         "failed_turn": None,
         "turns": 3,
         "turns_passed": 3,
     }
-    assert [end["why"] for end in record["turn_ends"]] == ["answer"] * 3
-    assert record["result"][1] == ["Done."]
-    assert [step["request_messages"] for step in record["steps"]] == [1, 3, 5, 7, 10]
-    assert len(record["messages"]) == 11
+    assert [end.why for end in record.turn_ends] == ["answer"] * 3
+    assert record.result[1] == ["Done."]
+    assert [step.request_messages for step in record.steps] == [1, 3, 5, 7, 10]
+    assert len(record.messages) == 11
 
 
 def test_an_episode_that_the_model_failed_is_kept_with_the_reason(run, help_desk):
     model = Oracle(help_desk)
     model.answers[model.first(help_desk)][3] = ("close_ticket(ticket_id=1)",)
     [record] = records(run(help_desk, model=model, trials=1))
-    assert record["outcome"] == "failed"
-    assert record["verdict"]["error_type"] == "multi_turn:execution_response_mismatch"
-    assert record["verdict"]["failed_turn"] == 2
-    assert record["error"] is None
+    assert record.outcome == "failed"
+    assert record.verdict.error_type == "multi_turn:execution_response_mismatch"
+    assert record.verdict.failed_turn == 2
+    assert record.error is None
 
 
 def test_tool_lists_are_kept_once_and_all_that_records_name(run, help_desk, folders):
     folder = run(help_desk, folders)
-    finished = read_run(folder)
-    named = {step["tools"] for record in records(folder) for step in record["steps"]}
+    finished = open_run(folder)
+    named = {step.tools for record in records(folder) for step in record.steps}
     assert len(named) == 3
     assert len((folder / TOOLS_FILE).read_bytes().splitlines()) == 3
-    names = [tool["function"]["name"] for tool in finished.tools(max(named))]
-    assert names
-    for digest in named:
-        assert finished.tools(digest)
+    kept = finished.tools(named)
+    assert all(tool["function"]["name"] for tools in kept.values() for tool in tools)
+    assert all(kept[digest] for digest in named)
 
 
 def test_a_prompting_model_has_no_tool_lists(run, help_desk):
     folder = run(help_desk, mode="prompt")
     assert (folder / TOOLS_FILE).read_bytes() == b""
-    assert {step["tools"] for r in records(folder) for step in r["steps"]} == {None}
+    assert {step.tools for r in records(folder) for step in r.steps} == {None}
 
 
 def test_who_watches_is_told_of_an_episode_when_it_is_kept(tmp_path, plan_of, help_desk):
     plan = plan_of(help_desk)
     told = []
-    with RunStore.create(tmp_path / "run", plan.definition({})) as store:
+    with RunStore.create(tmp_path / "run", plan.definition(EVERYTHING)) as store:
 
         def on_done(record, engine):
-            assert (record["id"], record["trial"]) in store.done
-            told.append(record["trial"])
+            assert (record.id, record.trial) in store.done
+            told.append(record.trial)
 
         go(plan, store, Oracle(help_desk), missing(plan, store), on_done=on_done)
     assert sorted(told) == [0, 1, 2]
@@ -314,12 +315,13 @@ def test_the_documents_of_the_data_set_are_shown(
 ):
     plan = plan_of(help_desk, function_docs=whose)
     plan = plan._replace(dataset=replace(plan.dataset, folder=reference_docs))
-    with RunStore.create(tmp_path / "run", plan.definition({})) as store:
+    with RunStore.create(tmp_path / "run", plan.definition(EVERYTHING)) as store:
         go(plan, store, Oracle(help_desk), missing(plan, store))
     [record, *_] = records(tmp_path / "run")
-    [tool, *_] = read_run(tmp_path / "run").tools(record["steps"][0]["tools"])
+    digest = record.steps[0].tools
+    [tool, *_] = open_run(tmp_path / "run").tools([digest])[digest]
     assert tool["function"]["description"].startswith("Theirs: ") == shown
-    assert record["outcome"] == "passed"
+    assert record.outcome == "passed"
 
 
 # Errors
@@ -330,8 +332,8 @@ def test_a_model_s_error_is_the_outcome_of_its_episode_and_the_others_go_on(
 ):
     model = Oracle(help_desk, folders, errors={"help_desk_0": RequestError("400: too long")})
     kept = records(run(help_desk, folders, model=model))
-    assert [r["outcome"] for r in kept] == ["passed"] * 3 + ["error"] * 3
-    assert kept[3] == {
+    assert [r.outcome for r in kept] == ["passed"] * 3 + ["error"] * 3
+    assert kept[3].to_json() == {
         "id": "help_desk_0",
         "trial": 0,
         "category": "miss_func",
@@ -344,7 +346,7 @@ def test_a_model_s_error_is_the_outcome_of_its_episode_and_the_others_go_on(
 def test_an_error_that_stays_after_all_attempts_is_the_outcome(run, help_desk):
     model = Oracle(help_desk, errors={"help_desk_0": TransientError("500: oops")})
     kept = records(run(help_desk, model=model))
-    assert {(r["outcome"], r["error"]) for r in kept} == {("error", "500: oops (2 attempts)")}
+    assert {(r.outcome, r.error) for r in kept} == {("error", "500: oops (2 attempts)")}
 
 
 @pytest.mark.parametrize(
@@ -353,7 +355,7 @@ def test_an_error_that_stays_after_all_attempts_is_the_outcome(run, help_desk):
 def test_an_error_of_the_whole_run_is_no_episode_s_outcome(tmp_path, plan_of, help_desk, error):
     plan = plan_of(help_desk)
     model = Oracle(help_desk, errors={"help_desk_0": error})
-    with RunStore.create(tmp_path / "run", plan.definition({})) as store:
+    with RunStore.create(tmp_path / "run", plan.definition(EVERYTHING)) as store:
         engine = go(plan, store, model, missing(plan, store))
         assert store.done == {}
     assert (engine.failed, engine.stop_reason) == (True, str(error))
@@ -372,9 +374,9 @@ def break_find(monkeypatch):
 def test_a_bug_that_the_truth_runs_into_is_the_outcome(run, monkeypatch, help_desk, folders):
     break_find(monkeypatch)
     kept = records(run(help_desk, folders))
-    assert [r["outcome"] for r in kept] == ["passed"] * 3 + ["error"] * 3
-    assert kept[3]["error"] == "close_ticket(ticket_id=1) broke with ZeroDivisionError: a bug"
-    assert kept[3]["verdict"] is None
+    assert [r.outcome for r in kept] == ["passed"] * 3 + ["error"] * 3
+    assert kept[3].error == "close_ticket(ticket_id=1) broke with ZeroDivisionError: a bug"
+    assert kept[3].verdict is None
 
 
 def test_a_bug_that_only_the_model_runs_into_is_the_outcome(run, monkeypatch, help_desk):
@@ -383,8 +385,8 @@ def test_a_bug_that_only_the_model_runs_into_is_the_outcome(run, monkeypatch, he
     model = Oracle(short)
     model.answers[model.first(short)].insert(0, ("get_ticket(ticket_id=1)",))
     [record] = records(run(short, model=model, trials=1))
-    assert record["outcome"] == "error"
-    assert record["error"].startswith("get_ticket(ticket_id=1) broke with")
+    assert record.outcome == "error"
+    assert record.error.startswith("get_ticket(ticket_id=1) broke with")
 
 
 def test_errors_are_of_the_kinds_that_are_not_the_model_s_doing():
@@ -420,7 +422,7 @@ def test_two_undisturbed_runs_are_equal_but_for_timing(run, undisturbed, help_de
 
 def resumed(plan, folder, model):
     """Go on with a run and return what was still to do."""
-    with RunStore.resume(folder, plan.definition({})) as store:
+    with RunStore.resume(folder, plan.definition(EVERYTHING)) as store:
         jobs = missing(plan, store)
         go(plan, store, model, jobs)
     return jobs
@@ -438,7 +440,7 @@ def test_a_stopped_run_goes_on_with_what_is_missing(
         if len(store.done) == after:
             engine.stop("enough", at_once=at_once)
 
-    with RunStore.create(folder, plan.definition({})) as store:
+    with RunStore.create(folder, plan.definition(EVERYTHING)) as store:
         go(plan, store, Oracle(help_desk, folders), missing(plan, store), on_done=on_done)
         done = set(store.done)
     assert after <= len(done) < after + LIMITS.concurrency
@@ -461,7 +463,7 @@ def test_a_run_that_used_up_its_budget_goes_on_with_what_is_missing(
     plan = plan_of(help_desk, folders)
     folder = tmp_path / "stopped"
     limit = Budget(max_requests=budget)
-    with RunStore.create(folder, plan.definition({})) as store:
+    with RunStore.create(folder, plan.definition(EVERYTHING)) as store:
         engine = go(plan, store, Oracle(help_desk, folders), missing(plan, store), budget=limit)
         assert limit.spent.requests == budget
         assert engine.failed is False

@@ -20,6 +20,8 @@ from runner.models.base import Reply, Request, RequestError, ToolCall, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
+from runner.records.codec import written
+from runner.records.record import Change, TurnEnd
 from tests.judging import run_recorded
 from trajectories.dataset import load_embedded
 from trajectories.prepare import prepare
@@ -84,7 +86,7 @@ def live(prepared, mode, profile, *replies, step_limit=STEP_LIMIT):
     about = style(prepared.trajectory.environments)
     run = asyncio.run(run_live(prepared, about, mode, profile, step_limit, ask))
     assert ask.replies == []
-    assert [step["request_messages"] for step in run.steps] == [
+    assert [step.request_messages for step in run.steps] == [
         len(request.messages) for request in ask.requests
     ]
     for request in ask.requests:
@@ -100,8 +102,8 @@ def ready(dataset_of, help_desk):
 
 def ends(run):
     """Return why the turns ended."""
-    assert [end["turn"] for end in run.turn_ends] == list(range(len(run.turn_ends)))
-    return [end["why"] for end in run.turn_ends]
+    assert [end.turn for end in run.turn_ends] == list(range(len(run.turn_ends)))
+    return [end.why for end in run.turn_ends]
 
 
 # The ground truth passes, and so it does when what was recorded is scored again
@@ -119,7 +121,7 @@ def test_the_ground_truth_passes_in_both_modes_under_both_profiles(id):
             assert ends(run) == ["answer"] * turns
             assert run_recorded(prepared, run.result, mode, profile) == run.verdict
             # A run is written as JSON lines.
-            json.dumps([run.messages, run.steps, run.turn_ends, run.result, run.tools])
+            json.dumps(written([run.messages, run.steps, run.turn_ends, run.result, run.tools]))
 
 
 @both_profiles
@@ -181,13 +183,13 @@ def test_the_messages_of_an_episode_with_calls_in_text(ready, help_desk):
     assert "create_ticket(title='Dark screen')" in results
     assert '"close_ticket"' in run.messages[7]["content"]
     assert run.tools == {}
-    assert {step["tools"] for step in run.steps} == {None}
+    assert {step.tools for step in run.steps} == {None}
 
 
 @both_profiles
 def test_the_tools_of_every_request_are_kept_once(ready, help_desk, profile):
     run = live(ready(profile), "fc", profile, *truth(help_desk, "fc"))
-    first, *_, last = digests = [step["tools"] for step in run.steps]
+    first, *_, last = digests = [step.tools for step in run.steps]
     assert digests == [first] * 3 + [last] * 2
     assert set(run.tools) == {first, last}
     early, late = (
@@ -204,12 +206,12 @@ def test_the_record_of_a_step_with_a_tool_call(ready):
     made = ToolCall("x", "create_ticket", {"title": "A", "priority": 3})
     reply = Reply("Well.", (made,), "Hm.", "tool_calls", Usage(10, 2, 5, 1), 0.5, 0.25)
     run = live(ready(STRICT), "fc", STRICT, reply, says("Done."), says("No."), says("No."))
-    [ticket] = [c["after"] for c in run.steps[0]["changes"] if "queue" in c["path"]]
+    [ticket] = [c.after for c in run.steps[0].changes if "queue" in c.path]
     assert ticket["title"] == "A"
-    assert run.steps[0] == {
+    assert written(run.steps[0]) == {
         "turn": 0,
         "request_messages": 1,
-        "tools": run.steps[1]["tools"],
+        "tools": run.steps[1].tools,
         "reply": {
             "text": "Well.",
             "tool_calls": [
@@ -234,9 +236,9 @@ def test_the_record_of_a_step_with_a_tool_call(ready):
 def test_the_record_of_a_step_without_calls(ready):
     replies = [acts("prompt", CREATE), says("Done."), says("No."), says("No.")]
     answer = live(ready(STRICT), "prompt", STRICT, *replies).steps[1]
-    assert [answer[name] for name in ("calls", "results", "changes")] == [[], [], []]
-    assert (answer["turn"], answer["request_messages"], answer["attempts"]) == (0, 4, 2)
-    assert answer["reply"]["text"] == "Done."
+    assert [answer.calls, answer.results, answer.changes] == [[], [], []]
+    assert (answer.turn, answer.request_messages, answer.attempts) == (0, 4, 2)
+    assert answer.reply.text == "Done."
 
 
 @both_modes
@@ -248,10 +250,10 @@ def test_changes_are_those_of_the_step_and_not_of_the_episode(ready, mode):
     ]
     run = live(ready(STRICT), mode, STRICT, *steps, *[says("Done.")] * 3)
     path = "TicketAPI.ticket_queue[0].priority"
-    assert [step["changes"] for step in run.steps[:4]] == [
-        [{"path": path, "before": 2, "after": 5}],
+    assert [step.changes for step in run.steps[:4]] == [
+        [Change(path, 2, 5)],
         [],
-        [{"path": path, "before": 5, "after": 4}],
+        [Change(path, 5, 4)],
         [],
     ]
 
@@ -279,8 +281,8 @@ def test_a_name_that_was_made_legal_is_the_real_one_wherever_it_is_recorded(read
     about = Style(box, read_prompts(), "drop")
     run = asyncio.run(run_live(ready(BFCL), about, "fc", BFCL, STEP_LIMIT, ask))
     assert run.result[0][0] == [{"get.ticket": "{}"}]
-    assert run.steps[0]["calls"] == ["get.ticket()"]
-    assert run.steps[0]["reply"]["tool_calls"][0]["name"] == "get_ticket_2"
+    assert run.steps[0].calls == ["get.ticket()"]
+    assert run.steps[0].reply.tool_calls[0].name == "get_ticket_2"
     assert run.messages[1]["tool_calls"][0]["function"]["name"] == "get_ticket_2"
 
 
@@ -334,8 +336,8 @@ CUT = "The output limit came."
 def test_why_a_turn_ended(ready, mode, profile, reply, why, detail):
     run = live(ready(profile), mode, profile, reply, says("No."), says("No."))
     assert ends(run) == [why, "answer", "answer"]
-    assert run.steps[0]["calls"] == []
-    found = run.turn_ends[0]["detail"]
+    assert run.steps[0].calls == []
+    found = run.turn_ends[0].detail
     assert detail in found if detail else found is None
     assert run_recorded(ready(profile), run.result, mode, profile) == run.verdict
 
@@ -345,16 +347,16 @@ def test_why_a_turn_ended(ready, mode, profile, reply, why, detail):
 def test_calls_of_an_answer_that_says_it_was_cut_off_are_made(ready, mode, profile):
     made = acts(mode, CREATE, finish="length")
     run = live(ready(profile), mode, profile, made, *[says("Done.")] * 3)
-    assert run.steps[0]["calls"] == [CREATE]
+    assert run.steps[0].calls == [CREATE]
     assert ends(run) == ["answer"] * 3
 
 
 @both_modes
 def test_one_step_more_than_the_limit_is_executed_in_bfcl_and_ends_the_episode(ready, mode):
     run = live(ready(BFCL), mode, BFCL, *[acts(mode, CREATE)] * 3, step_limit=2)
-    assert run.turn_ends == [{"turn": 0, "why": "step_limit", "detail": None}]
+    assert run.turn_ends == [TurnEnd(0, "step_limit", None)]
     assert run.verdict == force_terminated(3)
-    assert [len(step["results"]) for step in run.steps] == [1, 1, 1]
+    assert [len(step.results) for step in run.steps] == [1, 1, 1]
     assert run.messages[-1]["role"] == ("tool" if mode == "fc" else "user")
     assert run_recorded(ready(BFCL), run.result, mode, BFCL) == run.verdict
 
@@ -362,11 +364,11 @@ def test_one_step_more_than_the_limit_is_executed_in_bfcl_and_ends_the_episode(r
 @both_modes
 def test_one_step_more_than_the_limit_is_not_executed_in_strict(ready, mode):
     run = live(ready(STRICT), mode, STRICT, *[acts(mode, CREATE)] * 3, step_limit=2)
-    assert run.turn_ends == [{"turn": 0, "why": "step_limit", "detail": None}]
+    assert run.turn_ends == [TurnEnd(0, "step_limit", None)]
     assert run.verdict == force_terminated(3)
-    assert [len(step["results"]) for step in run.steps] == [1, 1, 0]
-    assert run.steps[2]["calls"] == [CREATE]
-    assert run.steps[2]["changes"] == []
+    assert [len(step.results) for step in run.steps] == [1, 1, 0]
+    assert run.steps[2].calls == [CREATE]
+    assert run.steps[2].changes == []
     assert run_recorded(ready(STRICT), run.result, mode, STRICT, 2) == run.verdict
     asked = [c["id"] for m in run.messages for c in m.get("tool_calls", ())]
     assert [m["tool_call_id"] for m in run.messages if m["role"] == "tool"] == asked
@@ -389,9 +391,9 @@ def test_the_step_limit_in_the_last_turn_is_scored_alike_again(ready, help_desk,
 def test_a_function_that_is_not_offered_yet_is_unknown_in_strict(ready, mode):
     early = acts(mode, "close_ticket(ticket_id=1)")
     run = live(ready(STRICT), mode, STRICT, early, *[says("Done.")] * 3)
-    [result] = run.steps[0]["results"]
+    [result] = run.steps[0].results
     assert "There is no function 'close_ticket'" in json.loads(result)["error"]
-    assert run.steps[0]["changes"] == []
+    assert run.steps[0].changes == []
     assert run_recorded(ready(STRICT), run.result, mode, STRICT) == run.verdict
 
 
@@ -399,7 +401,7 @@ def test_a_function_that_is_not_offered_yet_is_unknown_in_strict(ready, mode):
 def test_a_function_that_is_not_offered_yet_works_in_bfcl(ready, mode):
     early = acts(mode, "close_ticket(ticket_id=1)")
     run = live(ready(BFCL), mode, BFCL, early, *[says("Done.")] * 3)
-    assert run.steps[0]["changes"] != []
+    assert run.steps[0].changes != []
     assert run_recorded(ready(BFCL), run.result, mode, BFCL) == run.verdict
 
 
@@ -407,7 +409,7 @@ def test_a_function_that_is_not_offered_yet_works_in_bfcl(ready, mode):
 @both_modes
 def test_a_function_that_there_is_not_is_an_error_result(ready, mode, profile):
     run = live(ready(profile), mode, profile, acts(mode, "nonsense()"), *[says("Done.")] * 3)
-    [result] = run.steps[0]["results"]
+    [result] = run.steps[0].results
     assert "There is no function 'nonsense'" in json.loads(result)["error"]
     assert run_recorded(ready(profile), run.result, mode, profile) == run.verdict
 
@@ -421,7 +423,7 @@ GOOD_AND_BAD = says(
 
 def test_arguments_that_are_no_json_end_the_turn_in_bfcl(ready):
     run = live(ready(BFCL), "fc", BFCL, GOOD_AND_BAD, says("No."), says("No."))
-    assert run.steps[0]["calls"] == run.steps[0]["results"] == run.steps[0]["changes"] == []
+    assert run.steps[0].calls == run.steps[0].results == run.steps[0].changes == []
     assert ends(run)[0] == "unreadable"
     _, _, *answers, said, _, _, _ = run.messages
     assert [m["tool_call_id"] for m in answers] == ["a", "b"]
@@ -432,10 +434,10 @@ def test_arguments_that_are_no_json_end_the_turn_in_bfcl(ready):
 
 def test_arguments_that_are_no_json_are_answered_in_strict_and_the_others_are_used(ready):
     run = live(ready(STRICT), "fc", STRICT, GOOD_AND_BAD, *[says("Done.")] * 3)
-    good, bad = run.steps[0]["results"]
+    good, bad = run.steps[0].results
     assert json.loads(good)["title"] == "A"
     assert "not valid JSON" in json.loads(bad)["error"]
-    assert run.steps[0]["calls"][1].startswith("(unreadable: The arguments of get_ticket")
+    assert run.steps[0].calls[1].startswith("(unreadable: The arguments of get_ticket")
     assert [m["content"] for m in run.messages[2:4]] == [good, bad]
     assert [m["tool_call_id"] for m in run.messages[2:4]] == ["a", "b"]
     assert ends(run) == ["answer"] * 3
@@ -445,7 +447,7 @@ def test_arguments_that_are_no_json_are_answered_in_strict_and_the_others_are_us
 def test_a_text_that_cannot_be_read_is_answered_in_strict_and_can_be_mended(ready, help_desk):
     broken = says("[create_ticket(title=Dark)]")
     run = live(ready(STRICT), "prompt", STRICT, broken, *truth(help_desk, "prompt"))
-    [shown] = run.steps[0]["calls"]
+    [shown] = run.steps[0].calls
     assert shown.startswith("(unreadable: 'Dark' is not a literal")
     assert "put text between quotes" in run.messages[3]["content"]
     assert '"(unreadable)"' in run.messages[3]["content"]
@@ -463,7 +465,7 @@ def test_unreadable_answers_without_end_run_into_the_step_limit_in_strict(ready)
 def test_a_prompting_model_s_tool_calls_are_not_made(ready, profile):
     odd = says("I cannot.", ToolCall("a", "create_ticket", "{}"))
     run = live(ready(profile), "prompt", profile, odd, says("No."), says("No."))
-    assert run.steps[0]["calls"] == []
+    assert run.steps[0].calls == []
     assert not any("tool_calls" in message for message in run.messages)
 
 
@@ -471,7 +473,7 @@ def test_a_prompting_model_s_tool_calls_are_not_made(ready, profile):
 def test_tool_calls_beside_text_are_made(ready, profile):
     both = says("Let me see.", ToolCall("a", "get_ticket", {"ticket_id": 1}))
     run = live(ready(profile), "fc", profile, both, *[says("Done.")] * 3)
-    assert run.steps[0]["calls"] == ["get_ticket(ticket_id=1)"]
+    assert run.steps[0].calls == ["get_ticket(ticket_id=1)"]
     assert run.messages[1]["content"] == "Let me see."
     assert run.result[0][0] == [{"get_ticket": {"ticket_id": 1}}]
     assert run_recorded(ready(profile), run.result, "fc", profile) == run.verdict

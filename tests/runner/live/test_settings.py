@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError, fields
 import pytest
 
 from runner.live.settings import Settings, read_settings
+from runner.records.record import Asked
 from trajectories.errors import DataError
 
 EVERYTHING = """
@@ -241,7 +242,7 @@ def test_only_sampling_parameters_that_were_given_are_sent():
 def test_values_of_headers_define_no_run():
     secret = {"X-Key": "sk-secret", "Authorization": "Bearer sk-secret"}
     defining = Settings(extra_headers=secret).defining()
-    assert defining["extra_headers"] == ["Authorization", "X-Key"]
+    assert defining.extra_headers == ["Authorization", "X-Key"]
     assert "secret" not in json.dumps(defining)
     renewed = dict.fromkeys(reversed(secret), "other")
     assert Settings(extra_headers=renewed).defining() == defining
@@ -265,7 +266,7 @@ def test_how_hard_a_run_pushes_does_not_define_it(written):
 
 def test_everything_else_defines_a_run(written):
     settings, default = read_settings(written(EVERYTHING), {}).defining(), Settings().defining()
-    assert set(settings) == {member.name for member in fields(Settings)} - PUSHING
-    assert all(settings[name] != default[name] for name in settings)
-    assert settings["extra_body"] == {"top_k": 20, "guided": {"kind": "none", "stops": [1, 2]}}
-    assert json.loads(json.dumps(settings)) == settings
+    assert set(Asked._fields) == {member.name for member in fields(Settings)} - PUSHING
+    assert all(one != other for one, other in zip(settings, default, strict=True))
+    assert settings.extra_body == {"top_k": 20, "guided": {"kind": "none", "stops": [1, 2]}}
+    assert json.loads(json.dumps(settings)) == list(settings)

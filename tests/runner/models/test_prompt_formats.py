@@ -12,7 +12,7 @@ from checkers.profile import PROFILES
 from checkers.replies.formats import CLOSING, OPENING
 from checkers.replies.single_turn import read_calls
 from envs.calls import Call
-from runner.models.prompting import ALL, PromptFormat, format_of, formats_named
+from runner.models.prompting import ALL, PromptFormat, formats_named
 from tests.servers.formats import in_format
 from trajectories.errors import DataError
 
@@ -102,9 +102,3 @@ def test_formats_are_chosen_by_name():
 def test_an_unknown_format_is_refused(name):
     with pytest.raises(DataError, match=r"--formats: .* is no format; did you mean \w+-"):
         formats_named([name])
-
-
-def test_a_run_says_which_format_it_was_made_in():
-    assert format_of({"model": "m"}) is None
-    chosen = ALL[7]
-    assert format_of({"prompt_format": {"name": chosen.name, "sha256": "0"}}) == chosen

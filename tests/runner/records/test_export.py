@@ -5,9 +5,14 @@ import json
 import pytest
 
 from runner.cli import main
+from runner.models.base import Usage
 from runner.records import result_file
 from runner.records.export import export_bfcl, export_openai_messages
-from runner.records.store import RunStore, read_run
+from runner.records.record import EpisodeRecord
+from runner.records.run import open_run
+from runner.records.store import RunStore
+from tests.runner.records.made import defining
+from tests.runner.records.made import step as request
 from trajectories.errors import DataError
 
 LS, CD = (
@@ -23,46 +28,43 @@ def run_of(tmp_path):
 
     def make(*records, model="org/model"):
         folder = tmp_path / "run"
-        with RunStore.create(folder, {"model": model}) as store:
+        with RunStore.create(folder, defining(model)) as store:
             store.put_tools("early", [LS])
             store.put_tools("late", [LS, CD])
             for record in records:
                 store.append(record)
-        return read_run(folder)
+        return open_run(folder)
 
     return make
 
 
 def step(turn, prompt=None, completion=None, latency=0.5, tools=None):
-    """Return the record of a step as far as exports read it."""
-    usage = {"prompt": prompt, "completion": completion}
-    return {"turn": turn, "usage": usage, "latency": latency, "tools": tools}
+    """Return the record of a step."""
+    usage = Usage(prompt, completion)
+    return request(turn)._replace(usage=usage, latency=latency, tools=tools)
 
 
 def episode(id="multi_turn_base_0", outcome="passed", trial=0, category="base", **more):
     """Return an episode of one turn with two steps, in the form that function calling gives."""
-    return {
-        "id": id,
-        "trial": trial,
-        "category": category,
-        "outcome": outcome,
-        "error": None,
-        "messages": [
-            {"role": "user", "content": "Go."},
-            assistant("c1"),
-            answer("c1"),
-            {"role": "assistant", "content": "Done."},
-        ],
-        "steps": [step(0, 10, 2, tools="early"), step(0, 14, 3, 0.25, "early")],
-        "result": [[[CALL], "Done."]],
-        **more,
-    }
+    messages = [
+        {"role": "user", "content": "Go."},
+        assistant("c1"),
+        answer("c1"),
+        {"role": "assistant", "content": "Done."},
+    ]
+    steps = [step(0, 10, 2, tools="early"), step(0, 14, 3, 0.25, "early")]
+    made = EpisodeRecord(
+        *(id, trial, category, outcome, None, None),
+        messages=messages,
+        steps=steps,
+        result=[[[CALL], "Done."]],
+    )
+    return made._replace(**more)
 
 
-def failure(id="multi_turn_base_9", **more):
+def failure(id="multi_turn_base_9"):
     """Return an episode that ended in an error, with no more than such a one has."""
-    about = {"id": id, "trial": 0, "category": "base"}
-    return {**about, "outcome": "error", "verdict": None, "error": "no answer", **more}
+    return EpisodeRecord(id, 0, "base", "error", None, "no answer")
 
 
 def assistant(*ids):
@@ -144,7 +146,7 @@ def test_a_single_turn_is_its_step_in_the_folder_of_its_group(run_of, tmp_path, 
             "latency": 0.5,
         }
     ]
-    [entry] = result_file.read(path).entries
+    [entry] = result_file.read(path)
     assert entry.turns == [[[{"f": "{}"}]]]
     assert result_file.find([tmp_path]) == [path]
 
@@ -153,7 +155,7 @@ def test_an_executed_answer_is_found_again(run_of, tmp_path):
     one = episode("ours", category="exec_simple", steps=[step(0, 10, 2)], result=[[[CALL]]])
     [path] = export_bfcl(run_of(one), tmp_path)
     assert path == tmp_path / "org_model" / "other" / "BFCL_v4_exec_simple_result.json"
-    [entry] = result_file.read(path).entries
+    [entry] = result_file.read(path)
     assert entry.turns == [[[CALL]]]
     assert result_file.find([tmp_path]) == [path]
 
@@ -163,7 +165,7 @@ def test_an_error_is_text_where_turns_would_be(run_of, tmp_path):
     assert entries(path) == [
         {"id": "multi_turn_base_9", "result": "Error during inference: no answer"}
     ]
-    [entry] = result_file.read(path).entries
+    [entry] = result_file.read(path)
     assert entry.turns is None
 
 
@@ -217,7 +219,7 @@ def test_what_is_exported_is_scored_like_any_recorded_run(
         episode("multi_turn_long_context_0", category="long_context", result=[[step, "Done."]]),
     )
     [path, _] = export_bfcl(run, tmp_path / "result")
-    assert result_file.read(path).mode == mode
+    assert {entry.mode for entry in result_file.read(path)} == {mode}
     verdicts = tmp_path / "verdicts.jsonl"
     options = ["--dataset", f"bfcl:{bfcl_folder}", "--output", str(verdicts)]
     assert main(["score", str(tmp_path / "result"), *options]) == 0
@@ -238,12 +240,12 @@ def test_a_transcript_has_messages_tools_and_where_it_is_from(run_of, tmp_path):
     id = "multi_turn_base_0"
     assert entries(path) == [
         {
-            "messages": first["messages"],
+            "messages": first.messages,
             "tools": [LS],
             "metadata": {"id": id, "trial": 0, "passed": True},
         },
         {
-            "messages": second["messages"],
+            "messages": second.messages,
             "tools": [LS],
             "metadata": {"id": id, "trial": 1, "passed": False},
         },
@@ -303,7 +305,7 @@ def test_calls_and_results_that_are_not_paired_are_refused(run_of, tmp_path, mes
     path = tmp_path / "chats.jsonl"
     path.write_text("old", encoding="utf-8")
     run = run_of(episode("a"), episode("b", messages=messages))
-    with pytest.raises(DataError, match=f"^{run.folder}: b: a tool call of the conversation"):
+    with pytest.raises(DataError, match=f"^{run.path}: b: a tool call of the conversation"):
         export_openai_messages(run, path, only_passed=False)
     assert path.read_text(encoding="utf-8") == "old"
     assert {file.name for file in tmp_path.iterdir()} == {"run", "chats.jsonl"}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.records.result_file import RecordedEntry, categories_of, find, read
+from runner.records.result_file import categories_of, find, read
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 
@@ -45,19 +45,17 @@ def test_a_file_in_function_calling_form(write_lines):
         {"id": "a", "result": [[CALL, "Done."], [None, []]], "latency": [[0.1]]},
         {"id": "b", "result": []},
     )
-    file = read(path)
-    assert (file.path, file.mode) == (path, "fc")
-    assert file.entries == [
-        RecordedEntry(f"{path}:1", "a", [[CALL, "Done."], [None, []]]),
-        RecordedEntry(f"{path}:2", "b", []),
+    assert [(each.where, each.id, each.turns, each.mode) for each in read(path)] == [
+        (f"{path}:1", "a", [[CALL, "Done."], [None, []]], "fc"),
+        (f"{path}:2", "b", [], "fc"),
     ]
 
 
 def test_a_file_in_prompting_form(write_lines):
     path = write_lines("run.json", {"id": "a", "result": [["[f(a=1)]", "Done."]]})
-    file = read(path)
-    assert file.mode == "prompt"
-    assert file.entries[0].turns == [["[f(a=1)]", "Done."]]
+    [entry] = read(path)
+    assert entry.mode == "prompt"
+    assert entry.turns == [["[f(a=1)]", "Done."]]
 
 
 @pytest.mark.parametrize(
@@ -72,21 +70,21 @@ def test_a_file_in_prompting_form(write_lines):
 )
 def test_the_mode_is_seen_from_any_step_of_any_entry(write_lines, steps, mode):
     lines = [{"id": "a", "result": [["text"]]}, {"id": "b", "result": [[], steps]}]
-    assert read(write_lines("run.json", *lines)).mode == mode
+    assert [each.mode for each in read(write_lines("run.json", *lines))] == [mode, mode]
 
 
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
 def test_the_mode_may_be_told(write_lines, mode):
     path = write_lines("run.json", {"id": "a", "result": [[CALL]]})
-    assert read(path, mode).mode == mode
+    assert [each.mode for each in read(path, mode)] == [mode]
 
 
 @pytest.mark.parametrize("result", ["Error: too many requests", None, {}, 5])
 def test_a_result_that_is_no_list_is_a_recorded_error(write_lines, result):
     path = write_lines("run.json", {"id": "a", "result": result, "traceback": "..."})
-    file = read(path)
-    assert file.entries[0].turns is None
-    assert file.mode == "prompt"
+    [entry] = read(path)
+    assert entry.turns is None
+    assert entry.mode == "prompt"
 
 
 @pytest.mark.parametrize(
@@ -156,8 +154,8 @@ def test_any_other_id_may_be_of_any_category(id):
 
 def test_the_result_of_a_single_turn_entry_is_its_step(write_lines):
     path = write_lines("run.json", {"id": "simple_java_0", "result": CALL})
-    assert read(path).entries[0].turns == [[CALL]]
-    assert read(path).mode == "fc"
+    [entry] = read(path)
+    assert (entry.turns, entry.mode) == ([[CALL]], "fc")
     path = write_lines("run.json", {"id": "live_simple_0-0-0", "result": 5})
     with pytest.raises(DataError, match=r"\$.result: must be text, null or a list"):
         read(path)

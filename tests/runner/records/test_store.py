@@ -12,11 +12,18 @@ from random import Random
 
 import pytest
 
-from runner.records.store import TIMING_FIELDS, RunStore, default_folder, read_run, write_whole
+from runner.records import files
+from runner.records.files import write_whole
+from runner.records.record import TIMING_FIELDS, EpisodeRecord, FormatReference
+from runner.records.run import open_run, read_run
+from runner.records.store import RunStore, default_folder
+from tests.runner.records.made import ASKED, defining, step
 from trajectories.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[3]
-DEFINITION = {"model": "m", "settings": {"temperature": 0.0, "seed": None}}
+DEFINITION = defining()._replace(
+    settings=ASKED._replace(temperature=0.0, extra_body={"seed": None})
+)
 NO_FOLDER_OF_A_RUN = "holds no run: there is no run.json"
 
 
@@ -33,7 +40,7 @@ def folder(tmp_path):
 
 def record(id, trial=0, outcome="passed", **more):
     """Return a record of an episode."""
-    return {"id": id, "trial": trial, "category": "base", "outcome": outcome, **more}
+    return EpisodeRecord(id, trial, "base", outcome, None, None)._replace(**more)
 
 
 def written(folder, *records, tools=()):
@@ -63,11 +70,11 @@ def test_a_run_begins_with_what_defines_it(folder):
     with RunStore.create(folder, DEFINITION, note=note) as store:
         assert store.done == {}
     text = (folder / "run.json").read_text(encoding="utf-8")
-    assert json.loads(text) == {"format": 1, "definition": DEFINITION, "note": note}
+    assert json.loads(text) == {"format": 1, "definition": DEFINITION.to_json(), "note": note}
     assert text.startswith('{\n  "format": 1,\n')
     assert text.endswith("}\n")
-    run = read_run(folder)
-    assert (run.definition, run.note, list(run.episodes())) == (DEFINITION, note, [])
+    run = open_run(folder)
+    assert (run.definition, run.note, list(run.episodes)) == (DEFINITION, note, [])
 
 
 def test_every_episode_is_one_line_as_soon_as_it_is_added(folder):
@@ -76,14 +83,14 @@ def test_every_episode_is_one_line_as_soon_as_it_is_added(folder):
         for count, each in enumerate(records, start=1):
             store.append(each)
             assert [json.loads(line) for line in lines(folder / "episodes.jsonl")] == (
-                records[:count]
+                [record.to_json() for record in records[:count]]
             )
-        assert {key: summary.outcome for key, summary in store.done.items()} == {
+        assert store.done == {
             ("a", 0): "passed",
             ("a", 1): "failed",
             ("b", 0): "error",
         }
-    assert list(read_run(folder).episodes()) == records
+    assert list(open_run(folder).records) == records
 
 
 def test_a_resumed_run_knows_what_is_done_and_goes_on(folder):
@@ -91,12 +98,12 @@ def test_a_resumed_run_knows_what_is_done_and_goes_on(folder):
     before = contents(folder)
     with RunStore.resume(folder, DEFINITION, note={"created": "later"}) as store:
         assert [*store.done] == [("a", 0), ("b", 0)]
-        assert store.done["b", 0] == ("base", "failed")
+        assert store.done["b", 0] == "failed"
         store.append(record("c"))
     after = contents(folder)
     assert after["run.json"] == before["run.json"]
     assert after["episodes.jsonl"].startswith(before["episodes.jsonl"])
-    assert [each["id"] for each in read_run(folder).episodes()] == ["a", "b", "c"]
+    assert [each.id for each in open_run(folder).records] == ["a", "b", "c"]
 
 
 def test_a_tool_list_is_written_once(folder):
@@ -108,34 +115,25 @@ def test_a_tool_list_is_written_once(folder):
         store.put_tools("d1", tools)
         store.put_tools("d2", [])
     assert len(lines(folder / "tools.jsonl")) == 2
-    run = read_run(folder)
-    assert (run.tools("d1"), run.tools("d2")) == (tools, [])
+    run = open_run(folder)
+    assert run.tools(["d1", "d2"]) == {"d1": tools, "d2": []}
     with pytest.raises(DataError, match=r"tools\.jsonl: has no tool list 'd3'"):
-        run.tools("d3")
+        run.tools(["d3"])
 
 
 def test_what_models_say_comes_back_as_it_was(folder):
     texts = ["\ud83d", "\u2028", "\x00", "é", '"\n"', "\r"]
-    written(folder, record("a", messages=texts))
+    messages = [{"content": text} for text in texts]
+    written(folder, record("a", messages=messages))
     assert len(lines(folder / "episodes.jsonl")) == 1
-    [found] = read_run(folder).episodes()
-    assert found["messages"] == texts
+    [found] = open_run(folder).records
+    assert found.messages == messages
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"id": "a", "trial": 0, "category": "base"},
-        {"id": "a", "category": "base", "outcome": "passed"},
-        record("a", outcome="lost"),
-        record("a", trial="0"),
-        record(None),
-    ],
-)
-def test_what_is_no_episode_is_not_written(folder, wrong):
+def test_what_is_no_finished_episode_is_not_written(folder):
     with RunStore.create(folder, DEFINITION) as store:
-        with pytest.raises(ValueError, match="no episode with"):
-            store.append(wrong)
+        with pytest.raises(ValueError, match=r"episode \('a', 0\) is not finished"):
+            store.append(record("a", outcome=None))
         assert store.done == {}
     assert lines(folder / "episodes.jsonl") == []
 
@@ -241,7 +239,7 @@ def test_the_default_folder_is_named_after_time_and_model(model, name):
 
 @pytest.mark.parametrize("name", ["episodes.jsonl", "tools.jsonl"])
 def test_a_file_that_was_cut_anywhere_is_mended_and_made_whole(folder, name):
-    records = [record(f"entry_{n}", text="é" * n) for n in range(4)]
+    records = [record(f"entry_{n}", error="é" * n) for n in range(4)]
     digests = [f"digest_{n}" for n in range(4)]
     written(folder, *records, tools=digests)
     path = folder / name
@@ -256,7 +254,7 @@ def test_a_file_that_was_cut_anywhere_is_mended_and_made_whole(folder, name):
             for digest in digests:
                 store.put_tools(digest, [{"type": "function", "function": {"name": digest}}])
             for each in records:
-                if (each["id"], 0) not in store.done:
+                if each.key not in store.done:
                     store.append(each)
         assert path.read_bytes() == complete
 
@@ -308,27 +306,27 @@ def test_a_line_that_is_there_twice_is_named(folder, name, message):
         RunStore.resume(folder, DEFINITION)
     if name == "episodes.jsonl":
         with pytest.raises(DataError, match=f"{name}:3: {message}"):
-            list(read_run(folder).episodes())
+            list(open_run(folder).records)
 
 
 WRITER = """
 import sys, time
 from pathlib import Path
+from runner.records.record import EpisodeRecord
 from runner.records.store import RunStore
+from tests.runner.records.made import defining, step
 
 folder = Path(sys.argv[1])
 begin = RunStore.resume if folder.exists() else RunStore.create
 print(flush=True)
-with begin(folder, {"model": "m"}) as store:
+with begin(folder, defining()) as store:
     for n in range(int(sys.argv[2])):
         if (f"entry_{n}", 0) not in store.done:
             sys.stdin.read(1)
             store.put_tools(f"digest_{n // 7}", [{"n": n // 7, "text": "t" * 5000}])
-            store.append({
-                "id": f"entry_{n}", "trial": 0, "category": "base", "outcome": "passed",
-                "timing": {"ended": time.time()},
-                "steps": [{"n": n, "text": "s" * 20_000, "latency": time.perf_counter()}],
-            })
+            request = step(n, ["s" * 20_000])._replace(latency=time.perf_counter())
+            done = EpisodeRecord(f"entry_{n}", 0, "base", "passed", None, None, steps=[request])
+            store.append(done)
             print(flush=True)
 """
 
@@ -346,10 +344,10 @@ def writer(folder, total):
 def without_timing(folder):
     """Return the episodes by id, without what differs from run to run."""
     episodes = {}
-    for each in read_run(folder).episodes():
-        steps = [{k: v for k, v in s.items() if k not in TIMING_FIELDS} for s in each["steps"]]
-        kept = {k: v for k, v in each.items() if k not in TIMING_FIELDS}
-        episodes[each["id"]] = {**kept, "steps": steps}
+    for each in open_run(folder).records:
+        timed = dict.fromkeys(TIMING_FIELDS)
+        steps = [step._replace(**timed) for step in each.steps]
+        episodes[each.id] = each._replace(steps=steps)
     return episodes
 
 
@@ -390,7 +388,8 @@ HOLDER = """
 import sys
 from pathlib import Path
 from runner.records.store import RunStore
-with RunStore.create(Path(sys.argv[1]), {"model": "m"}):
+from tests.runner.records.made import defining
+with RunStore.create(Path(sys.argv[1]), defining()):
     print(flush=True)
     sys.stdin.read()
 """
@@ -404,11 +403,11 @@ def test_a_second_process_is_refused_until_the_first_has_ended(folder):
         message = rf"^{folder}: another process is writing this run \(pid {process.pid}\)$"
         for begin in (RunStore.create, RunStore.resume):
             with pytest.raises(DataError, match=message):
-                begin(folder, {"model": "m"})
-        assert list(read_run(folder).episodes()) == []
+                begin(folder, defining())
+        assert list(open_run(folder).records) == []
         process.kill()
         process.wait()
-        RunStore.resume(folder, {"model": "m"}).close()
+        RunStore.resume(folder, defining()).close()
 
 
 def test_a_second_store_in_the_same_process_is_refused_too(folder):
@@ -422,7 +421,7 @@ def test_a_second_store_in_the_same_process_is_refused_too(folder):
 def test_a_refusal_leaves_the_folder_to_others(folder):
     written(folder, record("a"))
     with pytest.raises(DataError):
-        RunStore.resume(folder, {"model": "other"})
+        RunStore.resume(folder, defining("other"))
     with pytest.raises(DataError):
         RunStore.create(folder, DEFINITION)
     RunStore.resume(folder, DEFINITION).close()
@@ -431,15 +430,23 @@ def test_a_refusal_leaves_the_folder_to_others(folder):
 # What defines a run
 
 
+def changed(**settings):
+    """Return the definition with other settings."""
+    return DEFINITION._replace(settings=DEFINITION.settings._replace(**settings))
+
+
 @pytest.mark.parametrize(
     ("now", "message"),
     [
-        ({**DEFINITION, "model": "n"}, "model was 'm', is 'n'"),
-        ({"model": "m", "settings": {"temperature": 0.5}}, "settings.temperature was 0.0, is 0.5"),
-        ({"model": "m", "settings": {"temperature": 0.5}}, "settings.seed was None, is nothing"),
-        ({**DEFINITION, "trials": 2}, "trials was nothing, is 2"),
-        ({"model": "m"}, "settings was {'temperature': 0.0, 'seed': None}, is nothing"),
-        ({**DEFINITION, "ids": ["a" * 500]}, f"ids was nothing, is ['{'a' * 118}"),
+        (DEFINITION._replace(model="n"), "model was 'm', is 'n'"),
+        (changed(temperature=0.5), "settings.temperature was 0.0, is 0.5"),
+        (changed(extra_body={}), "settings.extra_body.seed was None, is nothing"),
+        (changed(extra_body={"seed": None, "n": 2}), "settings.extra_body.n was nothing, is 2"),
+        (
+            DEFINITION._replace(prompt_format=FormatReference("a" * 500, "0")),
+            f"prompt_format was nothing, is {{'name': '{'a' * 109}",
+        ),
+        (changed(extra_headers=["a"]), "settings.extra_headers was [], is ['a']"),
     ],
 )
 def test_a_run_with_another_definition_is_refused_and_what_differs_is_named(folder, now, message):
@@ -457,14 +464,14 @@ def test_a_run_with_another_definition_is_refused_and_what_differs_is_named(fold
 def test_every_difference_is_named(folder):
     written(folder)
     with pytest.raises(DataError, match=r"model was 'm', is 'n'; settings\.seed was None, is 4$"):
-        RunStore.resume(folder, {"model": "n", "settings": {"temperature": 0, "seed": 4}})
+        RunStore.resume(folder, changed(temperature=0, seed=4)._replace(model="n"))
 
 
 def test_what_json_makes_of_a_definition_is_compared(folder):
     given = {"price": (1.0, 2.0), "by_number": {1: "a"}, "model": "m"}
-    with RunStore.create(folder, given):
+    with RunStore.create(folder, changed(extra_body=given)):
         pass
-    RunStore.resume(folder, dict(reversed(given.items()))).close()
+    RunStore.resume(folder, changed(extra_body=dict(reversed(given.items())))).close()
 
 
 @pytest.mark.parametrize(
@@ -502,51 +509,54 @@ SECRETS = [
 def test_a_secret_reaches_no_file(folder, secret):
     once = json.dumps({"key": secret})
     twice = json.dumps({"arguments": json.dumps({"key": secret}, ensure_ascii=False)})
-    definition = {"model": "m", "headers": {"Authorization": f"Bearer {secret}"}}
+    definition = changed(extra_body={"Authorization": f"Bearer {secret}"})
     note = {"command_line": ["--header", f"Authorization: Bearer {secret}"]}
     with RunStore.create(folder, definition, note=note, secrets=["", secret]) as store:
         store.put_tools("d", [{"description": f"use {secret}", secret: 1}])
-        store.append(record("a", error=f"401: {secret}{secret}", messages=[once, [twice]]))
-        store.append(record("b", messages=("nothing",)))
+        store.append(
+            record("a", error=f"401: {secret}{secret}", messages=[{"a": once, "b": [twice]}])
+        )
+        store.append(record("b", messages=({"a": "nothing"},)))
     escaped = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     for content in contents(folder).values():
         for form in {secret, *escaped, *(json.dumps(form)[1:-1] for form in escaped)}:
             assert form.encode() not in content
-    run = read_run(folder)
-    assert run.definition["headers"] == {"Authorization": "Bearer ***"}
-    first, second = run.episodes()
-    assert first["error"] == "401: ******"
-    assert first["messages"] == ['{"key": "***"}', [json.dumps({"arguments": '{"key": "***"}'})]]
-    assert second["messages"] == ["nothing"]
-    assert run.tools("d") == [{"description": "use ***", "***": 1}]
+    run = open_run(folder)
+    assert run.definition.settings.extra_body == {"Authorization": "Bearer ***"}
+    first, second = run.records
+    assert first.error == "401: ******"
+    masked = {"a": '{"key": "***"}', "b": [json.dumps({"arguments": '{"key": "***"}'})]}
+    assert first.messages == [masked]
+    assert second.messages == [{"a": "nothing"}]
+    assert run.tools(["d"])["d"] == [{"description": "use ***", "***": 1}]
     RunStore.resume(folder, definition, secrets=[secret]).close()
 
 
 def test_of_secrets_that_begin_alike_none_is_left_in_part(folder):
-    with RunStore.create(
-        folder, {"key": "secret-and-more"}, secrets=["secret-and", "secret-and-more"]
-    ):
+    secrets = ["secret-and", "secret-and-more"]
+    with RunStore.create(folder, defining("secret-and-more"), secrets=secrets):
         pass
-    assert read_run(folder).definition == {"key": "***"}
+    assert open_run(folder).definition.model == "***"
 
 
 def test_a_difference_shows_no_secret(folder):
-    with RunStore.create(folder, {"url": "http://a/"}):
+    with RunStore.create(folder, changed(base_url="http://a/")):
         pass
+    other = changed(base_url="http://a/?key=" + SECRETS[0])
     with pytest.raises(DataError, match=r"is 'http://a/\?key=\*\*\*'$"):
-        RunStore.resume(folder, {"url": "http://a/?key=" + SECRETS[0]}, secrets=SECRETS)
+        RunStore.resume(folder, other, secrets=SECRETS)
 
 
 def test_what_is_too_short_for_a_secret_is_ordinary_text(folder):
-    with RunStore.create(folder, {"model": "EMPTY"}, secrets=["EMPTY", "id"]):
+    with RunStore.create(folder, defining("EMPTY"), secrets=["EMPTY", "id"]):
         pass
-    assert read_run(folder).definition == {"model": "EMPTY"}
+    assert open_run(folder).definition.model == "EMPTY"
 
 
 def test_a_secret_that_cannot_be_masked_is_not_written(folder):
     with RunStore.create(folder, DEFINITION, secrets=["12345678"]) as store:
         with pytest.raises(ValueError, match="a secret"):
-            store.append(record("a", number=123456789))
+            store.append(record("a", trial=123456789))
         assert store.done == {}
     assert lines(folder / "episodes.jsonl") == []
 
@@ -565,7 +575,7 @@ def test_superseded_episodes_are_kept_apart_and_can_be_done_again(folder):
         store.append(record("b", outcome="failed"))
         store.supersede([("b", 0)])
         store.append(record("b"))
-    assert [each["id"] for each in read_run(folder).episodes()] == ["a", "b"]
+    assert [each.id for each in open_run(folder).records] == ["a", "b"]
     outcomes = [json.loads(line)["outcome"] for line in lines(folder / "superseded.jsonl")]
     assert outcomes == ["error", "failed", "failed"]
     assert {*contents(folder)} == {
@@ -651,15 +661,13 @@ def test_a_run_is_read_while_it_is_written(folder):
     with RunStore.create(folder, DEFINITION) as store:
         store.put_tools("early", [])
         store.append(record("a"))
-        run = read_run(folder)
-        assert run.tools("early") == []
-        episodes = run.episodes()
-        assert next(episodes)["id"] == "a"
+        run = open_run(folder)
+        assert run.tools(["early"]) == {"early": []}
+        assert [each.id for each in run.records] == ["a"]
         store.put_tools("late", [])
-        store.append(record("b", steps=[{"tools": "late"}]))
-        assert [each["id"] for each in run.episodes()] == ["a", "b"]
-        assert run.tools("late") == []
-        episodes.close()
+        store.append(record("b", steps=[step(0)._replace(tools="late")]))
+        assert [each.id for each in open_run(folder).records] == ["a", "b"]
+        assert run.tools(["late"]) == {"late": []}
 
 
 @pytest.mark.parametrize("cut", [1, 10, 40])
@@ -669,11 +677,11 @@ def test_a_half_written_last_line_is_passed_over(folder, cut):
         path = folder / name
         path.write_bytes(path.read_bytes()[:-cut])
     before = contents(folder)
-    run = read_run(folder)
-    assert [each["id"] for each in run.episodes()] == ["a"]
-    assert run.tools("d1")
+    run = open_run(folder)
+    assert [each.id for each in run.records] == ["a"]
+    assert run.tools(["d1"])["d1"]
     with pytest.raises(DataError, match="no tool list 'd2'"):
-        run.tools("d2")
+        run.tools(["d2"])
     assert contents(folder) == before
 
 
@@ -682,20 +690,20 @@ def test_a_line_that_is_finished_while_it_is_read_is_not_misread(folder):
     path = folder / "episodes.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole[:-100])
-    episodes = read_run(folder).episodes()
-    assert next(episodes)["id"] == "a"
+    found = files.lines(path)
+    assert next(found).value["id"] == "a"
     path.write_bytes(whole)
-    assert [each["id"] for each in episodes] in ([], ["b"], ["b", "c"])
+    assert [line.value["id"] for line in found] in ([], ["b"], ["b", "c"])
 
 
 def test_a_run_that_has_only_begun_can_be_read(folder):
     written(folder)
     (folder / "episodes.jsonl").unlink()
     (folder / "tools.jsonl").unlink()
-    run = read_run(folder)
-    assert list(run.episodes()) == []
+    run = open_run(folder)
+    assert list(run.episodes) == []
     with pytest.raises(DataError, match="no tool list"):
-        run.tools("d")
+        run.tools(["d"])
 
 
 # A disk that is full or broken
@@ -715,7 +723,7 @@ def test_a_full_disk_leaves_no_half_line_and_the_run_can_go_on(folder):
         assert [*store.done] == [("a", 0)]
         assert len(lines(path)) == 1
         store.append(record("b"))
-    assert [each["id"] for each in read_run(folder).episodes()] == ["a", "b"]
+    assert [each.id for each in open_run(folder).records] == ["a", "b"]
 
 
 def test_a_disk_that_does_not_take_what_was_written_is_reported(folder, monkeypatch):

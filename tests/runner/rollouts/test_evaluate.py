@@ -10,7 +10,7 @@ import pytest
 from envs.calls import parse_call
 from runner.cli import main
 from runner.data.load import load_dataset
-from runner.records.store import read_run
+from runner.records.run import read_run
 from runner.rollouts.env import RolloutEnv
 from runner.rollouts.evaluate import evaluate
 from trajectories.errors import DataError
@@ -57,7 +57,7 @@ def test_an_agent_that_knows_the_truth_passes(tmp_path, capsys):
     run = evaluate(Knowing, categories="base", limit=3, trials=2, run_dir=tmp_path / "run")
     assert (run.episodes, run.passed, run.errors, run.accuracy) == (6, 6, 0, 1.0)
     assert repr(run) == f"Evaluation(6 of 6 passed, 0 errors; {tmp_path / 'run'})"
-    assert [record["outcome"] for record in run.records()] == ["passed"] * 6
+    assert [record.outcome for record in run.records()] == ["passed"] * 6
     assert main(["table", str(run.folder)]) == 0
     assert "100.0" in capsys.readouterr().out
     assert main(["verify", str(run.folder)]) == 0
@@ -73,12 +73,12 @@ def test_what_an_agent_raises_is_an_error_and_no_failure(tmp_path, capsys):
     assert run.errors > 0
     assert run.passed == 0
     assert run.episodes == 4
-    errors = [record for record in run.records() if record["outcome"] == "error"]
+    errors = [record for record in run.records() if record.outcome == "error"]
     assert len(errors) == run.errors
     for record in errors:
-        assert record["error"] == "the agent raised LookupError: not found"
-        assert record["traceback"].splitlines()[-2].strip() == 'raise LookupError("not found")'
-        assert record["verdict"] is None
+        assert record.error == "the agent raised LookupError: not found"
+        assert record.traceback.splitlines()[-2].strip() == 'raise LookupError("not found")'
+        assert record.verdict is None
     again = evaluate(agent, categories="base", limit=4, run_dir="run", resume=True)
     assert again == run
 
@@ -91,7 +91,7 @@ def test_a_run_goes_on(tmp_path):
         return "Nothing."
 
     run = evaluate(agent, categories="base", limit=2, run_dir="run", name="mine")
-    assert read_run(run.folder).definition["model"] == "mine"
+    assert read_run(run.folder).definition.model == "mine"
     before = len(asked)
     assert (
         evaluate(

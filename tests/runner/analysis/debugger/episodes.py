@@ -5,8 +5,8 @@ from __future__ import annotations
 from checkers.profile import BFCL, Profile
 from runner.analysis.debugger.stepper import Stepper
 from runner.analysis.examined import Examined, examine_recorded, examine_truth
-from runner.analysis.source import Recorded
 from runner.episodes.episode import STEP_LIMIT
+from tests.runner.records.made import answered
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
@@ -50,7 +50,7 @@ def examined(turns=RECORDED, trajectory=NOTES, profile=BFCL) -> Examined:
     ready = prepared(trajectory, profile)
     if turns is None:
         return examine_truth(ready, profile, STEP_LIMIT)
-    return examine_recorded(ready, Recorded(trajectory.id, 0, turns, "prompt"), profile, STEP_LIMIT)
+    return examine_recorded(ready, answered(trajectory.id, turns, "prompt"), profile, STEP_LIMIT)
 
 
 def stepper(turns=RECORDED, trajectory=NOTES, profile=BFCL) -> Stepper:

@@ -3,9 +3,11 @@ from __future__ import annotations
 from checkers.profile import BFCL, STRICT
 from runner.analysis.debugger.said import StepWords, said
 from runner.analysis.examined import examine_recorded
-from runner.analysis.source import Recorded
 from runner.episodes.episode import STEP_LIMIT
+from runner.records.record import ReplyRecord
 from tests.runner.analysis.debugger.episodes import NOTES, examined, prepared
+from tests.runner.records.made import answered
+from tests.runner.records.made import step as request
 
 
 def test_a_prompting_models_words_come_with_the_calls_they_are_around():
@@ -18,27 +20,26 @@ def test_a_prompting_models_words_come_with_the_calls_they_are_around():
 
 def test_the_record_of_a_run_has_words_and_thoughts():
     def step(turn, text, reasoning, *calls):
-        return {"turn": turn, "calls": list(calls), "reply": {"text": text, "reasoning": reasoning}}
+        reply = ReplyRecord(text, [], reasoning, "stop")
+        return request(turn, calls)._replace(reply=reply)
 
-    record = {
-        "outcome": "failed",
-        "steps": [
-            step(0, "I look.", "Where?", "ls()"),
-            step(0, "Nothing.", None),
-            step(1, None, None, "cd('old')"),
-            # Another number of steps than there are: not to be told apart.
-            step(2, "What?", None, "ls()"),
-        ],
-    }
     turns = [[[{"ls": "{}"}], "Nothing."], [[{"cd": '{"folder": "old"}'}]], []]
-    ready = prepared()
-    recorded = Recorded(NOTES.id, 0, turns, "fc", record)
+    recorded = answered(NOTES.id, turns)
+    steps = [
+        step(0, "I look.", "Where?", "ls()"),
+        step(0, "Nothing.", None),
+        step(1, None, None, "cd('old')"),
+        # Another number of steps than there are: not to be told apart.
+        step(2, "What?", None, "ls()"),
+    ]
+    record = recorded.record._replace(outcome="failed", steps=steps)
+    recorded, ready = recorded._replace(record=record), prepared()
     found = said(examine_recorded(ready, recorded, BFCL, STEP_LIMIT))
     assert found == {(0, 0): StepWords("I look.", "Where?"), (1, 0): StepWords("")}
 
 
 def test_of_tool_calls_in_a_result_file_nothing_is_known():
-    recorded = Recorded(NOTES.id, 0, [[[{"ls": "{}"}]], [], []], "fc")
+    recorded = answered(NOTES.id, [[[{"ls": "{}"}]], [], []])
     assert said(examine_recorded(prepared(), recorded, BFCL, STEP_LIMIT)) == {}
 
 

@@ -12,8 +12,11 @@ from typing import Any
 
 from checkers.profile import BFCL, Profile
 from runner.analysis.report.viewing import ViewedRun, view
-from runner.analysis.source import Recorded, RunSource
+from runner.models.base import Usage
+from runner.records.record import ReplyRecord, StepRecord
+from runner.records.run import Run
 from runner.records.store import RunStore
+from tests.runner.records.made import answered, defining
 from trajectories.dataset import Dataset
 
 Turns = Sequence[Sequence[Any]] | None
@@ -26,50 +29,49 @@ def call(name: str, **arguments: Any) -> list[dict[str, str]]:
 
 def source_of(
     episodes: Mapping[str | tuple[str, int], Turns],
-    records: Mapping[str, Any] | None = None,
+    records: Mapping[str, Mapping[str, Any]] | None = None,
     path: Path = Path("made-up"),
-) -> RunSource:
+) -> Run:
     """Return a run of recorded turns, by trajectory or by trajectory and trial.
 
     Args:
         episodes: Turns of steps; None for an error.
-        records: The run's own records by trajectory, or None for a run without such.
+        records: Members of the run's own records by trajectory; None for a run without such.
         path: Where the run is.
     """
     found = {}
     for key, turns in episodes.items():
         id, trial = (key, 0) if isinstance(key, str) else key
-        record = records and records.get(id)
-        found[id, trial] = Recorded(id, trial, turns, "fc", record, (record or {}).get("error"))
-    return RunSource("made-up", path, found, {"model": "made-up"} if records else None)
+        found[id, trial] = answered(id, turns, trial=trial, **(records or {}).get(id, {}))
+    return Run("made-up", path, found, defining("made-up") if records else None)
 
 
-def viewed(dataset: Dataset, source: RunSource, profile: Profile = BFCL) -> ViewedRun:
+def viewed(dataset: Dataset, source: Run, profile: Profile = BFCL) -> ViewedRun:
     """Execute a run once more."""
     return view(source, dataset, profile, 20)
 
 
-def request(turn: int, messages: int, text: str | None = None, **more: Any) -> dict[str, Any]:
+def request(turn: int, messages: int, text: str | None = None, **more: Any) -> StepRecord:
     """Return a recorded step."""
-    return {
-        "turn": turn,
-        "request_messages": messages,
-        "tools": "digest",
-        "reply": {"text": text, "tool_calls": [], "reasoning": None, "finish_reason": "stop"},
-        "calls": [],
-        "results": [],
-        "changes": [],
-        "usage": {"prompt": 10, "completion": 2, "cached": None, "reasoning": None},
-        "latency": 0.5,
-        "cost": 0.01,
-        "attempts": 1,
-        **more,
-    }
+    made = StepRecord(
+        turn=turn,
+        request_messages=messages,
+        tools="digest",
+        reply=ReplyRecord(text, [], None, "stop"),
+        calls=[],
+        results=[],
+        changes=[],
+        usage=Usage(10, 2),
+        latency=0.5,
+        cost=0.01,
+        attempts=1,
+    )
+    return made._replace(**more)
 
 
 def kept_tools(folder: Path, *tools: Mapping[str, Any]) -> Path:
     """Make a run folder with one tool list, and return it."""
-    with RunStore.create(folder, {"model": "made-up"}) as store:
+    with RunStore.create(folder, defining("made-up")) as store:
         store.put_tools("digest", tools)
     return folder
 

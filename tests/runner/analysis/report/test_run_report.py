@@ -64,7 +64,7 @@ def test_nothing_is_cut_off_where_all_fits(run):
 
 def test_a_name_is_text_in_the_title(run):
     made = run(RIGHT)
-    hostile = made._replace(source=made.source._replace(name="</title><script>alert(1)</script>"))
+    hostile = made._replace(source=replace(made.source, name="</title><script>alert(1)</script>"))
     page = report([hostile])
     assert "<title>Turnwise: &lt;/title&gt;&lt;script&gt;" in page
     assert len(re.findall("<script>", page)) == 1

@@ -6,8 +6,9 @@ import pytest
 
 from runner.analysis.report.scores_page import scores_page
 from runner.analysis.run_scores import RunScores
-from runner.analysis.summary import Outcome, Totals
+from runner.analysis.summary import Totals
 from tests.runner.analysis.report.making import unpacked
+from tests.runner.records.made import episode
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\ud800"
 
@@ -18,7 +19,7 @@ def run():
 
     def make(name="model", totals=None, **passed):
         outcomes = [
-            Outcome(f"{category}_{number}", 0, category, "passed" if right else "failed", 1, 0)
+            episode(f"{category}_{number}", 0, category, "passed" if right else "failed", 1, 0)
             for category, results in passed.items()
             for number, right in enumerate(results)
         ]

@@ -8,9 +8,10 @@ from checkers.profile import STRICT
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.requests import Requests
 from runner.analysis.report.transcript import transcript
-from runner.records.store import read_run
+from runner.records.run import open_run
 from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
 from tests.runner.analysis.report.test_viewing import RIGHT, WRONG, record
+from tests.runner.records.made import answered
 
 WIDE = Bounds(text=1_000, members=100)
 NARROW = Bounds(text=20, members=1)
@@ -147,27 +148,33 @@ MESSAGES = [{"role": "system", "content": "Be good."}, {"role": "user", "content
 TOOLS = [{"function": {"name": name}} for name in ("cd", "ls")]
 
 
+def kept(**more):
+    """Return a record of the help desk's episode."""
+    return answered("desk", [], **record(**more)).record
+
+
 @pytest.fixture
 def run(tmp_path):
     """Return a run folder with two tools."""
-    return read_run(kept_tools(tmp_path / "run", *TOOLS))
+    return open_run(kept_tools(tmp_path / "run", *TOOLS))
 
 
 def test_system_messages_are_kept_once(run):
-    records = [record(messages=MESSAGES), record(messages=MESSAGES)]
+    records = [kept(messages=MESSAGES), kept(messages=MESSAGES)]
     requests = Requests(run, records)
     assert requests.shared(WIDE)["prompts"] == ["Be good."]
     assert requests.messages(records[1], WIDE) == [{"role": "system", "prompt": 0}, MESSAGES[1]]
 
 
 def test_functions_are_kept_once_for_all_tool_lists(run):
-    shared = Requests(run, [record()]).shared(WIDE)
+    shared = Requests(run, [kept()]).shared(WIDE)
     assert shared["functions"] == TOOLS
     assert shared["tools"] == {"digest": [0, 1]}
 
 
 def test_a_result_file_has_no_requests():
-    requests = Requests(None, [{}])
+    nothing = answered("desk", []).record
+    requests = Requests(None, [nothing])
     assert requests.shared(WIDE) == {"prompts": [], "functions": [], "tools": {}}
-    assert requests.messages({}, WIDE) == []
-    assert requests.by_turn({}, WIDE, 2) == [[], []]
+    assert requests.messages(nothing, WIDE) == []
+    assert requests.by_turn(nothing, WIDE, 2) == [[], []]

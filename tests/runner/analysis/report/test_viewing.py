@@ -16,7 +16,7 @@ WRONG = [[call("create_ticket", title="Dark")], *RIGHT[1:]]
 
 
 def record(outcome="passed", error=None, **more):
-    """Return a record of the help desk's episode."""
+    """Return members of the record of the help desk's episode."""
     return {"outcome": outcome, "error": error, "steps": [request(0, 1)], **more}
 
 

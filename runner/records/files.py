@@ -1,0 +1,204 @@
+"""Files that survive the end of a process: whole lines, whole files, and a lock on a folder.
+
+A line is added by one system call and never edited. At whatever moment a process is killed, a file
+has at most one unfinished line, its last, which the next process cuts off.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_object
+
+LOCK_FILE = "lock"
+
+
+class Line(NamedTuple):
+    """One line of a file."""
+
+    where: str
+    """File and line number."""
+    raw: bytes
+    """The line with its line break."""
+    value: dict[str, Any]
+    """The JSON object that it holds."""
+    end: int
+    """Offset in the file of what follows."""
+
+
+class LineFile:
+    """A file to which whole lines are added."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with writing(path):
+            # Unbuffered: what is added goes to the end of the file in one system call.
+            self._file = path.open("ab", buffering=0)
+
+    def mended(self) -> Iterator[Line]:
+        """Yield the lines there are; at the end, cut off what was never finished."""
+        end = 0
+        for line in lines(self._path):
+            end = line.end
+            yield line
+        with writing(self._path):
+            if end < self._size():
+                self._file.truncate(end)
+
+    def append(self, line: bytes) -> None:
+        """Add a line, or nothing of it.
+
+        Raises:
+            DataError: It cannot be written.
+        """
+        with writing(self._path):
+            before = self._size()
+            if self._file.write(line) == len(line):
+                return
+            self._file.truncate(before)
+        raise DataError(str(self._path), "cannot be written: no space left")
+
+    def sync(self) -> None:
+        """Wait until all lines are on the disk.
+
+        Raises:
+            DataError: They cannot be put there.
+        """
+        with writing(self._path):
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _size(self) -> int:
+        return self._file.seek(0, os.SEEK_END)
+
+
+def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write a file, and its folder if need be, that is seen only when all of it is on the disk.
+
+    Raises:
+        DataError: It cannot be written.
+    """
+    upcoming = unfinished(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with upcoming.open("wb") as file:
+                file.writelines(chunks)
+                file.flush()
+                os.fsync(file.fileno())
+            upcoming.replace(path)
+        finally:
+            upcoming.unlink(missing_ok=True)
+
+
+def lines(path: Path, containing: bytes = b"") -> Iterator[Line]:
+    """Yield the whole lines of a file, which may still be written or never have been made.
+
+    What a last line that is unfinished or damaged holds is passed over.
+
+    Args:
+        path: The file.
+        containing: Lines without these bytes are passed over, whatever they hold.
+
+    Raises:
+        DataError: The file cannot be read, or another line is not a JSON object.
+    """
+    end = 0
+    damaged: DataError | None = None
+    for number, raw in enumerate(raw_lines(path), start=1):
+        if damaged is not None:
+            raise damaged
+        end += len(raw)
+        if containing not in raw:
+            continue
+        where = f"{path}:{number}"
+        try:
+            value = parse_object(_decoded(raw, where), where)
+        except DataError as error:
+            damaged = error
+        else:
+            yield Line(where, raw, value, end)
+
+
+def raw_lines(path: Path) -> Iterator[bytes]:
+    """Yield the finished lines of a file as they stand there.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            for raw in file:
+                # What follows an unfinished line belongs to it, should it be finished meanwhile.
+                if not raw.endswith(b"\n"):
+                    return
+                yield raw
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
+
+
+def _decoded(raw: bytes, where: str) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(where, f"is not UTF-8 text: {error.reason}") from None
+
+
+def unfinished(path: Path) -> Path:
+    """Return where a file is while it is not yet whole."""
+    return path.with_name(f".{path.name}.unfinished")
+
+
+def locked(folder: Path) -> IO[str]:
+    """Return a file that keeps other processes out until it is closed.
+
+    Raises:
+        DataError: Another process has it.
+    """
+    # Not there on Windows, where runs can still be read and exported.
+    import fcntl
+
+    with writing(folder):
+        file = (folder / LOCK_FILE).open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with file:
+                file.seek(0)
+                holder = file.read() or "unknown"
+            raise DataError(
+                str(folder), f"another process is writing this run (pid {holder})"
+            ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+    return file
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring to the disk which files a folder holds."""
+    with writing(folder):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Tell the user where a file or folder cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(str(path), f"cannot be written: {error.strerror}") from None

@@ -1,0 +1,318 @@
+"""What is kept of a run: what defines it, and of each episode what was said, done and judged.
+
+These records are the format of a run folder: each is one JSON object with its members under the
+same names. ``runner.records.store`` writes them and ``runner.records.run`` reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Self
+
+from checkers.profile import Mode
+from checkers.replies.decoding import Step
+from checkers.replies.formats import ReplyFormat
+from checkers.verdict import Verdict
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.state import ABSENT, Difference, to_json
+from runner.models.base import ToolCall, Usage
+from runner.records.codec import members_of, read
+
+FORMAT = 1
+"""Version of the files; a run of another one is refused."""
+
+TIMING_FIELDS = frozenset({"attempts", "latency"})
+"""Members of a step in which runs differ that are otherwise the same."""
+
+Key = tuple[str, int]
+"""An episode's trajectory and trial."""
+
+Outcome = Literal["passed", "failed", "error"]
+"""What became of an episode; an error is the harness's or the provider's, not the model's."""
+
+Why = Literal["answer", "cut_off", "unreadable", "empty", "step_limit"]
+
+JsonObject = Mapping[str, Any]
+
+
+def call_text(call: Call | MalformedCall) -> str:
+    """Return a call as it is recorded, or why none could be read."""
+    return f"(unreadable: {call.message})" if isinstance(call, MalformedCall) else str(call)
+
+
+class Change(NamedTuple):
+    """One place of the state that a step changed."""
+
+    path: str
+    """Where, such as ``TicketAPI.ticket_queue[1].status``."""
+    before: Any = ABSENT
+    """The value as JSON; no member where there was none."""
+    after: Any = ABSENT
+    """The value as JSON; no member where there is none any more."""
+
+    @classmethod
+    def of(cls, difference: Difference) -> Self:
+        """Return the change that leads from the expected value to the actual one."""
+        path, before, after = difference
+        return cls(
+            path,
+            before if before is ABSENT else to_json(before),
+            after if after is ABSENT else to_json(after),
+        )
+
+
+class ReplyRecord(NamedTuple):
+    """What a model answered."""
+
+    text: str | None
+    """What it said."""
+    tool_calls: Sequence[ToolCall]
+    """Its calls as the server sent them; empty of a prompting model."""
+    reasoning: str | None
+    """What it thought, where the server tells."""
+    finish_reason: str | None
+    """Why it stopped, in the server's words."""
+
+
+class StepRecord(NamedTuple):
+    """One request to the model, and what its answer led to."""
+
+    turn: int
+    """Index of the turn."""
+    request_messages: int
+    """How many of the episode's messages were sent, from the first."""
+    tools: str | None
+    """Digest of the tool list that was sent; null of a prompting model."""
+    reply: ReplyRecord
+    """The answer."""
+    calls: Sequence[str]
+    """The calls that were executed, as text."""
+    results: Sequence[str]
+    """What each call gave, as the model read it."""
+    changes: Sequence[Change]
+    """What the calls changed in the state."""
+    usage: Usage
+    """Tokens; null where the server did not say."""
+    latency: float
+    """Seconds from sending the request to having read the answer."""
+    cost: float | None
+    """US dollars; null where no price is known."""
+    attempts: int
+    """How often the request was made until it was answered."""
+
+
+class TurnEnd(NamedTuple):
+    """Why a turn ended."""
+
+    turn: int
+    """Index of the turn."""
+    why: Why
+    """``answer`` in words, ``cut_off`` by the server, ``unreadable`` calls, ``empty``, or the
+    ``step_limit``."""
+    detail: str | None
+    """What was wrong with the last answer."""
+
+
+class EpisodeRecord(NamedTuple):
+    """One finished episode: a line of ``episodes.jsonl``.
+
+    One that ended in an error may have nothing but that: what has a default here is left out.
+    """
+
+    id: str
+    """The trajectory's id."""
+    trial: int
+    """Which trial of it, from 0."""
+    category: str
+    """The trajectory's category."""
+    outcome: Outcome | None
+    """What became of it; null in memory only, of a recorded answer that is yet to be judged."""
+    verdict: Verdict | None
+    """The verdict as ``--output`` has it; null of an error."""
+    error: str | None
+    """What ended it, in one line, where that was not the model's fault."""
+    messages: Sequence[JsonObject] = ()
+    """The whole conversation, once: every request was a beginning of it."""
+    steps: Sequence[StepRecord] = ()
+    """One per request."""
+    turn_ends: Sequence[TurnEnd] = ()
+    """One per turn that ended."""
+    result: Sequence[Sequence[Step]] | None = None
+    """Turns of steps, as in BFCL's result files."""
+    traceback: str | None = None
+    """Of what the user's own agent raised."""
+
+    @property
+    def key(self) -> Key:
+        """Trajectory and trial."""
+        return self.id, self.trial
+
+    @property
+    def turns(self) -> int:
+        """Number of turns of the trajectory, where there is a verdict that says so."""
+        return self.verdict.turns if self.verdict else 0
+
+    @property
+    def turns_passed(self) -> int:
+        """Number of turns before the first failing one, where there is a verdict that says so."""
+        return self.verdict.turns_passed if self.verdict else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the episode as a JSON object."""
+        members = members_of(self)
+        return {name: members[name] for name in members if members[name] or name not in _LEFT_OUT}
+
+    @classmethod
+    def from_json(cls, value: object, where: str) -> EpisodeRecord:
+        """Return the episode of a JSON object.
+
+        Args:
+            value: What stands in the file.
+            where: File and line.
+
+        Raises:
+            DataError: A member is missing, or not what it must be.
+        """
+        return read(cls, value, where)
+
+
+_LEFT_OUT = EpisodeRecord._field_defaults
+
+
+class DatasetReference(NamedTuple):
+    """Which data a run is of."""
+
+    name: str
+    """What the user called it."""
+    version: str
+    """Its version, where it says."""
+    sha256: str
+    """Hash of what was loaded of it, in hex."""
+
+
+class Selection(NamedTuple):
+    """Which entries of the data, and how often."""
+
+    category: str | None
+    """Categories or suites between commas; null for those that are taken by default."""
+    ids: str | None
+    """Ids between commas; null for all."""
+    limit: int | None
+    """How many, from the first; null for all."""
+    sample: int | None
+    """Size of a stratified sample; null for none."""
+    sample_seed: int | None
+    """Seed of the sample."""
+    trials: int
+    """How often each is done."""
+
+
+class Asked(NamedTuple):
+    """How a model was reached and asked: those of the settings that decide what it answers."""
+
+    base_url: str | None
+    """The server, without credentials; null for the provider's own."""
+    mode: Mode
+    """Function calling (``fc``), or calls in text (``prompt``)."""
+    reasoning: str
+    """What happened to its thoughts in the conversation: ``keep`` or ``drop``."""
+    function_docs: str | None
+    """Whose function documents it was shown: ``own`` or ``bfcl``; null for the data set's."""
+    temperature: float | None
+    """Sampling parameter; null, as those below, where it was not sent."""
+    top_p: float | None
+    """Sampling parameter."""
+    seed: int | None
+    """Sampling parameter."""
+    max_tokens: int | None
+    """Longest answer, in tokens."""
+    extra_headers: Sequence[str]
+    """Names of further HTTP headers; their values may be secret."""
+    extra_body: JsonObject
+    """Further members of every request."""
+
+
+class FormatReference(NamedTuple):
+    """The prompt format in which a prompting model was asked."""
+
+    name: str
+    """Its four choices, such as ``json-tagged-python-plain``."""
+    sha256: str
+    """Hash of its prompt, in hex."""
+
+
+class RunDefinition(NamedTuple):
+    """Everything that defines a run's result: it is gone on with only under an equal one."""
+
+    model: str
+    """The model's name."""
+    settings: Asked
+    """How it was reached and asked."""
+    prompts_sha256: str
+    """Hash of our own texts that were put to it, in hex."""
+    dataset: DatasetReference
+    """What it was asked about."""
+    profile: str
+    """Name of the profile by which episodes are executed and judged."""
+    step_limit: int
+    """Steps with calls that a turn may take."""
+    selection: Selection
+    """Which entries, and how often."""
+    simulator: str
+    """Version of turnwise."""
+    prompt_format: FormatReference | None = None
+    """The prompt format, where it is not the usual one; left out otherwise."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the definition as a JSON object."""
+        members = members_of(self)
+        if self.prompt_format is None:
+            del members["prompt_format"]
+        return members
+
+
+class RunFile(NamedTuple):
+    """The file ``run.json``."""
+
+    format: int
+    """``FORMAT``."""
+    definition: RunDefinition
+    """What defines the run's result."""
+    note: JsonObject
+    """What else is worth knowing of its start, such as the time and the command line."""
+
+
+class Recorded(NamedTuple):
+    """An episode of a run that has been opened, and how its steps are read."""
+
+    record: EpisodeRecord
+    """What was recorded of it."""
+    mode: Mode
+    """How the model called functions."""
+    where: str = ""
+    """File and line, or the run's folder."""
+    reader: ReplyFormat | None = None
+    """How text is read, where it was asked for in another format than the usual one."""
+
+    @property
+    def id(self) -> str:
+        """The trajectory's id."""
+        return self.record.id
+
+    @property
+    def trial(self) -> int:
+        """Which trial of it, from 0."""
+        return self.record.trial
+
+    @property
+    def turns(self) -> Sequence[Sequence[Step]] | None:
+        """Turns of steps; None where there is an error instead."""
+        return self.record.result
+
+    @property
+    def error(self) -> str | None:
+        """Why there are no steps."""
+        if self.turns is not None:
+            return None
+        return self.record.error or "there is no record of steps"

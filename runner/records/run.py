@@ -1,0 +1,182 @@
+"""Opening a recorded run, of whatever form: a run folder of ours, or result files of BFCL.
+
+All that looks at runs begins here. Only what is asked for is parsed: a large run takes seconds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from checkers.profile import PROFILES, Mode, Profile
+from checkers.replies.formats import ReplyFormat
+from runner.records import result_file
+from runner.records.codec import read
+from runner.records.files import lines
+from runner.records.record import EpisodeRecord, Key, Recorded, RunDefinition, RunFile
+from runner.records.store import (
+    EPISODES_FILE,
+    RUN_FILE,
+    TOOLS_FILE,
+    once,
+    read_run_file,
+    tools_of,
+)
+from trajectories.errors import DataError
+
+
+@dataclass(frozen=True)
+class Run:
+    """A recorded run.
+
+    Attributes:
+        name: The model's, or what the file or folder is called.
+        path: Where it is.
+        episodes: By trajectory and trial, in the order of the files.
+        definition: What defines a run of ours; None of result files.
+        note: What else was kept of its start.
+    """
+
+    name: str
+    path: Path
+    episodes: Mapping[Key, Recorded]
+    definition: RunDefinition | None = None
+    note: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def profile(self) -> Profile | None:
+        """How the run was executed and judged; None where it does not say."""
+        return PROFILES[self.definition.profile] if self.definition else None
+
+    @property
+    def records(self) -> Iterator[EpisodeRecord]:
+        """The records of the episodes."""
+        return (recorded.record for recorded in self.episodes.values())
+
+    @property
+    def ids(self) -> list[str]:
+        """The trajectories, each once."""
+        return list(dict.fromkeys(id for id, _ in self.episodes))
+
+    def entries(self) -> dict[str, Recorded]:
+        """Return the episodes by trajectory, of a run with one trial.
+
+        Raises:
+            DataError: It has several of a trajectory.
+        """
+        for id, trial in self.episodes:
+            if trial:
+                raise DataError(str(self.path), f"has several trials of {id}; one is judged here")
+        return {id: recorded for (id, _), recorded in self.episodes.items()}
+
+    def episode(self, id: str, trial: int) -> Recorded:
+        """Return one episode.
+
+        Raises:
+            DataError: There is none.
+        """
+        if (id, trial) not in self.episodes:
+            trials = ", ".join(str(known) for name, known in sorted(self.episodes) if name == id)
+            raise DataError(str(self.path), f"has no trial {trial} of {id}; it has {trials}")
+        return self.episodes[id, trial]
+
+    def tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+        """Return the tool lists that steps name, by digest.
+
+        Raises:
+            DataError: The file cannot be read, or lacks one.
+        """
+        path = self.path / TOOLS_FILE
+        known = dict(tools_of(line) for line in lines(path))
+        wanted = list(digests)
+        for digest in wanted:
+            if digest not in known:
+                raise DataError(str(path), f"has no tool list {digest!r}")
+        return {digest: known[digest] for digest in wanted}
+
+
+def open_run(*paths: Path, mode: Mode | None = None, only: str | None = None) -> Run:
+    """Read a recorded run.
+
+    Args:
+        paths: A run folder of ours; or one or more result files, or folders of such.
+        mode: How the model of result files called functions; by default this is seen from them.
+        only: The trajectory whose episodes are wanted; by default all are.
+
+    Raises:
+        DataError: There is no run, something in it cannot be read, or it has nothing of ``only``.
+    """
+    path = paths[0]
+    run = _of_folder(path, only) if is_run(path) else _of_results(paths, mode, only)
+    if only is not None and not run.episodes:
+        close = get_close_matches(only, open_run(*paths, mode=mode).ids, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise DataError(str(path), f"{only!r} is not an entry of this run{hint}")
+    return run
+
+
+def read_run(folder: Path) -> Run:
+    """Read a run folder of ours.
+
+    Raises:
+        DataError: There is none, or something in it cannot be read.
+    """
+    return _of_folder(folder, None)
+
+
+def is_run(path: Path) -> bool:
+    """Tell whether there is a run folder of ours."""
+    return (path / RUN_FILE).exists()
+
+
+def _of_folder(folder: Path, only: str | None) -> Run:
+    file = folder / RUN_FILE
+    _, definition, note = read(RunFile, read_run_file(folder), str(file))
+    if definition.profile not in PROFILES:
+        known = " or ".join(PROFILES)
+        message = f"$.definition.profile: must be {known}, is {definition.profile!r}"
+        raise DataError(str(file), message)
+    reader = _reader_of(definition, str(file))
+    mode = definition.settings.mode
+    episodes: dict[Key, Recorded] = {}
+    # As the run store writes it, so that only lines that have it somewhere are parsed.
+    wanted = b"" if only is None else json.dumps(only).encode()
+    for line in lines(folder / EPISODES_FILE, wanted):
+        if only is None or line.value.get("id") == only:
+            record = EpisodeRecord.from_json(line.value, line.where)
+            episodes[once(record.key, episodes, line)] = Recorded(record, mode, line.where, reader)
+    return Run(definition.model, folder, episodes, definition, note)
+
+
+def _reader_of(definition: RunDefinition, where: str) -> ReplyFormat | None:
+    """Return what reads the answers of a run in a prompt format of its own.
+
+    Raises:
+        DataError: There is no such format any more.
+    """
+    if definition.prompt_format is None:
+        return None
+    reader = ReplyFormat.named(definition.prompt_format.name)
+    if reader is None:
+        name = definition.prompt_format.name
+        raise DataError(where, f"$.definition.prompt_format.name: {name!r} is no format")
+    return reader
+
+
+def _of_results(paths: Iterable[Path], mode: Mode | None, only: str | None) -> Run:
+    found: dict[Key, Recorded] = {}
+    first, *_ = paths
+    for file in result_file.find(paths):
+        for recorded in result_file.read(file, mode):
+            if recorded.record.key in found:
+                earlier = found[recorded.record.key].where
+                message = f"{recorded.id} is in {earlier} too; score one run at a time"
+                raise DataError(recorded.where, message)
+            found[recorded.record.key] = recorded
+    if only is not None:
+        found = {key: recorded for key, recorded in found.items() if key[0] == only}
+    return Run(first.resolve().name.removesuffix(".json"), first, found)
