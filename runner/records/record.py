@@ -117,7 +117,7 @@ class TurnEnd(NamedTuple):
 class EpisodeRecord(NamedTuple):
     """One finished episode: a line of ``episodes.jsonl``.
 
-    One that ended in an error may have nothing but that: what has a default here is left out.
+    One that ended in an error has nothing but that: what has a default here is left out.
     """
 
     id: str
@@ -161,7 +161,10 @@ class EpisodeRecord(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the episode as a JSON object."""
         members = members_of(self)
-        return {name: members[name] for name in members if members[name] or name not in _LEFT_OUT}
+        absent = ["traceback"] if self.traceback is None else []
+        if self.result is None:
+            absent += ["messages", "steps", "turn_ends", "result"]
+        return {name: value for name, value in members.items() if name not in absent}
 
     @classmethod
     def from_json(cls, value: object, where: str) -> EpisodeRecord:
@@ -175,9 +178,6 @@ class EpisodeRecord(NamedTuple):
             DataError: A member is missing, or not what it must be.
         """
         return read(cls, value, where)
-
-
-_LEFT_OUT = EpisodeRecord._field_defaults
 
 
 class DatasetReference(NamedTuple):

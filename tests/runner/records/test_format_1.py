@@ -1,0 +1,77 @@
+"""A run folder of format 1, as it was first written: every reader opens it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from runner.cli import main
+from runner.records.record import EpisodeRecord
+from runner.records.run import open_run
+from runner.records.store import RunStore
+from trajectories.errors import DataError
+
+RUN = Path("tests/runner/records/format_1/run")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a copy of the run, to be written to."""
+    return shutil.copytree(RUN, tmp_path / "run")
+
+
+def test_what_is_read_is_written_byte_for_byte():
+    for line in (RUN / "episodes.jsonl").read_text(encoding="utf-8").splitlines():
+        record = EpisodeRecord.from_json(json.loads(line), "here")
+        assert json.dumps(record.to_json(), separators=(",", ":")) == line
+    definition = json.loads((RUN / "run.json").read_text(encoding="utf-8"))["definition"]
+    assert json.dumps(open_run(RUN).definition.to_json()) == json.dumps(definition)
+
+
+def test_it_can_be_gone_on_with(run):
+    with RunStore.resume(run, open_run(run).definition) as store:
+        assert sorted(store.done.values()) == ["error", "failed", "failed", *["passed"] * 5]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["table", "--allow-errors", str(RUN)],
+        ["verify", str(RUN)],
+        ["compare", str(RUN), str(RUN)],
+        ["align", "help_desk_0", "--run", str(RUN)],
+        *[["replay", id, "--run", str(RUN)] for id in ("help_desk_0", "simple_0", "counted_0")],
+        ["replay", "folders_0", "--run", str(RUN), "--trial", "1"],
+    ],
+)
+def test_readers_open_it(command, capsys):
+    assert main(command) == 0
+    assert capsys.readouterr().out
+
+
+def test_it_is_reported_and_exported(run, tmp_path):
+    assert main(["report", str(run), "--output", str(tmp_path / "report.html")]) == 0
+    for form in ("bfcl", "openai-messages"):
+        assert main(["export", str(run), "--format", form]) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"trial": "0"}, "$.trial: must be a whole number, is '0'"),
+        ({"steps": [{}]}, "$.steps[0].turn: is missing"),
+        ({"verdict": {"valid": True}}, "$.verdict: is no verdict: "),
+        ({"result": [["a"], [5]]}, "$.result[1][0]: must be "),
+    ],
+)
+def test_a_record_that_does_not_fit_is_named_by_file_line_and_path(run, change, complaint):
+    file = run / "episodes.jsonl"
+    first, *others = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    broken = json.dumps({**json.loads(first), **change})
+    file.write_text("".join([broken, "\n", *others]), encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        open_run(run)
+    assert str(caught.value).startswith(f"{file}:1: {complaint}")
