@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs import more as further
@@ -58,10 +58,8 @@ BACKENDS: Mapping[str, type[Backend]] = {
 @cache
 def more() -> Mapping[str, type[Backend]]:
     """Return the further environments of this repository by name: those of ``envs/more/``."""
-    modules = [
-        import_module(f"{further.__name__}.{found.name}")
-        for found in iter_modules(further.__path__)
-    ]
+    files = sorted(Path(further.__path__[0]).glob("[!_]*.py"))
+    modules = [import_module(f"{further.__name__}.{file.stem}") for file in files]
     return {
         name: member
         for module in modules
