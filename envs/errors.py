@@ -4,7 +4,7 @@ ToolError                 the model reads it, as the result of its call
 ├── MalformedCall         the text or the arguments are no call at all
 ├── UnknownFunction       no such function, or not offered in this turn
 ├── InvalidArgument       a missing, unknown, ill-typed or impossible argument
-└── Refused               the call was fine, the world says no
+└── Refused               the call was fine, the state says no
     ├── NotFound          what the call names does not exist
     ├── AlreadyExists     what the call would make is there already
     └── AccessDenied      not logged in, wrong or expired token
@@ -60,7 +60,7 @@ class InvalidArgument(ToolError):
 
 
 class Refused(ToolError):
-    """The arguments are fine, but the state of the world forbids the call."""
+    """The arguments are fine, but the state forbids the call."""
 
 
 class NotFound(Refused):

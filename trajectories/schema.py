@@ -49,7 +49,7 @@ class JudgedBy(StrEnum):
     """What of an entry is compared, which is of which kind it is."""
 
     STATE = "state"
-    """Several turns on a world that keeps its state."""
+    """Several turns in one session, which keeps its state."""
     CALLS = "calls"
     """One turn; the calls themselves are compared, and nothing is executed."""
     RESULTS = "results"
@@ -116,7 +116,7 @@ def _judged_by(what: JudgedBy) -> tuple[Category, ...]:
 
 
 MULTI_TURN = _judged_by(JudgedBy.STATE)
-"""Several turns on a world that keeps its state; the state is compared."""
+"""Several turns in one session, which keeps its state; the state is compared."""
 SINGLE_TURN = _judged_by(JudgedBy.CALLS)
 """One turn; the calls themselves are compared, and nothing is executed."""
 EXECUTABLE = _judged_by(JudgedBy.RESULTS)

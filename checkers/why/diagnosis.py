@@ -336,13 +336,13 @@ def _stopped_short(case: _Case, cause: Cause, did: str) -> Diagnosis:
 
 def _ignored_error(case: _Case) -> Diagnosis | None:
     """Find a refused call after which nothing more was tried, though something was missing."""
-    worlds = {_world(act) for act in case.needed}
+    backends = {_backend(act) for act in case.needed}
     tried = Counter([act.name for act in case.extra])
     # Trying what was needed twice, in vain, is no lack of attention but of the right arguments.
     persisted = {act.name for act in case.needed if tried[act.name] > 1}
     for act in case.extra:
-        later = {_world(other) for other in case.acts if other.step > act.step}
-        if not act.ok and _world(act) in worlds - later and act.name not in persisted:
+        later = {_backend(other) for other in case.acts if other.step > act.step}
+        if not act.ok and _backend(act) in backends - later and act.name not in persisted:
             return _unanswered(case, act)
     return None
 
@@ -514,7 +514,7 @@ def _is_needless_login(act: Act) -> bool:
     return _is_login(act) and replaced
 
 
-def _world(act: Act) -> str | None:
+def _backend(act: Act) -> str | None:
     return act.tool.backend if act.tool else None
 
 

@@ -1,4 +1,4 @@
-"""Search with real undo: several ways through a turn are tried, each in a world of its own.
+"""Search with real undo: several ways through a turn are tried, each in a session of its own.
 
 Depth-first search over a decision tree (DFSDT, Qin et al. 2023, "ToolLLM", section 3.3): the model
 proposes a step at a node, is told which steps were tried there before, and may give a branch up, on

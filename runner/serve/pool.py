@@ -29,7 +29,7 @@ class Served:
     """One client's session.
 
     Attributes:
-        session: Its world.
+        session: Its own.
         used: When it was last asked for, in seconds of the pool's clock.
         calls: How many calls were made.
         ended: Whether its client has said that it is done.

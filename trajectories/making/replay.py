@@ -43,7 +43,7 @@ def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> I
     Bounded: of every function the first few hundred combinations of values are tried.
 
     Args:
-        session: The world; it stays as it is.
+        session: Where to call them; it stays as it is.
         tools: Functions to call; those that write are passed over.
         known: Values to call them with.
     """

@@ -34,7 +34,7 @@ class TruthStep(NamedTuple):
     position: int
     call: Call | MalformedCall
     before: Session
-    """The world right before the call; to be forked, never called."""
+    """The session right before the call; to be forked, never called."""
     result: Result
 
     @property

@@ -53,7 +53,7 @@ class Options(DatasetOption):
     )
     config: Path | None = option("initial config as JSON, by environment", "FILE", one_of="source")
     trajectory: str | None = option(
-        "serve the world of a trajectory, with all functions that it offers in the end",
+        "serve the backends of a trajectory, with all functions that it offers in the end",
         "ID",
         one_of="source",
     )
