@@ -167,12 +167,12 @@ def test_the_breakpoint(bin, here):
 
 
 def test_an_environment_of_another_package(bin, site, here):
-    done(bin / "turnwise", "new-env", "SmartHomeAPI", "--path", "home", cwd=here)
+    done(bin / "turnwise", "env", "new", "SmartHomeAPI", "--path", "home", cwd=here)
     build = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", here / "built")
     done(*build, cwd=here / "home")
     [built] = (here / "built").iterdir()
     install(built, site)
-    done(bin / "turnwise", "check-env", "SmartHomeAPI", cwd=here)
+    done(bin / "turnwise", "env", "check", "SmartHomeAPI", cwd=here)
     said = done(bin / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "home", cwd=here)
     assert " failed" not in said
 

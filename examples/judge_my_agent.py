@@ -1,0 +1,31 @@
+"""Judge an agent of your own: this one calls any function, and then says that it is done.
+
+``turnwise table RUN``, ``turnwise report RUN`` and ``turnwise replay ID --run RUN`` show more of
+it, and ``turnwise eval --model python:judge_my_agent:RandomAgent`` runs it from the shell.
+"""
+
+from random import Random
+
+import turnwise
+
+
+class RandomAgent:
+    """Knows nothing but what it did before; every episode has one of its own."""
+
+    def __init__(self):
+        self.random = Random(0)
+        self.calls = 0
+
+    def __call__(self, messages, tools):
+        if messages[-1]["role"] == "tool":
+            return "Done."
+        self.calls += 1
+        name = self.random.choice(tools)["function"]["name"]
+        call = {"id": f"call_{self.calls}", "type": "function"}
+        call["function"] = {"name": name, "arguments": "{}"}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+if __name__ == "__main__":
+    run = turnwise.evaluate(RandomAgent, categories="base", limit=10, trials=2)
+    print(run, f"{run.accuracy:.0%}")
