@@ -96,7 +96,7 @@ def test_every_public_name_has_an_example(tmp_path, monkeypatch):
     text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     assert [name for name in turnwise.__all__ if not re.search(rf"\b{name}\b", text)] == []
     test = doctest.DocTestParser().get_doctest(
-        text, {"folder": tmp_path / "run"}, "examples/README.md", None, 0
+        text, {"__name__": "examples", "folder": tmp_path / "run"}, "examples/README.md", None, 0
     )
     said = []
     examples = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
