@@ -52,7 +52,7 @@ def relocate(root: Path, folder: Path) -> None:
 
 
 def renamed(source: str) -> str:
-    """Return a module's text with its imports of our packages from under the one name.
+    """Return a module's text with its imports of our packages, put off or not, by the one name.
 
     Raises:
         ValueError: An import of several modules, or of a dotted one.
@@ -66,6 +66,9 @@ def renamed(source: str) -> str:
             old, new = "import ", f"from {NAME} import "
             if ours and ("." in node.names[0].name or len(node.names) > 1):
                 raise ValueError(f"write it as from ... import ...: {ast.unparse(node)}")
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "lazily":
+            node, old, new = node.args[0], '"', f'"{NAME}.'
+            ours = _is_ours(ast.literal_eval(node))
         else:
             continue
         if ours:
