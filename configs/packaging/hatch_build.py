@@ -68,7 +68,7 @@ def renamed(source: str) -> str:
                 raise ValueError(f"write it as from ... import ...: {ast.unparse(node)}")
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "lazily":
             node, old, new = node.args[0], '"', f'"{NAME}.'
-            ours = _is_ours(ast.literal_eval(node))
+            ours = isinstance(node, ast.Constant) and _is_ours(node.value)
         else:
             continue
         if ours:
