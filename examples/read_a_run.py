@@ -9,15 +9,12 @@ from pathlib import Path
 
 import turnwise
 
-run = turnwise.read_run(Path(sys.argv[1]))
-print(run.definition["model"], "on", run.definition["dataset"]["name"])
+run = turnwise.open_run(Path(sys.argv[1]))
+print(run.name, "on", run.definition.dataset.name if run.definition else "data unknown")
 reasons = Counter()
-for episode in run.episodes():
-    if episode["verdict"] is None:
-        print(episode["id"], episode["error"])
-        continue
-    verdict = turnwise.Verdict.from_json(episode["verdict"])
-    reasons[verdict.failure.reason if verdict.failure else "passed"] += 1
-    print(episode["id"], len(episode["steps"]), "steps,", verdict)
+for episode in run.records:
+    print(episode.id, len(episode.steps), "steps,", episode.verdict or episode.error)
+    if episode.verdict and episode.verdict.failure:
+        reasons[episode.verdict.failure.reason] += 1
 for reason, count in reasons.most_common():
-    print(count, reason, "-", getattr(reason, "meaning", "as the ground truth"))
+    print(count, reason, "-", reason.meaning)

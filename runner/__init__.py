@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from envs.state import Difference, Snapshot
     from runner.data.load import load_dataset
     from runner.episodes.episode import Episode
-    from runner.records.run import read_run
+    from runner.records.record import EpisodeRecord, RunDefinition, StepRecord
+    from runner.records.run import open_run
     from runner.rollouts.env import RolloutEnv
-    from runner.rollouts.evaluate import Evaluation, evaluate
+    from runner.rollouts.evaluate import Evaluation, evaluate, judge
     from trajectories.dataset import Dataset
     from trajectories.errors import DataError
     from trajectories.schema import Category, Trajectory, Turn
@@ -39,6 +40,7 @@ __all__ = [
     "Dataset",
     "Difference",
     "Episode",
+    "EpisodeRecord",
     "Evaluation",
     "InvalidArgument",
     "NotFound",
@@ -47,17 +49,20 @@ __all__ = [
     "Refused",
     "Result",
     "RolloutEnv",
+    "RunDefinition",
     "Session",
     "Snapshot",
+    "StepRecord",
     "ToolError",
     "Trajectory",
     "Turn",
     "Verdict",
     "__version__",
     "evaluate",
+    "judge",
     "load_dataset",
+    "open_run",
     "parse_call",
-    "read_run",
     "reads",
     "writes",
 ]
@@ -77,9 +82,10 @@ _IN = {
     "trajectories.schema": "Category Trajectory Turn",
     "runner.data.load": "load_dataset",
     "runner.episodes.episode": "Episode",
-    "runner.records.run": "read_run",
+    "runner.records.record": "EpisodeRecord RunDefinition StepRecord",
+    "runner.records.run": "open_run",
     "runner.rollouts.env": "RolloutEnv",
-    "runner.rollouts.evaluate": "Evaluation evaluate",
+    "runner.rollouts.evaluate": "Evaluation evaluate judge",
 }
 _MODULES = {name: module for module, names in _IN.items() for name in names.split()}
 

@@ -12,10 +12,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from checkers.profile import Profile
+from checkers.profile import Mode, Profile
+from checkers.replies.decoding import Step
+from checkers.verdict import Verdict
 from runner.data import choose
 from runner.data.load import load_dataset, profile_for
 from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.evaluate import judge_recorded
 from runner.live.campaign import Plan
 from runner.live.conduct import Ending, conduct, open_jobs, secrets_of
 from runner.live.meter import Meter
@@ -27,6 +30,7 @@ from runner.records.run import read_run
 from runner.records.store import RunStore, default_folder
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.prepare import prepare
 
 
 class Evaluation(NamedTuple):
@@ -104,8 +108,7 @@ def evaluate(
     choose.require_languages(some)
     model = name or PREFIX + _place(agent or agent_factory)
     settings = Settings(concurrency=concurrency)
-    judged = profile if isinstance(profile, Profile) else profile_for(data, profile)
-    plan = Plan(model, data, judged, STEP_LIMIT, settings, read_prompts())
+    plan = Plan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
     selection = Selection(_listed(categories), _listed(ids), limit, None, None, trials)
     folder = Path(run_dir) if run_dir else default_folder(model, datetime.now())
     with _store(folder, plan, selection, resumes=resume) as store:
@@ -115,6 +118,37 @@ def evaluate(
         outcomes = [*store.done.values()]
     counts = len(outcomes), outcomes.count("passed"), outcomes.count("error")
     return Evaluation(folder, *counts, ending.stop_reason)
+
+
+def judge(
+    data: Dataset,
+    id: str,
+    turns: Sequence[Sequence[Step]] | None,
+    *,
+    mode: Mode = "fc",
+    profile: Profile | str | None = None,
+) -> Verdict:
+    """Judge what a model did, as ``turnwise score`` does; calls are executed once more.
+
+    Args:
+        data: Where the trajectory is from.
+        id: The trajectory's.
+        turns: Turns of steps, as in BFCL's result files: ``EpisodeRecord.result``. A step is a list
+            of ``{function: arguments as JSON}``, or a text. None where there is only an error.
+        mode: How the model called functions: by tool calls, or (``prompt``) in its text.
+        profile: As for ``evaluate``.
+
+    Raises:
+        DataError: The data set has no such trajectory.
+        CannotJudge: There is no verdict, through no fault of the model.
+    """
+    rules = _profile(data, profile)
+    prepared = prepare(data, choose.trajectory(data, id), rules)
+    return judge_recorded(prepared, turns, mode, rules).verdict
+
+
+def _profile(data: Dataset, profile: Profile | str | None) -> Profile:
+    return profile if isinstance(profile, Profile) else profile_for(data, profile)
 
 
 def _check(trials: int, concurrency: int, run_dir: object, resume: bool) -> None:

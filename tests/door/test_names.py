@@ -24,10 +24,10 @@ from trajectories.dataset import Dataset
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 NAMES = """
-    AlreadyExists BFCL Backend Call Category DataError Dataset Difference Episode Evaluation
-    InvalidArgument NotFound Profile Reason Refused Result RolloutEnv STRICT Session Snapshot
-    ToolError Trajectory Turn Verdict __version__ evaluate load_dataset parse_call read_run reads
-    writes
+    AlreadyExists BFCL Backend Call Category DataError Dataset Difference Episode EpisodeRecord
+    Evaluation InvalidArgument NotFound Profile Reason Refused Result RolloutEnv RunDefinition
+    STRICT Session Snapshot StepRecord ToolError Trajectory Turn Verdict __version__ evaluate judge
+    load_dataset open_run parse_call reads writes
 """
 
 
