@@ -43,6 +43,10 @@ class PairedAnswer(NamedTuple):
     aim: str | None = None
     """What is right where no certain call is expected."""
 
+    def diagnosis(self, evidence: CallEvidence) -> Diagnosis:
+        """Return why the answer failed, from what the checker said."""
+        return diagnose_calls(self, evidence)
+
 
 def diagnose_calls(answer: PairedAnswer, failure: CallEvidence) -> Diagnosis:
     """Return why a single turn failed.

@@ -20,10 +20,11 @@ from trajectories.schema import Trajectory
 
 # They take longer to load than all else that a look at an episode needs.
 if TYPE_CHECKING:
-    from checkers.why import calls
+    from checkers.why.calls import PairedAnswer
+    from runner.episodes import single_turn
     from runner.models import tools
 else:
-    calls = lazily("checkers.why.calls")
+    single_turn = lazily("..episodes.single_turn", __package__)
     tools = lazily("..models.tools", __package__)
 
 
@@ -39,7 +40,7 @@ class Examined(NamedTuple):
     verdict: Verdict
     recorded: Recorded | None = None
     """Where the model's calls are from; None for what is right."""
-    answer: calls.PairedAnswer | None = None
+    answer: PairedAnswer | None = None
     """The one answer of a single turn; None of several turns."""
 
     @property
@@ -61,7 +62,7 @@ class Examined(NamedTuple):
             return None
         evidence = self.verdict.failure and self.verdict.failure.calls
         if self.answer is not None and evidence is not None:
-            return calls.diagnose_calls(self.answer, evidence)
+            return self.answer.diagnosis(evidence)
         return diagnose(self.truth, None if self.answer else self.model, self.verdict)
 
     @property
@@ -94,8 +95,7 @@ def examine_recorded(
     if not kind.is_single_turn:
         return found
     if not turns or len(turns) != 1 or not turns[0]:
-        said = calls.Said(request_failed=turns is None)
-        return found._replace(answer=calls.PairedAnswer(said=said))
+        return found._replace(answer=single_turn.unanswered(request_failed=turns is None))
     answers = Answers([turns[0][:1]], mode, recorded.reader)
     return found._replace(answer=kind.examine(prepared, answers, profile, model))
 

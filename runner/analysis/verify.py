@@ -140,14 +140,30 @@ def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
 def _differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the members in which verdicts differ, out of those that are on record."""
     # As text, in which a value that is not a number equals itself.
-    written = {member: json.dumps(value) for member, value in now.items()}
+    written = {member: json.dumps(_present(value)) for member, value in now.items()}
     return tuple(
         [
             name
             for name, value in written.items()
-            if name in then and json.dumps(then[name]) != value
+            if name in then and json.dumps(_present(then[name])) != value
         ]
     )
+
+
+def _present(value: Any) -> Any:
+    """Return a member of a verdict without what is absent, for which early runs have a text."""
+    if isinstance(value, list):
+        return [_present(member) for member in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: _present(member)
+        for name, member in value.items()
+        if name not in ("expected", "actual") or member not in _ABSENT
+    }
+
+
+_ABSENT = ("nothing", "None", None)
 
 
 def _first_change(recorded: Recorded, trace: Trace | None) -> ResultChange | None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from checkers.replies.single_turn import FormatReader
     from runner.episodes import single_turn
 else:
-    single_turn = lazily("runner.episodes.single_turn")
+    single_turn = lazily(".single_turn", __package__)
 
 
 class Judged(NamedTuple):

@@ -121,6 +121,11 @@ KINDS: Mapping[JudgedBy, EntryKind] = {
 }
 
 
+def unanswered(*, request_failed: bool) -> PairedAnswer:
+    """Return what there is to see where there is no answer."""
+    return PairedAnswer(said=Said(request_failed=request_failed))
+
+
 def is_error(step: Step) -> bool:
     """Tell whether a step stands for a request that failed."""
     return isinstance(step, str) and step.startswith(_ERROR)

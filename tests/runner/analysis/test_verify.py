@@ -108,10 +108,10 @@ def judged(dataset_of, single_turn, folders):
     """Return what becomes of single-turn episodes: one of compared calls, one of executed ones."""
     compared, executed = single_turn("python", WAIT, ANSWER), executed_entry(folders)
 
-    def run(*steps, records=({}, {}), profile=STRICT):
+    def run(*steps, records=({}, {}), profile=STRICT, **recorded):
         entries = zip((compared.id, executed.id), steps, records, strict=True)
         episodes = {(id, 0): answered(id, [[said]], **kept) for id, said, kept in entries}
-        then = {key: {"valid": True, "error_type": None} for key in episodes}
+        then = {key: {"valid": True, "error_type": None, **recorded} for key in episodes}
         source = Run("run", Path("run"), episodes)
         return list(verify(source, dataset_of(compared, executed), profile, 20, then))
 
@@ -133,6 +133,19 @@ def test_results_of_executed_answers_are_compared(judged):
     assert executed.result == ResultChange(
         0, 0, "wc(file_name='notes.txt')", "another", '{"count": 2, "type": "lines"}'
     )
+
+
+def test_what_is_absent_differs_from_no_text_that_was_once_written_for_it(judged):
+    evidence = {
+        "error_type": "simple_function_checker:missing_required",
+        "message": "it is required",
+        "function": "clock_wait",
+        "parameter": "n",
+    }
+    silent = [{"clock_wait": "{}"}]
+    for absent, same in (({"expected": None, "actual": "None"}, True), ({"actual": "5"}, False)):
+        lost, _ = judged(silent, [COUNT, LAST], calls={**evidence, **absent})
+        assert ("calls" not in lost.members) is same
 
 
 def test_a_single_turn_without_a_verdict_is_not_as_recorded(judged):
