@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from checkers.profile import Profile
 from checkers.verdict import (
@@ -68,8 +69,8 @@ def check_turn(
     if not model.acted:
         return Failure(Reason.EMPTY_TURN)
     if truth.snapshot != model.snapshot:
-        differences = tuple(truth.snapshot.differences(model.snapshot))
-        return Failure(Reason.STATE_MISMATCH, StateEvidence(differences))
+        find = partial(truth.snapshot.differences, model.snapshot)
+        return Failure(Reason.STATE_MISMATCH, StateEvidence(find))
     missing = missing_results(truth.results, seen)
     return Failure(Reason.RESPONSE_MISMATCH, ResultEvidence(missing)) if missing else None
 

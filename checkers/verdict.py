@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 from envs.results import Result
@@ -112,10 +114,29 @@ class TurnOutcome(NamedTuple):
     """Whether there was at least one step with calls."""
 
 
-class StateEvidence(NamedTuple):
-    """The state is not the one that the ground truth leads to."""
+@dataclass(frozen=True, eq=False)
+class StateEvidence:
+    """The state is not the one that the ground truth leads to.
 
-    differences: tuple[Difference, ...]
+    Attributes:
+        find: Gives the differences; asked once, by who looks first. To find them takes as long as
+            to judge, and most are never looked at.
+    """
+
+    find: Callable[[], Iterable[Difference]]
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """Where the state departs from what the ground truth leads to."""
+        return tuple(self.find())
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the differences are the same."""
+        return isinstance(other, StateEvidence) and self.differences == other.differences
+
+    def __hash__(self) -> int:
+        """Return a hash that agrees with equality."""
+        return hash(tuple([difference.path for difference in self.differences]))
 
 
 class ResultEvidence(NamedTuple):
@@ -245,7 +266,7 @@ class Verdict(NamedTuple):
             "turns_passed": self.turns_passed,
         }
         match self.failure and self.failure.evidence:
-            case StateEvidence([_, *_] as differences):
+            case StateEvidence(differences=[_, *_] as differences):
                 shown["differences"] = [difference.to_json() for difference in differences]
             case ResultEvidence(missing):
                 shown["missing_results"] = [*missing]
@@ -276,7 +297,7 @@ class Verdict(NamedTuple):
 def _evidence(document: Mapping[str, Any]) -> Evidence | None:
     match document:
         case {"differences": differences}:
-            return StateEvidence(tuple([Difference.from_json(each) for each in differences]))
+            return StateEvidence(partial(tuple, [*map(Difference.from_json, differences)]))
         case {"missing_results": missing}:
             return ResultEvidence(tuple(missing))
         case {"calls": calls}:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,13 +17,12 @@ from checkers.verdict import (
 )
 from envs.state import ABSENT, Difference, Snapshot
 
-STATE = StateEvidence(
-    (
-        Difference("A.orders[1]", (2, 3), ABSENT),
-        Difference("A.orders[2]", ABSENT, "nothing"),
-        Difference("A.names", {"b", "a"}, None),
-    )
+DIFFERENCES = (
+    Difference("A.orders[1]", (2, 3), ABSENT),
+    Difference("A.orders[2]", ABSENT, "nothing"),
+    Difference("A.names", {"b", "a"}, None),
 )
+STATE = StateEvidence(lambda: DIFFERENCES)
 RESULTS = ResultEvidence(("None", "None"))
 VALUE = CallEvidence(Reason.STRING, "no such text", "f", "text", ["a"], "'b'")
 CALLS = CallEvidence(Reason.NO_MATCH, "no call is left", "f", causes=(VALUE,))
@@ -101,7 +101,7 @@ def test_a_passing_verdict_as_json():
 def test_a_failing_verdict_as_json_shows_the_differences():
     expected = Snapshot({"A": {"orders": {1: (2, 3)}, "names": {"b", "a"}, "same": 1}})
     actual = Snapshot({"A": {"orders": {}, "names": None, "same": 1.0}})
-    evidence = StateEvidence(tuple(expected.differences(actual)))
+    evidence = StateEvidence(partial(expected.differences, actual))
     shown = Verdict(False, Failure(Reason.STATE_MISMATCH, evidence), 1, 3, 1).to_json()
     assert shown == {
         "valid": False,
@@ -157,3 +157,25 @@ def test_a_verdict_is_read_as_it_was_written(verdict):
 def test_what_is_no_verdict_is_refused(document):
     with pytest.raises(ValueError, match=r"verdict|multi_turn:x"):
         Verdict.from_json(document)
+
+
+def test_evidence_of_a_state_is_what_differs_and_is_looked_for_once():
+    asked = []
+
+    def find():
+        asked.append(True)
+        return DIFFERENCES
+
+    evidence = StateEvidence(find)
+    assert not asked
+    assert evidence == STATE
+    assert hash(evidence) == hash(STATE)
+    assert evidence != StateEvidence(tuple)
+    assert len(asked) == 1
+
+
+def test_a_verdict_that_is_read_is_that_which_was_written():
+    verdict = Verdict(False, Failure(Reason.STATE_MISMATCH, StateEvidence(tuple)), 0, 1, 0)
+    some = partial(map, Difference.from_json, [{"path": "A.x", "expected": 1}])
+    other = verdict._replace(failure=Failure(Reason.STATE_MISMATCH, StateEvidence(some)))
+    assert Verdict.from_json(other.to_json()) == other
