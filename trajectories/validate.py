@@ -11,16 +11,7 @@ from typing import NamedTuple
 
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.rules import (
-    answers,
-    brevity,
-    config,
-    detection,
-    documents,
-    duplicates,
-    playing,
-    provenance,
-)
+from trajectories.rules import answers, detection, playing, texts
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity
 from trajectories.schema import JudgedBy, Trajectory
@@ -47,25 +38,25 @@ class Rule(NamedTuple):
 
 def _documents(dataset: Dataset) -> Iterator[Problem]:
     if dataset.folder is None:
-        return documents.check_own()
-    return documents.check_reference(dataset.folder)
+        return texts.check_own()
+    return texts.check_reference(dataset.folder)
 
 
 RULES = (
     Rule(playing.EXEC, "every ground-truth call succeeds", replays=playing.check_calls),
     Rule(
-        config.CONFIG,
+        playing.CONFIG,
         "the initial config is sound, and what is asked for exists",
-        reads=config.check_sound,
-        replays=config.check_complete,
+        reads=playing.check_sound,
+        replays=playing.check_complete,
     ),
-    Rule(config.UNIQUE, "nothing is made that is there already", replays=config.check_unique),
+    Rule(playing.UNIQUE, "nothing is made that is there already", replays=playing.check_unique),
     Rule(playing.OFFER, "what is needed is offered when it is needed", reads=playing.check_offers),
-    Rule(brevity.BREVITY, "no ground-truth call is superfluous", replays=brevity.check),
+    Rule(detection.BREVITY, "no ground-truth call is superfluous", replays=detection.check_brief),
     Rule(
-        provenance.PROVENANCE,
+        answers.PROVENANCE,
         "every value has been told or shown before it is used",
-        replays=provenance.check,
+        replays=answers.check_provenance,
     ),
     Rule(
         playing.DETERMINISM,
@@ -76,11 +67,11 @@ RULES = (
     Rule(
         detection.DETECT,
         "a call left out or an argument changed is noticed",
-        replays=detection.check,
+        replays=detection.check_detected,
     ),
-    Rule(answers.ANSWERS, "the answers can be given, and are right", answers=answers.check),
-    Rule(duplicates.DUPLICATE, "no question is asked twice", compares=duplicates.check),
-    Rule(documents.DOCS, "the function documents say what is so", documents=_documents),
+    Rule(answers.ANSWERS, "the answers can be given, and are right", answers=answers.check_answers),
+    Rule(texts.DUPLICATE, "no question is asked twice", compares=texts.check_duplicates),
+    Rule(texts.DOCS, "the function documents say what is so", documents=_documents),
 )
 """All rules, in the order in which they are applied."""
 

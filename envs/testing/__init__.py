@@ -13,8 +13,7 @@ An author's whole contract test:
 calls. Needs hypothesis, which comes with the extra ``dev``.
 """
 
-from envs.testing.calls import refuse, state, succeed
-from envs.testing.contract import CONTRACT, BoundCheck, Check, contract
+from envs.testing.contract import CONTRACT, BoundCheck, Check, contract, refuse, state, succeed
 from envs.testing.subject import Broken, Subject
 
 __all__ = [

@@ -1,11 +1,14 @@
-"""The contract: its checks in order, and how they are run."""
+"""The contract: its checks in order, how they are run, and assertions about single calls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from envs.testing import configs, documents, sessions, states
+from envs.calls import Call
+from envs.errors import ToolError
+from envs.session import Session
+from envs.testing import documents, sessions, states
 from envs.testing.subject import Broken, Subject
 
 
@@ -19,11 +22,11 @@ class Check(NamedTuple):
 
 
 CONTRACT: Sequence[Check] = (
-    Check("example config", "is there and loads without a complaint", configs.example),
-    Check("round trip", "a state written as a config loads as the same state", configs.round_trip),
-    Check("unknown keys", "of a config are refused, with their path", configs.unknown_keys),
-    Check("wrong types", "in a config are refused, with their path", configs.wrong_types),
-    Check("inputs", "config, bulky material and defaults stay as they are", configs.inputs),
+    Check("example config", "is there and loads without a complaint", states.example),
+    Check("round trip", "a state written as a config loads as the same state", states.round_trip),
+    Check("unknown keys", "of a config are refused, with their path", states.unknown_keys),
+    Check("wrong types", "in a config are refused, with their path", states.wrong_types),
+    Check("inputs", "config, bulky material and defaults stay as they are", states.inputs),
     Check("names", "no function is named as one of another environment", documents.names),
     Check("docstrings", "say what is done, taken and returned", documents.docstrings),
     Check("types", "are on every parameter and result, and fit defaults", documents.types),
@@ -78,3 +81,44 @@ def contract(name: str) -> list[BoundCheck]:
     subject = Subject(name)
     checks = [check for check in CONTRACT if subject.has_tests or check.run is not documents.frozen]
     return [BoundCheck(check, subject) for check in checks]
+
+
+def state(session: Session) -> dict[str, Any]:
+    """Return the compared fields of a session's only backend."""
+    [fields] = session.snapshot().compared().values()
+    return fields
+
+
+def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
+    """Make a call, assert that it succeeds and changes the named fields, and return its value.
+
+    Args:
+        session: A session of one backend.
+        name: The function.
+        args: Its arguments.
+        changes: New value by field; every other compared field must keep its own.
+    """
+    expected = {**state(session), **changes}
+    result = session.call(Call(name, args))
+    assert result.error is None, result.error
+    assert state(session) == expected
+    assert result.changed is bool(changes)
+    return result.value
+
+
+def refuse(session: Session, kind: type[ToolError], message: str, name: str, *args: Any) -> None:
+    """Make a call, and assert that it is refused and leaves the state as it was.
+
+    Args:
+        session: A session.
+        kind: Class of the error.
+        message: Part of what it says.
+        name: The function.
+        args: Its arguments.
+    """
+    before = session.snapshot()
+    written = repr(before.states)
+    result = session.call(Call(name, args))
+    assert type(result.error) is kind, result
+    assert message in result.error.message
+    assert repr(session.snapshot().states) == written

@@ -1,4 +1,4 @@
-"""Sessions beside each other: in other processes, and 10,000 of them in tasks and threads."""
+"""The checks of sessions beside each other: in other processes, and 10,000 in tasks and threads."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from envs.calls import Call
+from envs.session import Session
 from envs.testing.play import Script, scripts
 from envs.testing.subject import Subject
 
@@ -36,7 +38,7 @@ def processes(subject: Subject) -> None:
 def _in_process(subject: Subject, asked: str, seed: str) -> list[list[str]]:
     path = os.pathsep.join(sys.path)
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
-    command = [sys.executable, "-m", f"{__package__}.process"]
+    command = [sys.executable, "-c", f"from {__name__} import answer; answer()"]
     done = subprocess.run(
         command, input=asked, env=environment, capture_output=True, text=True, check=False
     )
@@ -45,6 +47,18 @@ def _in_process(subject: Subject, asked: str, seed: str) -> list[list[str]]:
         raise subject.broken(f"cannot be played in another process: {said}")
     answers: list[list[str]] = json.loads(done.stdout)
     return answers
+
+
+def answer() -> None:
+    """Read an environment and its scripts on standard input, write texts and state hashes."""
+    name, scripts = json.load(sys.stdin)
+    subject = Subject(name)
+    outcomes = []
+    for world, calls in scripts:
+        session: Session = subject.session(subject.worlds[world], tolerant=True)
+        texts = [session.call(Call(name, (), kwargs)).text for name, kwargs in calls]
+        outcomes.append([*texts, session.snapshot().digest()])
+    json.dump(outcomes, sys.stdout)
 
 
 def interleaved(subject: Subject) -> None:

@@ -19,7 +19,7 @@ from runner.data.rest import connect
 from runner.records import result_file
 from runner.records.run import Run
 from trajectories import bfcl
-from trajectories.dataset import Dataset, load_bfcl, load_embedded, load_path
+from trajectories.dataset import Dataset, by_ids, load_bfcl, load_embedded, load_path, sample
 from trajectories.errors import DataError
 from trajectories.schema import (
     EXECUTABLE,
@@ -29,7 +29,6 @@ from trajectories.schema import (
     ExpectedCalls,
     Trajectory,
 )
-from trajectories.selection import by_ids, sample
 
 if TYPE_CHECKING:
     from runner.data import fetch

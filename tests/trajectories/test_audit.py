@@ -16,8 +16,7 @@ from envs.calls import parse_call
 from envs.session import Session
 from tests.runner.commands.running import run as run_command
 from trajectories.audit import AuditedRun, agreed, audit
-from trajectories.dataset import Dataset
-from trajectories.errata import corrected, read_errata
+from trajectories.dataset import Dataset, corrected, read_errata
 from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.validation import to_json

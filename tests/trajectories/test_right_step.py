@@ -11,8 +11,7 @@ from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, T
 from checkers.calls.errors import CannotJudge
 from checkers.calls.judge import judge
 from checkers.profile import BFCL, PROFILES, STRICT
-from trajectories.right_step import IN_WORDS, right_step
-from trajectories.source_text import source_text
+from trajectories.right_step import IN_WORDS, right_step, source_text
 
 each_profile = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: p.name)
 

@@ -15,12 +15,11 @@ import trajectories
 from envs.registry import BACKENDS
 from envs.session import Session
 from envs.tool import Tool
-from trajectories.allowed import apply, read_exemptions
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError
-from trajectories.rules import detection, documents, duplicates
+from trajectories.rules import detection, texts
 from trajectories.rules.entry import Entry
-from trajectories.rules.problem import Problem, Severity
+from trajectories.rules.problem import Problem, Severity, apply, read_exemptions
 from trajectories.schema import MULTI_TURN, Category, LongContext, Message, Trajectory, Turn
 from trajectories.validate import RULES, rules_named, validate
 
@@ -398,21 +397,21 @@ def test_near_duplicates_are_found(other: str, severity: Severity | None) -> Non
 def test_near_duplicates_are_those_of_a_plain_search() -> None:
     source = Random(5)
     words = [f"w{n}" for n in range(30)]
-    texts = [frozenset(source.sample(words, source.randint(8, 14))) for _ in range(150)]
-    texts += [text - {min(text)} for text in texts[:40]]
+    questions = [frozenset(source.sample(words, source.randint(8, 14))) for _ in range(150)]
+    questions += [text - {min(text)} for text in questions[:40]]
     plain = {
         index
-        for index, text in enumerate(texts)
-        if any(duplicates.jaccard(text, earlier) >= duplicates.NEAR for earlier in texts[:index])
+        for index, text in enumerate(questions)
+        if any(texts.jaccard(text, earlier) >= texts.NEAR for earlier in questions[:index])
     }
-    assert {index for index, _, _ in duplicates.near_duplicates(texts)} == plain
+    assert {index for index, _, _ in texts.near_duplicates(questions)} == plain
 
 
 # --- DOCS
 
 
 def test_our_documents_are_sound() -> None:
-    assert list(documents.check_own()) == []
+    assert list(texts.check_own()) == []
 
 
 class _Sloppy:
@@ -433,13 +432,13 @@ class _Sloppy:
 
 def test_defects_of_our_documents_are_found() -> None:
     lamp = Tool("lamp", "Sloppy", _Sloppy.lamp, True, None)
-    assert [message for _, message in documents.own_defects(lamp)] == [
+    assert [message for _, message in texts.own_defects(lamp)] == [
         "its summary is no sentence that ends in a full stop",
         "does not say what is returned",
         "describes colour, which is no parameter",
     ]
     bare = Tool("bare", "Sloppy", _Sloppy.bare, True, None)
-    assert "does not describe 'room'" in next(documents.own_defects(bare))[1]
+    assert "does not describe 'room'" in next(texts.own_defects(bare))[1]
 
 
 def document(**changes: Any) -> dict[str, Any]:
@@ -465,7 +464,7 @@ LINES = {"type": "integer", "description": "How many.", "default": 10}
 
 
 def test_a_sound_document_has_no_defect() -> None:
-    assert list(documents.defects(document(), TAIL)) == []
+    assert list(texts.defects(document(), TAIL)) == []
 
 
 @pytest.mark.parametrize(
@@ -502,16 +501,16 @@ def test_a_sound_document_has_no_defect() -> None:
     ],
 )
 def test_defects_of_the_references_documents_are_found(made: dict[str, Any], message: str) -> None:
-    assert any(message in text for _, _, text in documents.defects(made, TAIL))
+    assert any(message in text for _, _, text in texts.defects(made, TAIL))
 
 
 def test_documents_of_a_folder_are_compared_with_the_functions(tmp_path: Path) -> None:
     for environment in BACKENDS:
-        path = tmp_path / documents.function_docs_file(environment)
+        path = tmp_path / texts.function_docs_file(environment)
         path.parent.mkdir(exist_ok=True)
         lines = [document()] if environment == "GorillaFileSystem" else []
         path.write_text("\n".join(map(json.dumps, [*lines, document(name="fly")])), "utf-8")
-    problems = list(documents.check_reference(tmp_path))
+    problems = list(texts.check_reference(tmp_path))
     assert "GorillaFileSystem.tail" not in {p.id for p in problems}
     assert "GorillaFileSystem.fly" in {p.id for p in problems if "does not exist" in p.message}
     assert "MathAPI.mean" in {p.id for p in problems if "has no document" in p.message}

@@ -9,17 +9,63 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from trajectories.dataset import load_path
 from trajectories.errors import DataError
-from trajectories.making.composite import compose
-from trajectories.making.long_context import lengthen
-from trajectories.making.missing_function import hold_out
-from trajectories.making.missing_parameter import leave_out_value
-from trajectories.making.notes import Notes, read_notes
+from trajectories.making.base import Notes, derived_id, read_notes
+from trajectories.making.long_context import lengthen, seed_of
+from trajectories.making.missing import (
+    delay_turn,
+    found_only_in_answer,
+    hold_out,
+    leave_out_value,
+    split_turn,
+)
 from trajectories.schema import Category, Trajectory
 from trajectories.validation import to_json
+
+_SEEDS = 20
+"""How many worlds are tried for one whose bulk does not happen to tell the missing value."""
+
+
+def compose(
+    base: Trajectory, notes: Notes, seed: int | None = None, items: int = 200
+) -> Trajectory:
+    """Return the trajectory with all that makes it harder.
+
+    Whether something else does what the held-out functions do is for ``hold_out`` to search, in the
+    world without bulk.
+
+    Args:
+        base: The trajectory to make harder.
+        notes: What its author noted.
+        seed: Where to start looking for a suitable world; without one, at one that comes from the
+            id. The same seed and size give the same trajectory.
+        items: How many items each kind of bulk has.
+
+    Raises:
+        DataError: One of the three cannot be made, or every world tells the missing value.
+    """
+    first = seed_of(f"composite {base.id}") if seed is None else seed
+    for chosen in range(first, first + _SEEDS):
+        longer = lengthen(base, chosen, items)
+        if found_only_in_answer(longer, notes):
+            return replace(
+                longer,
+                id=derived_id(base, Category.COMPOSITE),
+                category=Category.COMPOSITE,
+                turns=delay_turn(split_turn(longer.turns, notes), notes, _moved(notes)),
+            )
+    raise DataError(base.id, f"missing_parameter: told by the bulk of {_SEEDS} seeds")
+
+
+def _moved(notes: Notes) -> int:
+    """Return where the turn of the held-out functions is after the missing value's was split."""
+    turn = notes.missing_function.turn
+    return turn + (turn >= notes.missing_parameter.turn)
+
 
 FOLDER = Path(__file__).parents[1] / "data"
 ITEMS = 200

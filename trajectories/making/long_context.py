@@ -19,8 +19,7 @@ from envs.calls import Call
 from envs.long_context import Pack
 from envs.registry import backend_class
 from trajectories.errors import DataError
-from trajectories.making.notes import derived_id, derived_provenance
-from trajectories.making.replay import calls, start
+from trajectories.making.base import calls, derived_id, derived_provenance, start
 from trajectories.packs import full_name, generate, prose
 from trajectories.schema import Category, LongContext, Trajectory, Turn
 from trajectories.told import documents, literals, readable, shown, stands_in, words

@@ -1,7 +1,12 @@
-"""ANSWERS: what a single-turn entry is checked against can be called, and can be known.
+"""PROVENANCE and ANSWERS: what a model has to give can be known, and can be given.
 
-The documents are sound, each answer fits its document, a model that gives the right calls passes
-under both profiles, and every value has been told by the user or stands in the document.
+Sources of a ground-truth argument are what the user has said so far, the initial config but for its
+secrets, the function's own document (a default, a closed choice), and earlier results. What is left
+over is flagged, for a person to say how it comes about.
+
+Of a single turn's answers, the documents are sound, each answer fits its document, a model that
+gives the right calls passes under both profiles, and every value has been told by the user or
+stands in the document.
 """
 
 from __future__ import annotations
@@ -10,19 +15,83 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from checkers.calls.documents import Kind, Language, Task, expected
 from checkers.calls.errors import CannotJudge, MissingGrammar
 from checkers.calls.judge import judge
 from checkers.profile import PROFILES
+from envs.calls import Call
+from envs.registry import backend_class
+from envs.schema import spec
+from envs.state import to_json
+from envs.tool import Tool
 from trajectories.errors import DataError
 from trajectories.right_step import right_step, right_value
-from trajectories.rules.entry import Entry
+from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.problem import Problem, Severity, brief
-from trajectories.rules.provenance import weight
 from trajectories.tasks import task_of
-from trajectories.told import Doubt, Told, literals
+from trajectories.told import Doubt, Told, literals, readable, shown
+
+PROVENANCE = "PROVENANCE"
+
+
+def check_provenance(entry: Entry) -> Iterator[Problem]:
+    """Yield values of the ground truth that nothing before them has told or shown."""
+    for step, name, literal, told in _used(entry):
+        document = _parameter_documents(entry.template.tools[_name(step)]).get(name, "")
+        if doubt := told.doubt(literal, document):
+            field = f"{step.field}.{name}"
+            yield entry.problem(PROVENANCE, weight(doubt), step.turn, field, doubt.why)
+
+
+def weight(doubt: Doubt) -> Severity:
+    """Return how bad it is that a value's origin is not plain."""
+    return Severity.WARNING if doubt.serious else Severity.INFO
+
+
+def _used(entry: Entry) -> Iterator[tuple[TruthStep, str, str | float, Told]]:
+    """Yield call, parameter and literal, with what is known at that point."""
+    pack = entry.dataset.pack(entry.trajectory)
+    files = "\n".join(pack.extra_files) if pack else ""
+    told = Told(f"{_known_at_first(entry)}\n{files}")
+    for turn, steps in zip(entry.trajectory.turns, entry.turns, strict=True):
+        for message in turn.messages:
+            told.hear(message.content)
+        for step in steps:
+            for name, value in entry.arguments(step.call).items():
+                for literal in literals(value):
+                    yield step, name, literal, told
+            if step.result.ok:
+                told.see(step.result.text)
+
+
+def _name(step: TruthStep) -> str:
+    assert isinstance(step.call, Call)
+    return step.call.name
+
+
+@lru_cache(maxsize=256)
+def _parameter_documents(tool: Tool) -> Mapping[str, str]:
+    """Return what the function's document says of each parameter: choices, default, advice."""
+    return {p.name: json.dumps(dict(p.schema), ensure_ascii=False) for p in spec(tool).parameters}
+
+
+def _known_at_first(entry: Entry) -> str:
+    """Return what can be looked up in the initial state, as text."""
+    known: dict[str, Any] = {}
+    for environment in entry.trajectory.environments:
+        backend = backend_class(environment)
+        config = entry.trajectory.config.get(environment, {})
+        defaults = {
+            key: to_json(backend.FIELDS[field])
+            for key, field in backend.KEYS.items()
+            if key not in config
+        }
+        known[environment] = shown({**defaults, **config})
+    return readable(json.dumps(known, ensure_ascii=False))
+
 
 ANSWERS = "ANSWERS"
 
@@ -30,7 +99,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
 _WITHOUT_ANSWERS = (Kind.IRRELEVANCE, Kind.RELEVANCE)
 
 
-def check(entry: Entry) -> Iterator[Problem]:
+def check_answers(entry: Entry) -> Iterator[Problem]:
     """Yield what is wrong with the documents and the answers of a single-turn entry.
 
     Raises:

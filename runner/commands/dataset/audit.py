@@ -16,7 +16,7 @@ from runner.data import choose
 from runner.records import result_file
 from runner.show.table import table
 from trajectories.audit import Finding, audit
-from trajectories.errata import corrected, read_errata
+from trajectories.dataset import corrected, read_errata
 
 EXAMPLE = "turnwise dataset audit runs/a runs/b"
 

@@ -13,11 +13,10 @@ from runner.commands.options import DONE, argument, option, switch
 from runner.commands.shared import JsonOption, note
 from runner.data import choose
 from runner.show.table import table
-from trajectories.allowed import ALLOW, Allowed, apply, read_exemptions
 from trajectories.dataset import DATA, Dataset
 from trajectories.rules.detection import Figures, figures
 from trajectories.rules.entry import Entry
-from trajectories.rules.problem import Severity
+from trajectories.rules.problem import ALLOW, Allowed, Severity, apply, read_exemptions
 from trajectories.schema import MULTI_TURN, Trajectory
 from trajectories.validate import RULES, Rule, rules_named, validate
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from envs.library.places import CITIES, COUNTRIES
+from envs.library.geography import CITIES, COUNTRIES
 from tests.envs.library.calling import refusal, value
 
 NAME = "GeographyTools"

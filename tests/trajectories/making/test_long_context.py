@@ -7,8 +7,8 @@ import pytest
 
 from envs.session import check_config
 from trajectories.errors import DataError
+from trajectories.making.base import calls, start
 from trajectories.making.long_context import lengthen
-from trajectories.making.replay import calls, start
 from trajectories.schema import Category, LongContext, Message, Trajectory, Turn
 
 USERS = {

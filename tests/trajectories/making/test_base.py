@@ -5,7 +5,7 @@ import json
 import pytest
 
 from trajectories.errors import DataError
-from trajectories.making.notes import read_notes
+from trajectories.making.base import read_notes
 
 ENTRY = {
     "base": "base_a",
