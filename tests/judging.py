@@ -12,6 +12,12 @@ from runner.episodes.evaluate import judge_recorded, kind_of
 from runner.episodes.kinds import ExecutedKind
 from runner.episodes.scripts import Script
 from trajectories.prepare import Prepared
+from trajectories.schema import Trajectory
+
+
+def null(trajectory: Trajectory) -> Script:
+    """Return the script of a model that never calls anything."""
+    return [[] for _ in trajectory.turns]
 
 
 def run_script(

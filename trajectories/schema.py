@@ -62,6 +62,8 @@ class CategoryFacts(NamedTuple):
     judged_by: JudgedBy
     file: str
     """What BFCL's files call it, or would."""
+    folder: str
+    """Where BFCL keeps its result files, or would."""
     calls: Kind | None = None
     """How calls are compared, where they are."""
     language: Language = Language.PYTHON
@@ -71,15 +73,19 @@ class CategoryFacts(NamedTuple):
 
 
 def _state(name: str) -> CategoryFacts:
-    return CategoryFacts(JudgedBy.STATE, f"multi_turn_{name}")
+    return CategoryFacts(JudgedBy.STATE, f"multi_turn_{name}", "multi_turn")
 
 
 def _calls(name: str, kind: Kind, language: Language = Language.PYTHON) -> CategoryFacts:
-    return CategoryFacts(JudgedBy.CALLS, name, kind, language)
+    return CategoryFacts(JudgedBy.CALLS, name, "non_live", kind, language)
+
+
+def _live(name: str, kind: Kind) -> CategoryFacts:
+    return CategoryFacts(JudgedBy.CALLS, f"live_{name}", "live", kind)
 
 
 def _results(name: str) -> CategoryFacts:
-    return CategoryFacts(JudgedBy.RESULTS, name, published=False)
+    return CategoryFacts(JudgedBy.RESULTS, name, "other", published=False)
 
 
 FACTS: Mapping[Category, CategoryFacts] = {
@@ -95,13 +101,13 @@ FACTS: Mapping[Category, CategoryFacts] = {
     Category.PARALLEL: _calls("parallel", Kind.PARALLEL),
     Category.PARALLEL_MULTIPLE: _calls("parallel_multiple", Kind.PARALLEL),
     Category.IRRELEVANCE: _calls("irrelevance", Kind.IRRELEVANCE),
-    Category.LIVE_SIMPLE: _calls("live_simple", Kind.SIMPLE),
-    Category.LIVE_MULTIPLE: _calls("live_multiple", Kind.MULTIPLE),
-    Category.LIVE_PARALLEL: _calls("live_parallel", Kind.PARALLEL),
-    Category.LIVE_PARALLEL_MULTIPLE: _calls("live_parallel_multiple", Kind.PARALLEL),
-    Category.LIVE_IRRELEVANCE: _calls("live_irrelevance", Kind.IRRELEVANCE),
-    Category.LIVE_RELEVANCE: _calls("live_relevance", Kind.RELEVANCE),
-    Category.CHAT: _calls("chat", Kind.IRRELEVANCE)._replace(published=False),
+    Category.LIVE_SIMPLE: _live("simple", Kind.SIMPLE),
+    Category.LIVE_MULTIPLE: _live("multiple", Kind.MULTIPLE),
+    Category.LIVE_PARALLEL: _live("parallel", Kind.PARALLEL),
+    Category.LIVE_PARALLEL_MULTIPLE: _live("parallel_multiple", Kind.PARALLEL),
+    Category.LIVE_IRRELEVANCE: _live("irrelevance", Kind.IRRELEVANCE),
+    Category.LIVE_RELEVANCE: _live("relevance", Kind.RELEVANCE),
+    Category.CHAT: _calls("chat", Kind.IRRELEVANCE)._replace(folder="other", published=False),
     Category.EXEC_SIMPLE: _results("exec_simple"),
     Category.EXEC_MULTIPLE: _results("exec_multiple"),
     Category.EXEC_PARALLEL: _results("exec_parallel"),

@@ -1,4 +1,4 @@
-"""Sources of calls that need no model: the ground truth, nothing, or a recorded run."""
+"""Sources of calls that need no model: the ground truth, or a recorded run."""
 
 from __future__ import annotations
 
@@ -19,11 +19,6 @@ Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 def oracle(trajectory: Trajectory) -> Script:
     """Return the ground truth, each turn in one step."""
     return [[truth_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
-
-
-def null(trajectory: Trajectory) -> Script:
-    """Return the script of a model that never calls anything."""
-    return [[] for _ in trajectory.turns]
 
 
 def recorded(turns: Sequence[Sequence[Step]], decoder: Decoder, profile: Profile) -> Script:

@@ -13,7 +13,7 @@ from runner.records.files import write_whole
 from runner.records.record import EpisodeRecord, StepRecord
 from runner.records.run import Run
 from trajectories.errors import DataError
-from trajectories.schema import EXECUTABLE, MULTI_TURN, SINGLE_TURN, Category
+from trajectories.schema import FACTS, SINGLE_TURN, Category
 
 
 def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = None) -> list[Path]:
@@ -71,16 +71,8 @@ def export_openai_messages(run: Run, path: Path, *, only_passed: bool) -> int:
 
 def _place(category: Category) -> tuple[str, str]:
     """Return the folder and the file of a category's results."""
-    if category in MULTI_TURN:
-        return "multi_turn", f"BFCL_v4_multi_turn_{category}_result.json"
-    return _group(category), f"BFCL_v4_{category}_result.json"
-
-
-def _group(category: Category) -> str:
-    # BFCL has neither chat nor executable entries.
-    if category in (Category.CHAT, *EXECUTABLE):
-        return "other"
-    return "live" if category.startswith("live_") else "non_live"
+    facts = FACTS[category]
+    return facts.folder, f"BFCL_v4_{facts.file}_result.json"
 
 
 def _bfcl_entry(record: EpisodeRecord, category: Category) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from checkers.replies.decoding import Step
 from runner.records.record import EpisodeRecord, Recorded
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
-from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
+from trajectories.schema import FACTS, SINGLE_TURN, Category
 
-_ID = re.compile(r"(multi_turn_)?(\w+?)_\d[\d-]*")
-_CATEGORIES = {category.value: category for category in Category}
+_ID = re.compile(r"(\w+?)_\d[\d-]*")
+_FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_result\.json")
+_CATEGORIES = {facts.file: category for category, facts in FACTS.items()}
 _NO_STEPS = "there is an error where steps should be"
 _STEP = 'text, null or a list of {"function": arguments} objects'
 
@@ -72,10 +73,7 @@ def read(path: Path, mode: Mode | None = None) -> list[Recorded]:
 def category_of(id: str) -> Category | None:
     """Return the category that an id of BFCL's names, or None for any other id."""
     match = _ID.fullmatch(id)
-    category = _CATEGORIES.get(match[2]) if match else None
-    if match is None or category is None:
-        return None
-    return category if (category in MULTI_TURN) == bool(match[1]) else None
+    return _CATEGORIES.get(match[1]) if match else None
 
 
 def _is_known(path: Path) -> bool:
@@ -84,11 +82,9 @@ def _is_known(path: Path) -> bool:
 
 
 def _category_of_file(path: Path) -> Category | None:
-    """Return the category that a result file's name ends with, or None."""
-    name = path.name.removesuffix("_result.json")
-    several = "multi_turn_" in name
-    found = [c for c in Category if name.endswith(c) and several == (c in MULTI_TURN)]
-    return max(found, key=len, default=None)
+    """Return the category that a result file's name says, or None."""
+    match = _FILE.fullmatch(path.name)
+    return _CATEGORIES.get(match[1]) if match else None
 
 
 def _entry(where: str, line: dict[str, object], in_file: Category | None) -> EpisodeRecord:

@@ -22,8 +22,8 @@ from checkers.turn import missing_results
 from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
 from envs.session import check_config
-from runner.episodes.scripts import Script, null, oracle
-from tests.judging import run_script
+from runner.episodes.scripts import Script, oracle
+from tests.judging import null, run_script
 from trajectories.dataset import load_embedded
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import MULTI_TURN, Category, Trajectory

@@ -9,8 +9,8 @@ from checkers.turn import judge
 from envs.calls import parse_call
 from runner.analysis.align import Column, align, document, lines
 from runner.analysis.examined import Examined
-from runner.episodes.scripts import null
 from runner.episodes.tracing import trace, trace_truth
+from tests.judging import null
 from trajectories.prepare import prepare
 
 

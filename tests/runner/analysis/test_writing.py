@@ -12,9 +12,9 @@ from runner.analysis.examined import Examined, examine_recorded, examine_truth
 from runner.analysis.transcript import Selection, shown_turns
 from runner.analysis.writing import document, lines
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.scripts import null, oracle
+from runner.episodes.scripts import oracle
 from runner.episodes.tracing import trace, trace_truth
-from tests.judging import run_recorded
+from tests.judging import null, run_recorded
 from tests.runner.records.made import answered
 from trajectories.errors import DataError
 from trajectories.prepare import prepare

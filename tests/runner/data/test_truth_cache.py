@@ -8,8 +8,8 @@ from checkers.profile import BFCL, STRICT
 from runner.data import truth_cache as module
 from runner.data.truth_cache import TruthCache, truth_cache
 from runner.episodes.evaluate import evaluate
-from runner.episodes.scripts import null, oracle
-from tests.judging import run_script
+from runner.episodes.scripts import oracle
+from tests.judging import null, run_script
 from trajectories.dataset import load_embedded
 from trajectories.prepare import load_session, prepare, truth_outcomes
 from trajectories.schema import Category

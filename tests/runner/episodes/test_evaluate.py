@@ -12,8 +12,8 @@ from envs.calls import Call, parse_call, read_call
 from envs.errors import BackendFault, InvalidArgument
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import Judged, evaluate
-from runner.episodes.scripts import null, oracle
-from tests.judging import run_recorded, run_script
+from runner.episodes.scripts import oracle
+from tests.judging import null, run_recorded, run_script
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
 from trajectories.schema import Category, LongContext, Turn

@@ -9,7 +9,8 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.session import Session
 from runner.episodes.episode import Episode
-from runner.episodes.scripts import null, oracle, play, recorded
+from runner.episodes.scripts import oracle, play, recorded
+from tests.judging import null
 from trajectories.schema import Turn
 
 both = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda profile: profile.name)
