@@ -93,7 +93,6 @@ def test_modules_go_round_in_no_circle() -> None:
     assert circle({"a": {"b"}, "b": {"a"}}) != []
 
 
-@pytest.mark.xfail(strict=True, reason="not yet; take this mark off when it holds")
 def test_functions_import_optional_libraries_only() -> None:
     found = inner_imports()
     wrong = [f"{place}: {name}" for place, name in found if name.split(".")[0] not in OPTIONAL]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from checkers.profile import offering_all
+from checkers.profile import Profile, offering_all
 from checkers.verdict import Failure
 from checkers.why.divergence import Divergence, first_divergence, off_path
 from checkers.why.trace import TracedTurn
@@ -12,7 +13,6 @@ from envs.calls import read_call
 from envs.errors import BackendFault
 from envs.state import Difference, brief
 from envs.tool import parameters
-from runner.analysis.debugger.said import said
 from runner.analysis.debugger.timeline import (
     Moment,
     Source,
@@ -23,6 +23,15 @@ from runner.analysis.debugger.timeline import (
     with_turn_ended,
 )
 from runner.analysis.examined import Examined
+from runner.episodes.scripts import recorded as script_of
+from runner.records.record import Recorded, ReplyRecord
+
+
+class StepWords(NamedTuple):
+    """What came with the calls of one step."""
+
+    text: str
+    reasoning: str = ""
 
 
 class Stepper:
@@ -232,3 +241,47 @@ def _timelines(examined: Examined) -> Iterator[Timeline]:
     # What was held out is no matter to the ground truth, or to who tries something on it.
     everything = offering_all(examined.profile)
     yield Timeline("ground truth", Source.TRUTH, examined.truth, everything)
+
+
+def said(examined: Examined) -> dict[tuple[int, int], StepWords]:
+    """Return what was said in steps with calls, by the index of the turn and that of the step.
+
+    Where a turn has not as many such steps as are on record, as under another profile than that of
+    the run, it is left out.
+    """
+    if examined.recorded is None or examined.model is None:
+        return {}
+    by_turn = _by_turn(examined.recorded, examined.profile)
+    return {
+        (turn, step): what
+        for turn, (played, found) in enumerate(zip(examined.model.turns, by_turn, strict=False))
+        if len(played.steps) == len(found)
+        for step, what in enumerate(found)
+    }
+
+
+def _by_turn(recorded: Recorded, profile: Profile) -> list[list[StepWords]]:
+    turns = recorded.turns or ()
+    if recorded.record.outcome is not None:
+        steps = recorded.record.steps
+        return [
+            [_replied(step.reply) for step in steps if step.turn == turn and step.calls]
+            for turn in range(len(turns))
+        ]
+    if recorded.mode == "fc":
+        return []
+    decoder = profile.replies.decoders[recorded.mode]
+    return [
+        [_written(str(step)) for step in steps if any(script_of([[step]], decoder, profile))]
+        for steps in turns
+    ]
+
+
+def _replied(reply: ReplyRecord) -> StepWords:
+    return _written(reply.text or "")._replace(reasoning=reply.reasoning or "")
+
+
+def _written(text: str) -> StepWords:
+    # A text that is a list of calls and nothing else says nothing more than they do.
+    only_calls = text.strip().startswith("[") and text.strip().endswith("]")
+    return StepWords("" if only_calls else text)

@@ -9,9 +9,10 @@ import signal
 from asyncio import gather
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import takewhile
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.episodes.spread import without_trajectories
 from runner.live.campaign import Campaign, Job, Plan
@@ -25,13 +26,25 @@ from runner.records.store import Keeps
 from trajectories.errors import DataError
 
 
-class Done(NamedTuple):
-    """What became of a job on a worker."""
+@dataclass
+class Outbox:
+    """What became of a job on a worker, to be passed on to the process that has the store.
 
-    record: EpisodeRecord | None
-    """None where the run was stopped before the episode was over."""
-    tools: Mapping[str, Sequence[Mapping[str, Any]]]
-    """The tool lists that the record names, by digest."""
+    Attributes:
+        record: None where the run was stopped before the episode was over.
+        tools: The tool lists that the record names, by digest.
+    """
+
+    record: EpisodeRecord | None = None
+    tools: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+
+    def append(self, record: EpisodeRecord) -> None:
+        """Take the episode."""
+        self.record = record
+
+    def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
+        """Take a tool list."""
+        self.tools[digest] = tools
 
 
 def conduct_on_ray(
@@ -67,7 +80,9 @@ def conduct_on_ray(
                 done = _done(jobs[number], result)
                 account.refresh()
                 if done.record is not None:
-                    _keep(done, store)
+                    for digest, tools in done.tools.items():
+                        store.put_tools(digest, tools)
+                    store.append(done.record)
                     on_done(done.record, account.spent)
     return Ending(account.stop_reason, account.failed, account.spent)
 
@@ -116,7 +131,7 @@ class EpisodeWorker:
     def __init__(self) -> None:
         self._model: Model | None = None
 
-    async def do(self, needs: Sequence[Awaitable[Any]], job: Job) -> Done:
+    async def do(self, needs: Sequence[Awaitable[Any]], job: Job) -> Outbox:
         """Do one episode, unless the run is stopped meanwhile.
 
         Args:
@@ -125,7 +140,7 @@ class EpisodeWorker:
             job: Which episode.
         """
         plan, connect, budget = await gather(*needs)
-        outbox = _Outbox()
+        outbox = Outbox()
         try:
             if self._model is None:
                 self._model = _Admitted(connect(plan), budget)
@@ -136,7 +151,7 @@ class EpisodeWorker:
         else:
             if engine.failed:
                 await budget.stop.remote(engine.stop_reason, failed=True)
-        return Done(outbox.record, outbox.tools)
+        return outbox
 
 
 def _engine(model: Model, plan: Plan, job: Job) -> Engine[Job, EpisodeRecord]:
@@ -162,20 +177,6 @@ class _Admitted:
 
     async def close(self) -> None:
         await self._model.close()
-
-
-class _Outbox:
-    """Takes what a campaign gives to its store, to be passed on to the process that has one."""
-
-    def __init__(self) -> None:
-        self.record: EpisodeRecord | None = None
-        self.tools: dict[str, Sequence[Mapping[str, Any]]] = {}
-
-    def append(self, record: EpisodeRecord) -> None:
-        self.record = record
-
-    def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
-        self.tools[digest] = tools
 
 
 class _Account:
@@ -216,18 +217,10 @@ def _interruptible(account: _Account) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _done(job: Job, result: Any) -> Done:
+def _done(job: Job, result: Any) -> Outbox:
     ray = library()
     try:
-        done: Done = ray.get(result)
+        done: Outbox = ray.get(result)
     except ray.exceptions.RayActorError:
-        message = f"the process that did it was killed {TRIES} times"
-        return Done(job.lost(message), {})
+        return Outbox(job.lost(f"the process that did it was killed {TRIES} times"))
     return done
-
-
-def _keep(done: Done, store: Keeps) -> None:
-    assert done.record is not None
-    for digest, tools in done.tools.items():
-        store.put_tools(digest, tools)
-    store.append(done.record)

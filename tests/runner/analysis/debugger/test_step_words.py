@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from checkers.profile import BFCL, STRICT
-from runner.analysis.debugger.said import StepWords, said
+from runner.analysis.debugger.stepper import StepWords, said
 from runner.analysis.examined import examine_recorded
 from runner.episodes.episode import STEP_LIMIT
 from runner.records.record import ReplyRecord
