@@ -67,7 +67,7 @@ class ShownTurn(NamedTuple):
         return bool(strays or self.diverges or self.failure or (self.judged and self.differences))
 
 
-class Selection(NamedTuple):
+class EpisodePart(NamedTuple):
     """Which part of an episode is wanted."""
 
     turn: int | None = None
@@ -76,7 +76,7 @@ class Selection(NamedTuple):
     """Only what is not as in the ground truth."""
 
 
-def shown_turns(examined: Examined, selection: Selection) -> list[ShownTurn]:
+def shown_turns(examined: Examined, selection: EpisodePart) -> list[ShownTurn]:
     """Return what to show of an episode.
 
     Args:
@@ -148,7 +148,7 @@ def _call(
     return ShownCall(traced, changes, off, strays, diverges)
 
 
-def _selected(turns: list[ShownTurn], selection: Selection) -> list[ShownTurn]:
+def _selected(turns: list[ShownTurn], selection: EpisodePart) -> list[ShownTurn]:
     if selection.turn is not None:
         _check("--turn", selection.turn, range(len(turns)), "the episode has turns")
         turns = [turns[selection.turn]]

@@ -9,7 +9,7 @@ from pathlib import Path
 from runner.analysis import answer_writing
 from runner.analysis.breakpoints import read_place, stops, visit
 from runner.analysis.examined import Examined
-from runner.analysis.transcript import Selection, shown_turns
+from runner.analysis.transcript import EpisodePart, shown_turns
 from runner.analysis.writing import document, lines
 from runner.commands.episodes import (
     EpisodeOptions,
@@ -57,7 +57,7 @@ def run(options: Options) -> int:
     examined, source = _examined(options)
     if examined.answer is not None:
         return _replay_answer(examined, source, options)
-    selection = Selection(options.turn, options.step, options.only_diff)
+    selection = EpisodePart(options.turn, options.step, options.only_diff)
     turns = shown_turns(examined, selection)
     if options.json:
         print(json.dumps(document(examined, turns, source), indent=2))

@@ -22,7 +22,7 @@ STEP_LIMIT = 20
 """Steps with calls that a turn may take, as BFCL has it."""
 
 
-class StepRecord(NamedTuple):
+class ExecutedStep(NamedTuple):
     """One executed step: its calls and what they gave."""
 
     turn: int
@@ -59,7 +59,7 @@ class Episode:
         self.profile = profile
         self.step_limit = step_limit
         self.turn = 0
-        self.steps: list[StepRecord] = []
+        self.steps: list[ExecutedStep] = []
         self.outcomes: list[TurnOutcome] = []
         self.finished = False
         self.terminated = False
@@ -115,7 +115,7 @@ class Episode:
             results.append(self.session.call(call))
             yield results[-1]
         self._results += results
-        self.steps.append(StepRecord(self.turn, tuple(calls), tuple(results)))
+        self.steps.append(ExecutedStep(self.turn, tuple(calls), tuple(results)))
         if past_limit:
             self._terminate()
 

@@ -8,7 +8,7 @@ from checkers.profile import Profile
 from checkers.replies.decoding import Decoder, Step
 from envs.calls import Call
 from envs.errors import MalformedCall
-from runner.episodes.episode import Episode, StepRecord
+from runner.episodes.episode import Episode, ExecutedStep
 from trajectories.prepare import truth_calls
 from trajectories.schema import Trajectory
 
@@ -47,7 +47,7 @@ def play(script: Script, episode: Episode) -> None:
         pass
 
 
-def steps(script: Script, episode: Episode) -> Iterator[StepRecord]:
+def steps(script: Script, episode: Episode) -> Iterator[ExecutedStep]:
     """Drive an episode by a script and stop after every executed step.
 
     Yields:

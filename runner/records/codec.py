@@ -28,7 +28,7 @@ _WORDS = {
 _LONGEST = 60
 
 
-class Misfit(Exception):
+class Unfit(Exception):
     """A value that is not of the type that it should be of.
 
     Args:
@@ -41,9 +41,9 @@ class Misfit(Exception):
         self.message = message
         self.path = path
 
-    def below(self, part: str) -> Misfit:
+    def below(self, part: str) -> Unfit:
         """Return the complaint as that of a value that holds this one."""
-        return Misfit(self.message, part + self.path)
+        return Unfit(self.message, part + self.path)
 
 
 def read(kind: type[_Record], value: object, where: str) -> _Record:
@@ -59,7 +59,7 @@ def read(kind: type[_Record], value: object, where: str) -> _Record:
     """
     try:
         return cast(_Record, _members(cast(Any, kind))(value))
-    except Misfit as misfit:
+    except Unfit as misfit:
         raise DataError(where, f"${misfit.path}: {misfit.message}") from None
 
 
@@ -108,7 +108,7 @@ def _plain(kind: type) -> Read:
     def read_value(value: Any) -> Any:
         # By its very type, since true and false are whole numbers to Python.
         if type(value) not in kinds:
-            raise Misfit(_must_be(_WORDS[kind], value))
+            raise Unfit(_must_be(_WORDS[kind], value))
         return value
 
     return read_value
@@ -117,7 +117,7 @@ def _plain(kind: type) -> Read:
 def _words(known: tuple[Any, ...]) -> Read:
     def read_value(value: Any) -> Any:
         if value not in known:
-            raise Misfit(_must_be(" or ".join(map(str, known)), value))
+            raise Unfit(_must_be(" or ".join(map(str, known)), value))
         return value
 
     return read_value
@@ -129,7 +129,7 @@ def _union(readers: Sequence[Read]) -> Read:
         for reader in readers:
             try:
                 return reader(value)
-            except Misfit as misfit:
+            except Unfit as misfit:
                 complaints.append(misfit)
         # What came furthest into the value knows best what is wrong with it.
         raise max(complaints, key=lambda misfit: len(misfit.path))
@@ -140,12 +140,12 @@ def _union(readers: Sequence[Read]) -> Read:
 def _sequence(member: Read) -> Read:
     def read_value(value: Any) -> Any:
         if not isinstance(value, list):
-            raise Misfit(_must_be("a list", value))
+            raise Unfit(_must_be("a list", value))
         found = []
         for index, each in enumerate(value):
             try:
                 found.append(member(each))
-            except Misfit as misfit:
+            except Unfit as misfit:
                 raise misfit.below(f"[{index}]") from None
         return found
 
@@ -154,7 +154,7 @@ def _sequence(member: Read) -> Read:
 
 def _object(value: Any) -> Any:
     if not isinstance(value, dict):
-        raise Misfit(_must_be("an object", value))
+        raise Unfit(_must_be("an object", value))
     return value
 
 
@@ -163,7 +163,7 @@ def _own(kind: Any) -> Read:
         try:
             return kind.from_json(_object(value))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise Misfit(f"is no {kind.__name__.lower()}: {error!r:.{_LONGEST}}") from None
+            raise Unfit(f"is no {kind.__name__.lower()}: {error!r:.{_LONGEST}}") from None
 
     return read_value
 
@@ -180,12 +180,12 @@ def _members(kind: Any) -> Read:
             if name in _object(value):
                 try:
                     found.append(member(value[name]))
-                except Misfit as misfit:
+                except Unfit as misfit:
                     raise misfit.below(f".{name}") from None
             elif name in defaults:
                 found.append(defaults[name])
             else:
-                raise Misfit("is missing", f".{name}")
+                raise Unfit("is missing", f".{name}")
         return kind(*found)
 
     return read_value

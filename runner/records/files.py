@@ -18,7 +18,7 @@ from trajectories.jsonl import parse_object
 LOCK_FILE = "lock"
 
 
-class Line(NamedTuple):
+class FileLine(NamedTuple):
     """One line of a file."""
 
     where: str
@@ -40,7 +40,7 @@ class LineFile:
             # Unbuffered: what is added goes to the end of the file in one system call.
             self._file = path.open("ab", buffering=0)
 
-    def mended(self) -> Iterator[Line]:
+    def mended(self) -> Iterator[FileLine]:
         """Yield the lines there are; at the end, cut off what was never finished."""
         end = 0
         for line in lines(self._path):
@@ -99,7 +99,7 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
             upcoming.unlink(missing_ok=True)
 
 
-def lines(path: Path, containing: bytes = b"") -> Iterator[Line]:
+def lines(path: Path, containing: bytes = b"") -> Iterator[FileLine]:
     """Yield the whole lines of a file, which may still be written or never have been made.
 
     What a last line that is unfinished or damaged holds is passed over.
@@ -125,7 +125,7 @@ def lines(path: Path, containing: bytes = b"") -> Iterator[Line]:
         except DataError as error:
             damaged = error
         else:
-            yield Line(where, raw, value, end)
+            yield FileLine(where, raw, value, end)
 
 
 def raw_lines(path: Path) -> Iterator[bytes]:

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 from envs.state import ABSENT
 from runner.records.files import (
     LOCK_FILE,
-    Line,
+    FileLine,
     LineFile,
     lines,
     locked,
@@ -319,7 +319,7 @@ def read_run_file(folder: Path) -> dict[str, Any]:
     return run
 
 
-def tools_of(line: Line) -> tuple[str, list[dict[str, Any]]]:
+def tools_of(line: FileLine) -> tuple[str, list[dict[str, Any]]]:
     """Return digest and tools of a line.
 
     Raises:
@@ -331,7 +331,7 @@ def tools_of(line: Line) -> tuple[str, list[dict[str, Any]]]:
     raise DataError(line.where, 'no tool list with "digest" and "tools"')
 
 
-def once(key: _Unique, seen: Collection[_Unique], line: Line) -> _Unique:
+def once(key: _Unique, seen: Collection[_Unique], line: FileLine) -> _Unique:
     """Return a line's key, which must not have been seen.
 
     Raises:
@@ -342,7 +342,7 @@ def once(key: _Unique, seen: Collection[_Unique], line: Line) -> _Unique:
     return key
 
 
-def _episode_of(line: Line) -> tuple[Key, Outcome]:
+def _episode_of(line: FileLine) -> tuple[Key, Outcome]:
     """Return which episode a line is of and what became of it; the rest of it is not looked at."""
     match line.value:
         case {"id": str(id), "trial": int(trial), "category": str(), "outcome": outcome}:
@@ -354,7 +354,7 @@ def _episode_of(line: Line) -> tuple[Key, Outcome]:
     )
 
 
-def _key(line: Line) -> Key:
+def _key(line: FileLine) -> Key:
     return _episode_of(line)[0]
 
 

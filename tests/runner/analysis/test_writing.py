@@ -9,7 +9,7 @@ from checkers.turn import judge
 from checkers.verdict import Reason
 from envs.calls import parse_call
 from runner.analysis.examined import Examined, examine_recorded, examine_truth
-from runner.analysis.transcript import Selection, shown_turns
+from runner.analysis.transcript import EpisodePart, shown_turns
 from runner.analysis.writing import document, lines
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.scripts import oracle
@@ -61,13 +61,13 @@ def recorded(dataset_of):
 
 def written(examined, **selection) -> list[str]:
     """Return the texts of the lines that show an episode."""
-    turns = shown_turns(examined, Selection(**selection))
+    turns = shown_turns(examined, EpisodePart(**selection))
     return [line.text for line in lines(examined, turns, "somewhere")]
 
 
 def as_json(examined, **selection) -> dict:
     """Return the JSON form of an episode, as another process would read it."""
-    turns = shown_turns(examined, Selection(**selection))
+    turns = shown_turns(examined, EpisodePart(**selection))
     return json.loads(json.dumps(document(examined, turns, "somewhere"), allow_nan=False))
 
 

@@ -6,7 +6,7 @@ from checkers.profile import BFCL, STRICT
 from envs.calls import Call, parse_call
 from envs.errors import InvalidArgument, MalformedCall, UnknownFunction
 from envs.session import Session
-from runner.episodes.episode import STEP_LIMIT, Episode, StepRecord
+from runner.episodes.episode import STEP_LIMIT, Episode, ExecutedStep
 
 both = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda profile: profile.name)
 LOOK = [Call("ticket_get_login_status")]
@@ -45,7 +45,7 @@ def test_a_step_gives_results_and_is_recorded(help_desk, profile):
     made = calls("create_ticket(title='A')", "get_ticket(ticket_id=9)")
     results = episode.act(made)
     assert [result.ok for result in results] == [True, False]
-    assert episode.steps == [StepRecord(0, tuple(made), tuple(results))]
+    assert episode.steps == [ExecutedStep(0, tuple(made), tuple(results))]
 
 
 @both
