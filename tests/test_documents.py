@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from checkers.verdict import Reason
 from tests.source import ROOT
 
 DOCUMENTS = sorted(
@@ -74,13 +73,6 @@ def test_the_readme_s_example_runs(tmp_path: Path) -> None:
     assert run.startswith("Evaluation(0 of 10 passed, 0 errors; runs/")
     assert '"title": "No light"' in ticket
     assert difference.startswith("TicketAPI.ticket_queue")
-
-
-def test_the_readme_explains_every_reason_of_a_turn() -> None:
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", README, re.MULTILINE))
-    reasons = {r.value.removeprefix("multi_turn:"): r.meaning for r in Reason if ":" in r.value}
-    turns = [r.value for r in Reason if r.value.startswith("multi_turn:")]
-    assert rows == {name: reasons[name] for name in (v.split(":")[1] for v in turns)}
 
 
 def test_the_reading_path_has_the_lines_that_it_says() -> None:
