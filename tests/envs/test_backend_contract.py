@@ -14,6 +14,8 @@ CONTRACTS = {name: contract(name) for name in (*BACKENDS, *more(), *library())}
 PLAYED = ["inputs", "outcomes", "arguments", "faults", "refusals", "reads", "results"]
 PLAYED += ["snapshots", "forks"]
 """Promises that are tried on plays made up at random, which takes seconds an environment."""
+QUICK = ["GorillaFileSystem", "TicketAPI", "TradingBot", "TravelAPI"]
+"""Environments that are played in the quick part of the suite, too."""
 MANY = ["processes", "sessions"]
 """Promises that are tried in other processes, or in ten thousand sessions."""
 
@@ -21,7 +23,7 @@ MANY = ["processes", "sessions"]
 def marks(name, check):
     """Return the marks of a check: slow is what takes long where a like one has been done."""
     again = check in MANY and name != "TicketAPI"
-    again |= check in PLAYED and name not in BACKENDS
+    again |= check in PLAYED and name not in QUICK
     return [pytest.mark.slow] if again else []
 
 

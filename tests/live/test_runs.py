@@ -368,6 +368,7 @@ def _run_alone(command: list[str]) -> None:
     os._exit(main(command))
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_and_resumed_a_run_is_what_it_would_have_been(
     run: Run, server: FakeServer, tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ def test_a_failure_names_the_line_and_fails_the_command(install, capsys, here):
     assert "broke with KeyError" in finding
 
 
+@pytest.mark.slow
 def test_exceptions_are_listed_with_their_reason(capsys, here):
     assert run("MessageAPI") == 0
     assert "  except MessageAPI.add_contact, refusals: a taken id " in capsys.readouterr().out
