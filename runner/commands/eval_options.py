@@ -117,7 +117,8 @@ class EvalOptions(EntriesOptions, WorkOptions, LiveOptions):
 
     model: str = option(
         "oracle (plays the ground truth), null (never calls), replay:PATH (recorded run), or a "
-        "live model: NAME, if need be with --base-url, or provider/NAME",
+        "live model: NAME, if need be with --base-url, provider/NAME, or an agent of your own, "
+        "python:MODULE:FUNCTION",
         "NAME",
         required=True,
     )
