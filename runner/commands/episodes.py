@@ -12,8 +12,9 @@ from checkers.profile import Profile
 from runner.analysis.examined import Examined, examine_recorded, examine_truth
 from runner.analysis.source import dataset_of
 from runner.commands.options import argument
-from runner.commands.shared import DataOptions, JudgingOptions, note, profile_of
+from runner.commands.shared import DataOptions, JudgingOptions, note
 from runner.data import choose
+from runner.data.load import profile_for
 from runner.records.result_file import categories_of
 from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset
@@ -39,7 +40,7 @@ def examined_truth(options: EpisodeOptions) -> Examined:
     if options.category:
         wanted = choose.categories(options.category, name)
     dataset = choose.dataset(name, wanted, note)
-    profile = profile_of(options, dataset)
+    profile = profile_for(dataset, options.profile)
     trajectory = choose.trajectory(dataset, options.id)
     with _judged(options.id):
         prepared = prepare(dataset, trajectory, profile)
@@ -108,9 +109,9 @@ def rules_of(run: Run, dataset: Dataset, options: JudgingOptions) -> tuple[Profi
     The profile that the user names goes before the one that the run was made under.
     """
     if run.definition is None:
-        return profile_of(options, dataset), options.step_limit
+        return profile_for(dataset, options.profile), options.step_limit
     profile = None if options.profile else run.profile
-    return profile or profile_of(options, dataset), run.definition.step_limit
+    return profile or profile_for(dataset, options.profile), run.definition.step_limit
 
 
 def source_name(run: Run, examined: Examined) -> str:

@@ -11,8 +11,9 @@ from envs.lazy import lazily
 from runner.commands.eval_options import EvalOptions, LiveOptions
 from runner.commands.judging import judge_all, report, run_entry
 from runner.commands.options import given
-from runner.commands.shared import note, profile_of
+from runner.commands.shared import note
 from runner.data import choose
+from runner.data.load import profile_for
 from runner.data.rest import REST_CLIENT
 from runner.episodes.evaluate import run_null, run_oracle
 from runner.records import result_file
@@ -47,7 +48,7 @@ def run(options: Options) -> int:
     else:
         categories = choose.categories(options.category, name)
     dataset = choose.dataset(name, categories, note, allow_network=options.allow_network)
-    profile = profile_of(options, dataset)
+    profile = profile_for(dataset, options.profile)
     everything = choose.trajectories(dataset, recorded)
     trajectories = choose.part(
         everything, options.ids, options.limit, options.sample, options.sample_seed

@@ -9,8 +9,9 @@ from pathlib import Path
 from checkers.profile import Mode
 from runner.commands.judging import WorkOptions, judge_all, report, run_entry
 from runner.commands.options import argument, option
-from runner.commands.shared import DatasetOption, note, profile_of
+from runner.commands.shared import DatasetOption, note
 from runner.data import choose
+from runner.data.load import profile_for
 from runner.records import result_file
 from runner.records.run import open_run
 
@@ -30,7 +31,7 @@ def run(options: Options) -> int:
     recorded = open_run(*options.paths, mode=options.mode)
     name = choose.dataset_name(options.dataset, recorded.ids)
     dataset = choose.dataset(name, result_file.categories_of(recorded.ids), note)
-    profile = profile_of(options, dataset)
+    profile = profile_for(dataset, options.profile)
     trajectories = choose.trajectories(dataset, recorded)
     entries = recorded.entries()
     judge = partial(run_entry, entries=entries, profile=profile, step_limit=options.step_limit)

@@ -15,10 +15,10 @@ from runner.commands.shared import (
     JudgingOptions,
     OutputOption,
     note,
-    profile_of,
     written,
 )
 from runner.data import choose
+from runner.data.load import profile_for
 from runner.rollouts.search_runs import Search, Searched, run_searches
 from runner.show.table import table
 from trajectories.errors import DataError
@@ -63,7 +63,7 @@ def run(options: Options) -> int:
         options.seed,
         options.mode,
         dataset,
-        profile_of(options, dataset),
+        profile_for(dataset, options.profile),
         options.step_limit,
         options.max_calls,
         options.max_nodes,

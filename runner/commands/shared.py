@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from checkers.profile import BFCL, PROFILES, STRICT, Profile
+from checkers.profile import PROFILES
 from runner.commands.options import option, positive, switch
 from runner.data.choose import SUITES
 from runner.episodes.episode import STEP_LIMIT
 from runner.show.terminal import Line, painted, visible, wants_colour
-from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
@@ -77,13 +76,6 @@ class JsonOption:
     """Output."""
 
     json: bool = switch("print one JSON object")
-
-
-def profile_of(options: JudgingOptions, dataset: Dataset) -> Profile:
-    """Return the profile that was asked for, or the one that suits the data."""
-    if options.profile:
-        return PROFILES[options.profile]
-    return BFCL if dataset.folder else STRICT
 
 
 def note(line: str) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkers.profile import BFCL, STRICT
 from checkers.statistics import Score
 from runner.analysis.audit import execute_runs, read_runs
 from runner.commands.options import DONE, argument, option
 from runner.commands.shared import DatasetOption, JsonOption, note
 from runner.data import choose
+from runner.data.load import profile_for
 from runner.records import result_file
 from runner.show.table import table
 from trajectories.audit import Finding, audit
@@ -37,7 +37,7 @@ def run(options: Options) -> int:
     dataset = choose.dataset(name, result_file.categories_of(ids), note)
     for recorded in models.values():
         choose.require_languages(choose.trajectories(dataset, recorded))
-    profile = BFCL if dataset.folder else STRICT
+    profile = profile_for(dataset)
     published = execute_runs(dataset, models, profile)
     executed, scores = published, {"as published": published.scores()}
     if options.errata:
