@@ -10,22 +10,20 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from envs import __version__
 from envs.errors import BackendFault
 from envs.lazy import lazily
-from runner.commands.options import (
-    DONE,
-    INTERRUPTED,
-    RUN_ERROR,
-    USER_ERROR,
-    did_you_mean,
-    parse,
-    parser_of,
-)
+from runner.commands import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR
 from runner.show.terminal import visible
 from trajectories.errors import DataError
+
+if TYPE_CHECKING:
+    from runner.commands import options
+else:
+    # The help of all commands needs none of what reads options.
+    options = lazily(".commands.options", __package__)
 
 
 class Command(NamedTuple):
@@ -98,9 +96,9 @@ def _run(words: Sequence[str]) -> int:
     if name is None:
         return _without_command(words)
     module = lazily(f".commands.{name.replace(' ', '.')}", __package__)
-    parser = parser_of(module.Options, name, COMMANDS[name].text, module.EXAMPLE)
-    options = parse(module.Options, parser, words[len(name.split()) :])
-    status: int = module.run(options)
+    parser = options.parser_of(module.Options, name, COMMANDS[name].text, module.EXAMPLE)
+    given = options.parse(module.Options, parser, words[len(name.split()) :])
+    status: int = module.run(given)
     return status
 
 
@@ -127,7 +125,7 @@ def _near(word: str, family: Sequence[str]) -> str:
     by_word = {name.split()[-1]: name for name in family or COMMANDS}
     if word in by_word:
         return f"; did you mean turnwise {by_word[word]}?"
-    return did_you_mean(word, [w for w in by_word if word.startswith(w)] or [*by_word])
+    return options.did_you_mean(word, [w for w in by_word if word.startswith(w)] or [*by_word])
 
 
 def _help(prog: str, names: Sequence[str]) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.analysis.align import MOST, Column, align, document, lines
+from runner.commands import DONE
 from runner.commands.episodes import EpisodeOptions, examined_episodes, source_name, with_state
-from runner.commands.options import DONE, index, option
+from runner.commands.options import index, option
 from runner.commands.shared import JsonOption, show
 from trajectories.errors import DataError
 

@@ -10,8 +10,9 @@ from runner.analysis.comparison import RunComparison, compare_runs
 from runner.analysis.comparison_lines import lines
 from runner.analysis.report.comparison_page import comparison_page
 from runner.analysis.source import data_change, dataset_of
+from runner.commands import DONE
 from runner.commands.episodes import rules_of
-from runner.commands.options import DONE, argument, option
+from runner.commands.options import argument, option
 from runner.commands.shared import DatasetOption, JsonOption, JudgingOptions, note, show, written
 from runner.records.run import open_run
 from trajectories.errors import DataError

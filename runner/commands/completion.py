@@ -12,7 +12,8 @@ import argcomplete
 from argcomplete.shell_integration import shellcode
 
 from envs.lazy import lazily
-from runner.commands.options import DONE, argument, fill
+from runner.commands import DONE
+from runner.commands.options import argument, fill
 
 EXAMPLE = 'eval "$(turnwise completion bash)"'
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
 from runner.analysis.examined import Examined
+from runner.commands import DONE
 from runner.commands.episodes import EpisodeOptions, examined_episode, examined_truth, with_state
-from runner.commands.options import DONE, index, option
+from runner.commands.options import index, option
 from runner.commands.shared import needing
 from trajectories.errors import DataError
 

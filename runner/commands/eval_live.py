@@ -21,9 +21,9 @@ from typing import Any
 from checkers.profile import BFCL, Profile
 from runner.analysis.format_scores import FormatScore, lines
 from runner.analysis.summary import summary, totals_of, usage_lines
+from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import workers_for
-from runner.commands.options import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.shared import note
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, estimate, open_jobs, preflight, secrets_of

@@ -11,7 +11,8 @@ from functools import cache
 from envs.errors import BackendFault, ConfigProblem
 from envs.long_context import Pack
 from envs.session import check_config
-from runner.commands.options import DONE, RUN_ERROR, option
+from runner.commands import DONE, RUN_ERROR
+from runner.commands.options import option
 from runner.commands.shared import note
 from runner.data import choose
 from runner.episodes.execute import execute, read_script

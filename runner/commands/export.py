@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from runner.commands.options import DONE, argument, index, option, switch
+from runner.commands import DONE
+from runner.commands.options import argument, index, option, switch
 from runner.records.export import export_bfcl, export_openai_messages
 from runner.records.run import read_run
 from trajectories.errors import DataError

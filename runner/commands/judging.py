@@ -13,7 +13,8 @@ from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
 from runner.analysis.summary import record_of, summary
-from runner.commands.options import DONE, RUN_ERROR, option, positive
+from runner.commands import DONE, RUN_ERROR
+from runner.commands.options import option, positive
 from runner.commands.shared import (
     JudgingOptions,
     OutputOption,

@@ -16,8 +16,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
-DONE, USER_ERROR, RUN_ERROR, INTERRUPTED = 0, 2, 3, 130
-"""Exit statuses: done; bad input; the run had errors that are not the model's; Ctrl-C."""
+from runner.commands import USER_ERROR
 
 Record = TypeVar("Record")
 

@@ -11,6 +11,7 @@ from runner.analysis.breakpoints import read_place, stops, visit
 from runner.analysis.examined import Examined
 from runner.analysis.transcript import EpisodePart, shown_turns
 from runner.analysis.writing import document, lines
+from runner.commands import DONE
 from runner.commands.episodes import (
     EpisodeOptions,
     examined_episode,
@@ -18,7 +19,7 @@ from runner.commands.episodes import (
     source_name,
     with_state,
 )
-from runner.commands.options import DONE, index, option, switch
+from runner.commands.options import index, option, switch
 from runner.commands.shared import JsonOption, note, show
 from runner.show.terminal import visible
 from trajectories.errors import DataError

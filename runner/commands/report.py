@@ -8,8 +8,9 @@ from pathlib import Path
 from runner.analysis.report.run_report import report
 from runner.analysis.report.viewing import view
 from runner.analysis.source import dataset_of
+from runner.commands import DONE
 from runner.commands.episodes import rules_of
-from runner.commands.options import DONE, argument, option
+from runner.commands.options import argument, option
 from runner.commands.shared import DatasetOption, JudgingOptions, note, written
 from runner.records.run import open_run
 

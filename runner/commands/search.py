@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from checkers.profile import Mode
 from checkers.statistics import wilson
-from runner.commands.options import DONE, RUN_ERROR, option, positive
+from runner.commands import DONE, RUN_ERROR
+from runner.commands.options import option, positive
 from runner.commands.shared import (
     EntriesOptions,
     JudgingOptions,

@@ -13,7 +13,8 @@ from checkers.profile import PROFILES
 from runner.analysis.report.scores_page import scores_page
 from runner.analysis.run_scores import RunScores, ScoringRules, open_scores
 from runner.analysis.run_scores_text import csv_rows, lines
-from runner.commands.options import DONE, argument, option, switch
+from runner.commands import DONE
+from runner.commands.options import argument, option, switch
 from runner.commands.shared import DatasetOption, JsonOption, JudgingOptions, note, written
 
 EXAMPLE = "turnwise table runs/a runs/b --html scores.html"

@@ -12,8 +12,9 @@ from checkers.profile import Mode
 from envs.state import brief
 from runner.analysis.source import dataset_of
 from runner.analysis.verify import Verified, changes, recorded_verdicts, verify
+from runner.commands import DONE
 from runner.commands.episodes import rules_of
-from runner.commands.options import DONE, argument, option
+from runner.commands.options import argument, option
 from runner.commands.shared import DatasetOption, JudgingOptions, note, show
 from runner.records.run import Run, open_run
 from runner.show.progress import progress

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from checkers.statistics import Score
 from runner.analysis.audit import execute_runs, read_runs
-from runner.commands.options import DONE, argument, option
+from runner.commands import DONE
+from runner.commands.options import argument, option
 from runner.commands.shared import DatasetOption, JsonOption, note
 from runner.data import choose
 from runner.data.load import profile_for

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.commands.options import DONE, argument, option, positive
+from runner.commands import DONE
+from runner.commands.options import argument, option, positive
 from runner.commands.shared import written
 from trajectories.making.build import FOLDER, ITEMS, texts
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from runner.commands.options import DONE, argument
+from runner.commands import DONE
+from runner.commands.options import argument
 from runner.commands.shared import note
 from runner.data import choose
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envs.registry import BACKENDS
-from runner.commands.options import DONE, option, positive, switch
+from runner.commands import DONE
+from runner.commands.options import option, positive, switch
 from runner.commands.shared import DataOptions, note, written
 from runner.data import choose
 from runner.show.table import table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from runner.commands.options import DONE
+from runner.commands import DONE
 from runner.data import choose
 from runner.show.table import table
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from runner.commands.options import DONE, argument, option, switch
+from runner.commands import DONE
+from runner.commands.options import argument, option, switch
 from runner.commands.shared import note
 from runner.data import choose
 from runner.show.table import table

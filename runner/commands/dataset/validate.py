@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runner.commands.options import DONE, argument, option, switch
+from runner.commands import DONE
+from runner.commands.options import argument, option, switch
 from runner.commands.shared import JsonOption, note
 from runner.data import choose
 from runner.show.table import table

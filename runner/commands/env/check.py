@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import envs
 from envs.interface import place
 from envs.lazy import lazily
+from runner.commands import DONE
 from runner.commands.env.tools import environments
-from runner.commands.options import DONE, argument
+from runner.commands.options import argument
 from runner.commands.shared import needing
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from runner.commands.options import DONE, RUN_ERROR, switch
+from runner.commands import DONE, RUN_ERROR
+from runner.commands.options import switch
 from runner.commands.shared import DataOptions, note
 from runner.data import choose
 from runner.data.rest.web import ask_all, getter

@@ -15,7 +15,8 @@ import envs
 from envs import registry
 from envs.errors import ConfigError
 from envs.interface import near
-from runner.commands.options import DONE, argument, option
+from runner.commands import DONE
+from runner.commands.options import argument, option
 from runner.commands.shared import written
 from trajectories.errors import DataError
 

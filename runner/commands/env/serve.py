@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from envs.errors import ConfigError
 from envs.lazy import lazily
 from envs.session import Session
-from runner.commands.options import DONE, argument, option, positive
+from runner.commands import DONE
+from runner.commands.options import argument, option, positive
 from runner.commands.shared import DatasetOption, needing, note
 from runner.data import choose
 from runner.records.result_file import categories_of

@@ -14,7 +14,8 @@ from envs.backend import Backend
 from envs.errors import ConfigError
 from envs.schema import spec
 from envs.tool import Tool
-from runner.commands.options import DONE, argument, switch
+from runner.commands import DONE
+from runner.commands.options import argument, switch
 from runner.models.tools import Names, as_tool
 from trajectories.errors import DataError
 
