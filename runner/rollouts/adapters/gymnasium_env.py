@@ -1,7 +1,7 @@
 """Trajectories as a Gymnasium environment of texts.
 
-``gymnasium.make("runner.rollouts.adapters.gymnasium_env:Turnwise-v0", category="base")`` makes one
-by name; it takes the names that ``suite`` takes, and what ``TrajectoryEnv`` takes besides.
+``gymnasium.make("turnwise.runner.rollouts.adapters.gymnasium_env:Turnwise-v0")`` makes one by
+name; it takes the names that ``suite`` takes, and what ``TrajectoryEnv`` takes besides.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Trajectories as a task of inspect_ai: ``inspect eval turnwise/turnwise -T category=base``.
 
+In a checkout it is named by its file, ``inspect eval runner/rollouts/adapters/inspect_task.py``,
+since inspect_ai names tasks after the package that their module is installed in.
+
 The log has the chat, all calls and results, and per sample verdict, differences of states, scores.
 """
 
