@@ -11,14 +11,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from envs.lazy import lazily
 from envs.state import ABSENT
 from runner.records.files import (
     LOCK_FILE,
@@ -36,6 +36,12 @@ from runner.records.masking import Secrets
 from runner.records.record import FORMAT, EpisodeRecord, Key, Outcome, RunDefinition
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
+
+if TYPE_CHECKING:
+    from concurrent import futures
+else:
+    # Only a run that is being written has a thread.
+    futures = lazily("concurrent.futures")
 
 RUN_FILE = "run.json"
 """What defines the run, and what else is worth knowing of its start."""
@@ -98,10 +104,10 @@ class RunStore:
             opened.callback(lambda: self._episodes.close())
             self._load()
             sync_folder(folder)
-            self._syncing: Future[None] | None = None
+            self._syncing: futures.Future[None] | None = None
             opened.callback(self._sync)
             opened.callback(self._wait_for_disk)
-            self._syncer = opened.enter_context(ThreadPoolExecutor(max_workers=1))
+            self._syncer = opened.enter_context(futures.ThreadPoolExecutor(max_workers=1))
             self._opened = opened.pop_all()
 
     @classmethod
