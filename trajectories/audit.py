@@ -71,9 +71,7 @@ def audit(
 ) -> list[Finding]:
     """Return the entries that all models fail, or on whose final state most agree otherwise.
 
-    Args:
-        truths: Entry id to what its ground truth leads to, turn by turn.
-        runs: Model to entry id to its run.
+    Outcomes of ground truths are by entry id, runs by model and entry id.
     """
     findings = []
     for id, truth in truths.items():
@@ -88,12 +86,7 @@ def audit(
 
 
 def agreed(truth: Sequence[TurnOutcome], runs: Mapping[str, AuditedRun]) -> Agreement | None:
-    """Return the final state that most models share, where it is not the ground truth's.
-
-    Args:
-        truth: What the ground truth leads to.
-        runs: Model to its run of the entry; at least two have to agree.
-    """
+    """Return the final state that most models, at least two, share and that is not the truth's."""
     groups: list[tuple[Snapshot, list[str]]] = []
     for model, run in runs.items():
         if len(run.outcomes) != len(truth):

@@ -173,10 +173,7 @@ def load_pack(folder: Path) -> Pack:
 
 
 def read_material(source: str) -> dict[str, Any]:
-    """Return the long-context constants of the package's module, read as literals.
-
-    Args:
-        source: Text of the module; it is parsed, never run.
+    """Return the long-context constants of a module's text, which is parsed and never run.
 
     Raises:
         ValueError: The text is no module, or a constant is missing or not a literal.

@@ -99,12 +99,7 @@ def _collector_paused() -> Iterator[None]:
 
 @_collector_paused()
 def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") -> Dataset:
-    """Load categories of BFCL's data.
-
-    Args:
-        folder: Its data folder, or our cache of it.
-        categories: Which to load, in this order; those that it does not have are passed over.
-        name: What to call the data set.
+    """Load those of the categories that BFCL has, from its data folder or our cache of it.
 
     Raises:
         DataError: The folder is not one, or an entry is not of the expected form.
@@ -207,10 +202,7 @@ def by_ids(trajectories: Sequence[Trajectory], ids: Iterable[str]) -> list[Traje
 def sample(trajectories: Sequence[Trajectory], size: int, seed: int) -> list[Trajectory]:
     """Return a sample in which every category and backend has its share.
 
-    Args:
-        trajectories: What to sample from.
-        size: How many to take; all, if there are not more.
-        seed: The same seed gives the same sample.
+    The same seed gives the same sample. If there are not more than wanted, all are taken.
     """
     if size >= len(trajectories):
         return list(trajectories)
@@ -250,11 +242,7 @@ def read_errata(path: Path) -> list[Erratum]:
 
 
 def corrected(dataset: Dataset, errata: Sequence[Erratum]) -> Dataset:
-    """Return a data set with corrections applied.
-
-    Args:
-        dataset: As published; it stays as it is.
-        errata: Corrections; those of entries that are not loaded are left aside.
+    """Return a data set with corrections applied but for those of entries that are not loaded.
 
     Raises:
         DataError: An entry has no such turn, or a turn is corrected twice.

@@ -29,11 +29,7 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def parse_object(line: str, where: str) -> dict[str, Any]:
-    """Return the JSON object that a line holds.
-
-    Args:
-        line: The text.
-        where: What to call the place in a complaint.
+    """Return the JSON object that a line holds; ``where`` is the place to complain of.
 
     Raises:
         DataError: The line is not a JSON object.

@@ -6,43 +6,19 @@ from random import Random
 
 from envs.long_context import Pack
 
-_WORDS = (
-    "amber",
-    "basin",
-    "cedar",
-    "delta",
-    "ember",
-    "fjord",
-    "grove",
-    "harbor",
-    "inlet",
-    "juniper",
-    "kestrel",
-    "lagoon",
-    "meadow",
-    "north",
-    "orchard",
-    "prairie",
-    "quarry",
-    "ridge",
-    "summit",
-    "thicket",
-    "upland",
-    "valley",
-    "willow",
-    "yonder",
-    "zephyr",
-)
+_WORDS = [
+    word
+    for line in (
+        "amber basin cedar delta ember fjord grove harbor inlet juniper kestrel lagoon meadow",
+        "north orchard prairie quarry ridge summit thicket upland valley willow yonder zephyr",
+    )
+    for word in line.split()
+]
 _AIRPORTS = ("SFO", "LAX", "JFK", "ORD", "BOS", "HND")
 
 
 def generate(seed: int, items: int) -> Pack:
-    """Make a pack.
-
-    Args:
-        seed: The same seed and size give the same pack.
-        items: How many items each kind of material has.
-    """
+    """Make a pack with so many items of each kind; the same seed gives the same one."""
     source = Random(seed)
     symbols = _symbols(source, items)
     cards = {_digits(source, 12): _card(source) for _ in range(items)}

@@ -1,4 +1,4 @@
-"""What every run of a trajectory starts from: a loaded session and the ground truth's outcomes."""
+"""What every run of a trajectory starts from: session and ground truth's outcomes, or the task."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from checkers.calls.documents import Answer, FunctionDocument, Language, Task
 from checkers.calls.errors import CannotJudge
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
@@ -14,7 +15,7 @@ from envs.errors import ConfigError, MalformedCall
 from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import Trajectory, Turn
+from trajectories.schema import FACTS, ExpectedCalls, Trajectory, Turn
 
 
 class Prepared(NamedTuple):
@@ -34,13 +35,9 @@ TruthSource = Callable[[Trajectory, Session], tuple[TurnOutcome, ...]]
 def prepare(
     dataset: Dataset, trajectory: Trajectory, profile: Profile, truth: TruthSource | None = None
 ) -> Prepared:
-    """Load a trajectory's session and play its ground truth.
+    """Load a trajectory's session and play its ground truth, unless that comes from elsewhere.
 
-    Args:
-        dataset: Where the trajectory is from.
-        trajectory: The one to prepare.
-        profile: Whose argument checks apply; the ground truth meets those that the model does.
-        truth: Where the outcomes of the ground truth come from; by default it is played.
+    The ground truth meets the argument checks that the model does.
 
     Raises:
         DataError: The initial config does not fit the backends.
@@ -63,11 +60,6 @@ def load_session(
     dataset: Dataset, trajectory: Trajectory, *, checks_arguments: bool = False
 ) -> Session:
     """Return a trajectory's session in its initial state.
-
-    Args:
-        dataset: Where the trajectory is from.
-        trajectory: Whose session.
-        checks_arguments: Whether the session validates arguments.
 
     Raises:
         DataError: The initial config does not fit the backends.
@@ -104,3 +96,21 @@ def truth_calls(turn: Turn) -> list[Call | MalformedCall]:
 
 # Categories are made from the same scenarios, so most ground-truth calls come several times.
 _read = lru_cache(maxsize=20_000)(read_call)
+
+
+def task_of(trajectory: Trajectory) -> Task:
+    """Return what the verdict on an entry depends on, but for the model's answer.
+
+    Raises:
+        CannotJudge: A document or an answer is not of the form that there is a verdict on.
+    """
+    expects = trajectory.expects
+    kind = FACTS[trajectory.category].calls
+    assert isinstance(expects, ExpectedCalls)
+    assert kind is not None
+    return Task(
+        kind,
+        Language(expects.language),
+        tuple([FunctionDocument.from_json(document) for document in expects.functions]),
+        tuple([Answer.from_json(answer) for answer in expects.answers]),
+    )

@@ -30,10 +30,6 @@ IN_WORDS = "None of the functions does that."
 def right_step(task: Task, profile: Profile) -> Step:
     """Return a function-calling model's step that is right, if any is.
 
-    Args:
-        task: The entry.
-        profile: How the step will be read.
-
     Raises:
         CannotJudge: A type is unknown, or an answer's function has no document.
     """
@@ -43,10 +39,6 @@ def right_step(task: Task, profile: Profile) -> Step:
 
 def right_calls(task: Task, profile: Profile) -> list[Call]:
     """Return the calls that are right; in Java and JavaScript their values are source text.
-
-    Args:
-        task: The entry.
-        profile: How the values will be read.
 
     Raises:
         CannotJudge: A type is unknown, or an answer's function has no document.
@@ -60,9 +52,7 @@ def right_calls(task: Task, profile: Profile) -> list[Call]:
 def right_value(allowed: Sequence[Any], type_: Expected) -> Any:
     """Return the first of the values that are right, but for the empty text that leaves out.
 
-    Args:
-        allowed: What an answer allows; an object among it lists what is right, by member.
-        type_: The type of the parameter.
+    An object among what an answer allows lists what is right, by member.
     """
     value = _first(allowed)
     if type_.type is dict and isinstance(value, Mapping):
@@ -126,14 +116,7 @@ _ANYTHING = Expected("any", str)
 
 
 def source_text(value: Any, type_: Expected, language: Language, *, quoted: bool) -> str:
-    """Return the text of an expression.
-
-    Args:
-        value: Plain JSON.
-        type_: The type that it is to have.
-        language: Java or JavaScript.
-        quoted: Whether texts are put between quotes; otherwise they stand there as variables do.
-    """
+    """Return the text of an expression; texts in it are quoted, or stand there as variables do."""
     write = _java if language is Language.JAVA else _javascript
     return write(value, type_, quoted)
 

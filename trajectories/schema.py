@@ -10,9 +10,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from checkers.calls.documents import Kind, Language
 
-# Read by pydantic when a file in our format is checked.
-_STRICT: Mapping[str, str] = {"extra": "forbid"}
-
 
 class Category(StrEnum):
     """What a trajectory asks for, under the names that BFCL uses."""
@@ -129,18 +126,22 @@ EXECUTABLE = _judged_by(JudgedBy.RESULTS)
 """One turn; the results of the calls are compared."""
 
 
-@dataclass(frozen=True)
-class Message:
-    """One chat message that is put to the model."""
+class Strict:
+    """A record that has no other members when pydantic reads it from a file in our format."""
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
+
+
+@dataclass(frozen=True)
+class Message(Strict):
+    """One chat message that is put to the model."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
 @dataclass(frozen=True)
-class LongContext:
+class LongContext(Strict):
     """Where the bulky material of a long-context trajectory comes from.
 
     Attributes:
@@ -149,15 +150,13 @@ class LongContext:
         items: How many items each kind of generated material has.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
-
     source: Literal["generated", "bfcl"]
     seed: int = 0
     items: int = 0
 
 
 @dataclass(frozen=True)
-class Turn:
+class Turn(Strict):
     """One turn: the user speaks, the model acts until it stops calling.
 
     Attributes:
@@ -167,15 +166,13 @@ class Turn:
         offers: Held-out functions that are handed over at the start of this turn.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
-
     messages: tuple[Message, ...]
     ground_truth: tuple[str, ...]
     offers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class ExpectedCalls:
+class ExpectedCalls(Strict):
     """What a single turn is checked against where nothing is executed.
 
     Attributes:
@@ -187,15 +184,13 @@ class ExpectedCalls:
         language: What the values of arguments are written in.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
-
     functions: tuple[Mapping[str, Any], ...]
     answers: tuple[Mapping[str, Mapping[str, Sequence[Any]]], ...] = ()
     language: Literal["python", "java", "javascript"] = "python"
 
 
 @dataclass(frozen=True)
-class ResultCheck:
+class ResultCheck(Strict):
     """How the result of one ground-truth call is compared with that of the model's.
 
     Attributes:
@@ -203,14 +198,12 @@ class ResultCheck:
         tolerance: Largest relative difference of a number, for ``tolerance``.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
-
     by: Literal["exact", "tolerance", "structure"] = "exact"
     tolerance: float = 0.2
 
 
 @dataclass(frozen=True)
-class ExpectedResults:
+class ExpectedResults(Strict):
     """What a single turn is checked against where calls are executed.
 
     Attributes:
@@ -218,14 +211,12 @@ class ExpectedResults:
         checks: One per ground-truth call, in order.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
-
     functions: tuple[str, ...]
     checks: tuple[ResultCheck, ...]
 
 
 @dataclass(frozen=True)
-class Trajectory:
+class Trajectory(Strict):
     """A scenario: an initial config and turns with their ground truth.
 
     Attributes:
@@ -239,8 +230,6 @@ class Trajectory:
         expects: What a single turn is checked against; None where the state is compared.
         provenance: Where the trajectory comes from, as short texts by keyword.
     """
-
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
 
     id: str
     category: Category
@@ -278,12 +267,7 @@ class Trajectory:
         return self.provenance.get("base", self.id)
 
     def offered(self, functions: Sequence[str], turn: int) -> frozenset[str]:
-        """Return which functions may be called in a turn.
-
-        Args:
-            functions: All functions of the trajectory's backends.
-            turn: Index of the turn.
-        """
+        """Return which functions of all those of its backends may be called in a turn."""
         if isinstance(self.expects, ExpectedCalls):
             return frozenset([document["name"] for document in self.expects.functions])
         if isinstance(self.expects, ExpectedResults):

@@ -174,11 +174,7 @@ class Doubt(NamedTuple):
 
 
 class Told:
-    """What is known at one point of a conversation.
-
-    Args:
-        config: What can be looked up from the start, as text.
-    """
+    """What is known at one point of a conversation; from the start, the config as text."""
 
     def __init__(self, config: str) -> None:
         self.heard = ""
@@ -195,12 +191,7 @@ class Told:
         self.seen.append(readable(text))
 
     def doubt(self, literal: str | float, document: str) -> Doubt | None:
-        """Return what is to be said of a literal; nothing where its origin is plain.
-
-        Args:
-            literal: A text or number.
-            document: What the function's document says of the parameter.
-        """
+        """Return what is to be said of a literal; nothing where its origin is plain."""
         if isinstance(literal, str):
             return self._text_doubt(literal, document)
         if self._knows_number(literal) or _stands(literal, document):

@@ -81,13 +81,7 @@ def validate(
     trajectories: Iterable[Trajectory],
     rules: Sequence[Rule] | None = None,
 ) -> list[Problem]:
-    """Return what rules find in some trajectories of a data set, in the order of the data.
-
-    Args:
-        dataset: Where the trajectories are from.
-        trajectories: Which to check.
-        rules: Which rules to apply; all of them by default.
-    """
+    """Return what rules, by default all, find in trajectories of a data set, in their order."""
     applied = RULES if rules is None else rules
     entries = [Entry(dataset, trajectory) for trajectory in trajectories]
     problems: list[Problem] = []

@@ -1,33 +1,40 @@
-"""The check that a JSON object is a trajectory, with the JSON path of what is wrong."""
+"""The check that a JSON object is a record of ours, with the JSON path of what is wrong."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
+Checked = TypeVar("Checked")
+
 _ADAPTER = TypeAdapter(Trajectory)
 
 
-def validate(entry: dict[str, Any], where: str) -> Trajectory:
-    """Return the trajectory that a JSON object describes.
-
-    Args:
-        entry: The object of one line.
-        where: File and line, for the complaint.
+def validated(adapter: TypeAdapter[Checked], entry: dict[str, Any], where: str) -> Checked:
+    """Return the record that a JSON object describes.
 
     Raises:
         DataError: A member is missing, unknown or of the wrong type.
     """
     try:
-        trajectory = _ADAPTER.validate_python(entry)
+        return adapter.validate_python(entry)
     except ValidationError as error:
         detail = error.errors()[0]
         path = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in detail["loc"])
         raise DataError(where, f"${path}: {detail['msg'][0].lower()}{detail['msg'][1:]}") from None
+
+
+def validate(entry: dict[str, Any], where: str) -> Trajectory:
+    """Return the trajectory that the JSON object of a line, at this place, describes.
+
+    Raises:
+        DataError: A member is missing, unknown or of the wrong type.
+    """
+    trajectory = validated(_ADAPTER, entry, where)
     if not trajectory.turns:
         raise DataError(where, "$.turns: a trajectory needs at least one turn")
     return trajectory

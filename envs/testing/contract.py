@@ -72,9 +72,6 @@ class BoundCheck(NamedTuple):
 def contract(name: str) -> list[BoundCheck]:
     """Return the checks of a registered environment, those that read our tests only with them.
 
-    Args:
-        name: Name of its backend.
-
     Raises:
         ConfigError: There is no such environment, or it cannot be imported.
     """

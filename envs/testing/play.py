@@ -57,12 +57,7 @@ def shown_in(value: Any, words: frozenset[str] = frozenset()) -> Iterator[Shown]
 
 
 def arguments(told: ToolSpec, known: Sequence[Shown]) -> st.SearchStrategy[dict[str, Any]]:
-    """Return a strategy for the arguments of a call.
-
-    Args:
-        told: The function.
-        known: What was shown so far.
-    """
+    """Return a strategy for the arguments of a call, given what was shown so far."""
     required: dict[str, st.SearchStrategy[Any]] = {}
     optional: dict[str, st.SearchStrategy[Any]] = {}
     for parameter in told.parameters:
@@ -198,18 +193,9 @@ class Script(NamedTuple):
 
 
 class Play:
-    """A session on which calls are made.
+    """A session on which calls are made, as long as ``choose`` returns one.
 
-    Attributes:
-        session: The session, fresh at first.
-        world: What it started from.
-        calls: The calls so far.
-        results: Their results; one less where the backend broke.
-
-    Args:
-        subject: The environment.
-        world: What the session starts from.
-        choose: Returns the next call, or None at the end.
+    There is one result less than calls where the backend broke.
     """
 
     def __init__(

@@ -58,12 +58,7 @@ Refusals that leave a change are marked where they are, by ``@writes_even_refuse
 
 
 class Broken(AssertionError):
-    """A check's finding.
-
-    Args:
-        place: File and line to mend.
-        message: What is wrong there, and what would do.
-    """
+    """A check's finding: file and line to mend, what is wrong there, and what would do."""
 
     def __init__(self, place: str, message: str) -> None:
         super().__init__(f"{place}: {message}")
@@ -80,9 +75,6 @@ class World(NamedTuple):
 
 class Subject:
     """One registered environment.
-
-    Args:
-        name: Name of its backend.
 
     Raises:
         ConfigError: There is no such environment, or it cannot be imported.

@@ -21,10 +21,9 @@ from runner.episodes.episode import Episode
 from runner.episodes.kinds import Answers, EntryKind, ExecutedKind, Judgement
 from runner.episodes.tracing import trace_truth
 from trajectories.errors import DataError
-from trajectories.prepare import Prepared
+from trajectories.prepare import Prepared, task_of
 from trajectories.right_step import right_step
 from trajectories.schema import ExpectedResults, JudgedBy, Trajectory
-from trajectories.tasks import task_of
 
 _ERROR = "Error during inference:"
 """How the step of a request that failed begins in BFCL's result files."""

@@ -197,9 +197,7 @@ class Graph:
     def prepared(self, session: Session, call: Call) -> tuple[list[Call], Result] | None:
         """Make a call, after the calls that it needs first if it fails without them.
 
-        Args:
-            session: Where to make it; changed only where the call succeeds.
-            call: The call.
+        The session is changed only where the call succeeds.
 
         Returns:
             The calls made, this one last, and its result; None where it gives nothing all the same.
@@ -241,10 +239,7 @@ class Statistics(NamedTuple):
 
 
 def load(path: Path | None = None) -> Graph:
-    """Load the function graph.
-
-    Args:
-        path: The file, or None for the one that comes with the package.
+    """Load the function graph, by default the one that comes with the package.
 
     Raises:
         DataError: The file cannot be read or is not of the expected form.
@@ -351,10 +346,8 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def values_at(value: Any, path: str) -> list[Any]:
     """Return the values that stand at a path, without repetition, in their order.
 
-    Args:
-        value: A result or an object of arguments.
-        path: Names joined by dots; ``[]`` is any member of a list, ``{key}`` and ``{value}`` are
-            any key and any value of an object.
+    A path is names joined by dots; ``[]`` is any member of a list, ``{key}`` and ``{value}`` are
+    any key and any value of an object.
     """
     found = [value]
     for step in _STEP.findall(path):
@@ -438,13 +431,7 @@ def _number_in(text: str) -> float:
 
 
 def flows(edge: Edge, result: Any, arguments: Mapping[str, Any]) -> bool:
-    """Tell whether an argument has a value of a result, as it is, in a form, or within a text.
-
-    Args:
-        edge: Which field and which parameter to look at.
-        result: What the source gave.
-        arguments: What the target was called with, by name.
-    """
+    """Tell whether an argument has a value of the field, as it is, in a form, or within a text."""
     given = values_at(arguments, edge.parameter)
     return any(_carries(argument, value) for value in carried(edge, result) for argument in given)
 

@@ -58,13 +58,7 @@ class PathStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Path:
-    """A walk over the graph, cut into turns.
-
-    Attributes:
-        world: Name of the world that it starts in.
-        seed: What it was sampled with.
-        turns: The calls, turn by turn.
-    """
+    """A walk over the graph, cut into turns."""
 
     world: str
     seed: int
@@ -93,13 +87,6 @@ class Path:
         return tuple(dict.fromkeys(walked))
 
 
-class _Made(NamedTuple):
-    """A call that was made, for walks and for what they cover."""
-
-    call: Call
-    result: Result
-
-
 Trace = Sequence[tuple[Call, Result]]
 """The calls of one path or trajectory with their results, in order."""
 
@@ -112,19 +99,11 @@ def sample(
     calls_per_turn: int,
     want: Sequence[str] | None = None,
 ) -> Path:
-    """Sample a path.
+    """Sample a path; the same seed gives the same one.
 
     Without wishes it stays within one to three backends that it draws first, and its turns have
     from one to ``calls_per_turn`` calls. With wishes it takes as many of them as there is room for,
     in the given order, and goes on from there.
-
-    Args:
-        graph: What to walk on.
-        world: Name of the world to start in.
-        seed: The same seed gives the same path.
-        turns: How many turns; fewer only where nothing more can be called.
-        calls_per_turn: How many calls a turn has at most.
-        want: Names of functions and edges to go through.
     """
     random = Random(seed)
     wishes = list(want or ())
@@ -149,16 +128,9 @@ def cover(
     missing: Iterable[str],
     limit: int | None = None,
 ) -> list[Path]:
-    """Sample paths on purpose until nothing of what is missing is left that they can reach.
+    """Sample paths on purpose until no function or edge is missing that they can reach.
 
-    Args:
-        graph: What to walk on.
-        world: Name of the world to start in.
-        seed: Of the first path; each further one has the next.
-        turns: How many turns a path has.
-        calls_per_turn: How many calls a turn has.
-        missing: Names of functions and edges.
-        limit: How many paths to sample at most; None for as many as it takes.
+    The first path has the seed, each further one the next.
     """
     paths: list[Path] = []
     left = list(missing)
@@ -194,7 +166,7 @@ class _Walk:
         self.focus = focus
         self.session = graph.session(world)
         self.config = list(_scalars(graph.worlds[world]))
-        self.made: list[_Made] = []
+        self.made: list[tuple[Call, Result]] = []
         self.steps: list[PathStep] = []
 
     @property
@@ -213,7 +185,7 @@ class _Walk:
     def visit(self, wish: str) -> None:
         """Go through a function or an edge, if there is a way and room for it."""
         walked = {binding.place for step in self.steps for binding in step.bindings}
-        if wish in walked or any(made.call.name == wish for made in self.made):
+        if wish in walked or any(call.name == wish for call, _ in self.made):
             return
         if wish in self.graph.by_name:
             self._lead(self.graph.by_name[wish])
@@ -238,7 +210,7 @@ class _Walk:
 
     def _open_edges(self) -> list[Edge]:
         """Return the edges that start at a call that was made, in the order of the graph."""
-        called = {made.call.name for made in self.made}
+        called = {call.name for call, _ in self.made}
         return [edge for edge in self.graph.edges if edge.source in called]
 
     def _start(self, name: str) -> bool:
@@ -279,7 +251,7 @@ class _Walk:
             return False
         # Played again one by one, because each of them may feed a later call.
         for step in done[0]:
-            self.made.append(_Made(step, self.session.call(step)))
+            self.made.append((step, self.session.call(step)))
             own = bound if step is call else {}
             self.steps.append(PathStep(str(step), tuple(self._bindings(step, own))))
         return True
@@ -369,12 +341,7 @@ class Coverage:
 
 
 def trace(session: Session, texts: Iterable[str]) -> Trace:
-    """Make calls and return them with their results; a text that is no call is passed over.
-
-    Args:
-        session: Where to make them; it is changed.
-        texts: Call texts.
-    """
+    """Make calls and return them with their results; a text that is no call is passed over."""
     made = []
     for text in texts:
         try:
@@ -416,7 +383,7 @@ def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
     )
 
 
-def _named(graph: Graph, calls: Trace) -> list[_Made]:
+def _named(graph: Graph, calls: Trace) -> Trace:
     """Return the calls that succeeded, with all arguments by name."""
     made = []
     for call, result in calls:
@@ -426,11 +393,11 @@ def _named(graph: Graph, calls: Trace) -> list[_Made]:
             arguments = bind(TOOLS[call.name], call.args, call.kwargs)
         except ToolError:
             continue
-        made.append(_Made(Call(call.name, (), arguments), result))
+        made.append((Call(call.name, (), arguments), result))
     return made
 
 
-def _walked(graph: Graph, made: Sequence[_Made]) -> list[str]:
+def _walked(graph: Graph, made: Trace) -> list[str]:
     """Return the edges along which values flow from earlier to later calls."""
     walked: dict[str, None] = {}
     for index, (call, _) in enumerate(made):

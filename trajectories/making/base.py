@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, product
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from envs.calls import Call, parse_call
 from envs.long_context import Pack
@@ -20,13 +20,12 @@ from envs.tool import Tool
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.packs import generate
-from trajectories.schema import Category, LongContext, Trajectory, Turn
-
-_STRICT: Mapping[str, str] = {"extra": "forbid"}
+from trajectories.schema import Category, LongContext, Strict, Trajectory, Turn
+from trajectories.validation import validated
 
 
 @dataclass(frozen=True)
-class MissingParameter:
+class MissingParameter(Strict):
     """How a request leaves a value out, and how the user supplies it.
 
     Attributes:
@@ -35,15 +34,13 @@ class MissingParameter:
         answer: What the user says in the turn after.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
-
     turn: int
     without: str
     answer: str
 
 
 @dataclass(frozen=True)
-class MissingFunction:
+class MissingFunction(Strict):
     """Which functions are held out until the turn after they are needed.
 
     Attributes:
@@ -51,23 +48,13 @@ class MissingFunction:
         functions: Their names.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
-
     turn: int
     functions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Notes:
-    """All that is noted about one base trajectory.
-
-    Attributes:
-        base: Its id.
-        missing_parameter: For the category of that name.
-        missing_function: For the category of that name.
-    """
-
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+class Notes(Strict):
+    """All that is noted about one base trajectory."""
 
     base: str
     missing_parameter: MissingParameter
@@ -85,35 +72,18 @@ def read_notes(path: Path) -> dict[str, Notes]:
     """
     notes: dict[str, Notes] = {}
     for where, entry in read_objects(path):
-        note = validate_notes(entry, where)
+        note = validated(_ADAPTER, entry, where)
         if note.base in notes:
             raise DataError(where, f"{note.base} has notes already")
         notes[note.base] = note
     return notes
 
 
-def validate_notes(entry: dict[str, Any], where: str) -> Notes:
-    """Return the notes that a JSON object stands for.
-
-    Raises:
-        DataError: A member is missing, unknown or of the wrong type.
-    """
-    try:
-        return _ADAPTER.validate_python(entry)
-    except ValidationError as error:
-        detail = error.errors()[0]
-        path = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in detail["loc"])
-        raise DataError(where, f"${path}: {detail['msg'][0].lower()}{detail['msg'][1:]}") from None
-
-
-def derived_id(base: Trajectory, category: Category) -> str:
-    """Return the id that a trajectory of a category has when it is made from a base."""
-    return f"{category}_{base.id.removeprefix('base_')}"
-
-
-def derived_provenance(base: Trajectory) -> dict[str, str]:
-    """Return where a trajectory made from a base comes from."""
-    return {"author": base.provenance.get("author", "Turnwise"), "base": base.id}
+def derived(base: Trajectory, category: Category, **changes: Any) -> Trajectory:
+    """Return a base with changed members as a trajectory of a category, which says what it is."""
+    id = f"{category}_{base.id.removeprefix('base_')}"
+    provenance = {"author": base.provenance.get("author", "Turnwise"), "base": base.id}
+    return replace(base, id=id, category=category, provenance=provenance, **changes)
 
 
 @lru_cache(maxsize=4)
@@ -139,12 +109,8 @@ def calls(turn: Turn) -> list[Call]:
 def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> Iterator[Result]:
     """Yield what functions that only read give for values that are known.
 
-    Bounded: of every function the first few hundred combinations of values are tried.
-
-    Args:
-        session: Where to call them; it stays as it is.
-        tools: Functions to call; those that write are passed over.
-        known: Values to call them with.
+    The session stays as it is. Bounded: of every function the first few hundred combinations of
+    values are tried.
     """
     for tool in tools:
         if not tool.writes:

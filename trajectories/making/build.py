@@ -14,7 +14,7 @@ from pathlib import Path
 
 from trajectories.dataset import load_path
 from trajectories.errors import DataError
-from trajectories.making.base import Notes, derived_id, read_notes
+from trajectories.making.base import Notes, derived, read_notes
 from trajectories.making.long_context import lengthen, seed_of
 from trajectories.making.missing import (
     delay_turn,
@@ -36,14 +36,8 @@ def compose(
     """Return the trajectory with all that makes it harder.
 
     Whether something else does what the held-out functions do is for ``hold_out`` to search, in the
-    world without bulk.
-
-    Args:
-        base: The trajectory to make harder.
-        notes: What its author noted.
-        seed: Where to start looking for a suitable world; without one, at one that comes from the
-            id. The same seed and size give the same trajectory.
-        items: How many items each kind of bulk has.
+    world without bulk. The search for a suitable world starts at the seed, or at one that comes
+    from the id. The same seed and size give the same trajectory.
 
     Raises:
         DataError: One of the three cannot be made, or every world tells the missing value.
@@ -52,12 +46,9 @@ def compose(
     for chosen in range(first, first + _SEEDS):
         longer = lengthen(base, chosen, items)
         if found_only_in_answer(longer, notes):
-            return replace(
-                longer,
-                id=derived_id(base, Category.COMPOSITE),
-                category=Category.COMPOSITE,
-                turns=delay_turn(split_turn(longer.turns, notes), notes, _moved(notes)),
-            )
+            turns = delay_turn(split_turn(longer.turns, notes), notes, _moved(notes))
+            made = derived(base, Category.COMPOSITE, turns=turns)
+            return replace(made, config=longer.config, long_context=longer.long_context)
     raise DataError(base.id, f"missing_parameter: told by the bulk of {_SEEDS} seeds")
 
 
@@ -80,11 +71,7 @@ def build(
 ) -> dict[Category, list[Trajectory]]:
     """Return the derived trajectories of each category, in the order of the base.
 
-    Args:
-        base: Base trajectories.
-        notes: Their notes, by id.
-        seed: Of the bulk in long contexts; without one, each trajectory has its own.
-        items: How many items each kind of bulk has.
+    Without a seed for the bulk in long contexts, each trajectory has its own.
 
     Raises:
         DataError: There are no notes of a base, or a category cannot be made of it.
@@ -101,12 +88,7 @@ def build(
 
 
 def texts(folder: Path = FOLDER, seed: int | None = None, items: int = ITEMS) -> dict[Path, str]:
-    """Return what the derived files of a folder should hold.
-
-    Args:
-        folder: Where ``base.jsonl`` and ``notes.jsonl`` are.
-        seed: Of the bulk in long contexts; without one, each trajectory has its own.
-        items: How many items each kind of bulk has.
+    """Return what derived files should hold in a folder with ``base.jsonl`` and ``notes.jsonl``.
 
     Raises:
         DataError: One of the two is not as it must be, or a category cannot be made.

@@ -28,8 +28,7 @@ _WIDTH = 112
 def figures(trajectories: Sequence[Trajectory]) -> list[str]:
     """Return the figures of a data set as lines of Markdown.
 
-    Args:
-        trajectories: All of them; what is counted by scenario is counted in those of ``base``.
+    What is counted by scenario is counted in the trajectories of ``base``.
     """
     base = [t for t in trajectories if t.category is Category.BASE]
     backends = Counter(name for t in base for name in t.environments)

@@ -19,7 +19,7 @@ from envs.calls import Call
 from envs.long_context import Pack
 from envs.registry import backend_class
 from trajectories.errors import DataError
-from trajectories.making.base import calls, derived_id, derived_provenance, start
+from trajectories.making.base import calls, derived, start
 from trajectories.packs import full_name, generate, prose
 from trajectories.schema import Category, LongContext, Trajectory, Turn
 from trajectories.told import documents, literals, readable, shown, stands_in, words
@@ -32,12 +32,9 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def lengthen(base: Trajectory, seed: int | None = None, items: int = 200) -> Trajectory:
-    """Return the trajectory in a world of bulk.
+    """Return the trajectory in a world of bulk, so many items of each kind.
 
-    Args:
-        base: The trajectory to make harder.
-        seed: The same seed and size give the same bulk; without one, it comes from the id.
-        items: How many items each kind of bulk has.
+    The same seed and size give the same bulk; without a seed, it comes from the id.
 
     Raises:
         DataError: The ground truth takes something out of a result that the bulk has changed, and
@@ -51,14 +48,8 @@ def lengthen(base: Trajectory, seed: int | None = None, items: int = 200) -> Tra
         files = config["GorillaFileSystem"]
         files["root"] = _fill_directories(files["root"], generate(chosen, items))
         in_pack = 0
-    longer = replace(
-        base,
-        id=derived_id(base, Category.LONG_CONTEXT),
-        category=Category.LONG_CONTEXT,
-        config=config,
-        long_context=LongContext("generated", chosen, in_pack),
-        provenance=derived_provenance(base),
-    )
+    material = LongContext("generated", chosen, in_pack)
+    longer = derived(base, Category.LONG_CONTEXT, config=config, long_context=material)
     return replace(longer, turns=_recomputed(base, longer))
 
 

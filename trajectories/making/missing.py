@@ -17,25 +17,13 @@ from envs.session import Session
 from envs.state import Snapshot
 from envs.tool import Tool
 from trajectories.errors import DataError
-from trajectories.making.base import (
-    Notes,
-    calls,
-    candidate_calls,
-    derived_id,
-    derived_provenance,
-    readings,
-    start,
-)
+from trajectories.making.base import Notes, calls, candidate_calls, derived, readings, start
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.told import documents, literals, readable, shown, spoken_values, stands_in, words
 
 
 def leave_out_value(base: Trajectory, notes: Notes) -> Trajectory:
     """Return the trajectory whose request lacks a value until the turn after.
-
-    Args:
-        base: The trajectory to make harder.
-        notes: What its author noted.
 
     Raises:
         DataError: There is no such turn, or the value can be found without the user.
@@ -46,13 +34,7 @@ def leave_out_value(base: Trajectory, notes: Notes) -> Trajectory:
             "missing_parameter: what the answer supplies is known or readable before it; "
             "leave out another value",
         )
-    return replace(
-        base,
-        id=derived_id(base, Category.MISSING_PARAMETER),
-        category=Category.MISSING_PARAMETER,
-        turns=split_turn(base.turns, notes),
-        provenance=derived_provenance(base),
-    )
+    return derived(base, Category.MISSING_PARAMETER, turns=split_turn(base.turns, notes))
 
 
 def split_turn(turns: tuple[Turn, ...], notes: Notes) -> tuple[Turn, ...]:
@@ -121,10 +103,6 @@ STEPS = 6
 def hold_out(base: Trajectory, notes: Notes) -> Trajectory:
     """Return the trajectory of which a turn's functions come one turn later.
 
-    Args:
-        base: The trajectory to make harder.
-        notes: What its author noted.
-
     Raises:
         DataError: The functions are not needed in that turn, or are needed earlier, or others do
             the same.
@@ -133,22 +111,13 @@ def hold_out(base: Trajectory, notes: Notes) -> Trajectory:
     if instead:
         shown = ", ".join(map(str, instead))
         raise DataError(base.id, f"missing_function: {shown} does the same")
-    return replace(
-        base,
-        id=derived_id(base, Category.MISSING_FUNCTION),
-        category=Category.MISSING_FUNCTION,
-        turns=delay_turn(base.turns, notes),
-        provenance=derived_provenance(base),
-    )
+    return derived(base, Category.MISSING_FUNCTION, turns=delay_turn(base.turns, notes))
 
 
 def delay_turn(turns: Sequence[Turn], notes: Notes, index: int | None = None) -> tuple[Turn, ...]:
     """Return turns of which one has become a request and a turn that hands functions over.
 
-    Args:
-        turns: The turns.
-        notes: Which functions are held out.
-        index: Where the noted turn is now, if it has moved.
+    The index is where the noted turn is now, if it has moved.
     """
     place = notes.missing_function.turn if index is None else index
     request = replace(turns[place], ground_truth=())

@@ -28,10 +28,10 @@ from envs.schema import spec
 from envs.state import to_json
 from envs.tool import Tool
 from trajectories.errors import DataError
+from trajectories.prepare import task_of
 from trajectories.right_step import right_step, right_value
 from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.problem import Problem, Severity, brief
-from trajectories.tasks import task_of
 from trajectories.told import Doubt, Told, literals, readable, shown
 
 PROVENANCE = "PROVENANCE"

@@ -158,14 +158,7 @@ def figures(entries: Iterable[Entry]) -> Figures:
 def others(
     value: Any, schema: Mapping[str, Any], texts: list[str], source: Random
 ) -> Iterator[Any]:
-    """Yield values that an argument may be mistaken for, none of them equal to it.
-
-    Args:
-        value: The argument.
-        schema: JSON Schema of the parameter.
-        texts: Texts that the world knows.
-        source: Where chance comes from.
-    """
+    """Yield values that an argument may be mistaken for, none of them equal to it."""
     choices = [choice for choice in schema.get("enum", ()) if choice != value]
     if isinstance(value, bool):
         yield not value

@@ -48,12 +48,7 @@ class Unplayable(Exception):
 
 
 class Entry:
-    """One trajectory of a data set.
-
-    Args:
-        dataset: Where it is from.
-        trajectory: The trajectory.
-    """
+    """One trajectory of a data set."""
 
     def __init__(self, dataset: Dataset, trajectory: Trajectory) -> None:
         self.dataset = dataset
@@ -146,11 +141,7 @@ class Entry:
             return {}
 
     def rejection(self, step: TruthStep, instead: Sequence[Call]) -> Failure | None:
-        """Return why the checker rejects the ground truth with other calls in place of one.
-
-        Args:
-            step: The call that is replaced.
-            instead: What is called in its place; nothing, to leave it out.
+        """Return why the checker rejects the ground truth with other calls, or none, for one.
 
         Returns:
             None where the checker accepts it.

@@ -84,12 +84,7 @@ class Exemption(NamedTuple):
     """The member at fault; None for every member."""
 
     def covers(self, problem: Problem, base: str) -> bool:
-        """Tell whether a problem is excepted.
-
-        Args:
-            problem: The problem.
-            base: What the entry was made from; its own id where it was not.
-        """
+        """Tell whether a problem is excepted, given what its entry was made from."""
         return (
             self.rule == problem.rule
             and self.id in (problem.id, base)
@@ -133,11 +128,7 @@ def apply(
 ) -> Allowed:
     """Take out the problems that are excepted, and report exceptions that nothing needs.
 
-    Args:
-        problems: What the rules found.
-        exemptions: The exceptions.
-        trajectories: What was checked; an exception for anything else may well be needed.
-        rules: Ids of the rules that were applied.
+    An exception for what was not checked, or for a rule that was not applied, may well be needed.
     """
     bases = {trajectory.id: trajectory.base for trajectory in trajectories}
     checked = {*bases, *bases.values()}

@@ -58,11 +58,7 @@ def check_duplicates(entries: Sequence[Entry]) -> Iterator[Problem]:
 
 
 def near_duplicates(texts: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, float]]:
-    """Yield for each text that has one its likest earlier near duplicate, and how alike they are.
-
-    Args:
-        texts: The words of each text.
-    """
+    """Yield for sets of words their likest earlier near duplicate, if any, and how alike it is."""
     frequency = Counter([word for words in texts for word in words])
     holders: dict[str, list[int]] = {}
     for index, words in enumerate(texts):
@@ -132,11 +128,7 @@ def own_defects(tool: Tool) -> Iterator[tuple[str, str]]:
 
 
 def check_reference(folder: Path) -> Iterator[Problem]:
-    """Yield defects of BFCL's function documents.
-
-    Args:
-        folder: Its data folder.
-    """
+    """Yield defects of BFCL's function documents in its data folder."""
     for environment, backend in BACKENDS.items():
         file = function_docs_file(environment)
         documented = set()
@@ -156,12 +148,7 @@ Defect = tuple[Severity, str, str]
 
 
 def defects(document: Mapping[str, Any], tool: Tool | None) -> Iterator[Defect]:
-    """Yield what is wrong with one function document.
-
-    Args:
-        document: Name, description and parameters of a function.
-        tool: The function, or None if there is none.
-    """
+    """Yield what is wrong with the document of a function, or of none that there is."""
     schema = document.get("parameters")
     if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
         yield Severity.ERROR, "parameters", "is no object with properties"
