@@ -163,7 +163,8 @@ class EpisodeRecord(NamedTuple):
         members = members_of(self)
         absent = ["traceback"] if self.traceback is None else []
         if self.result is None:
-            absent += ["messages", "steps", "turn_ends", "result"]
+            course = ("messages", "steps", "turn_ends", "result")
+            absent += [name for name in course if not members[name]]
         return {name: value for name, value in members.items() if name not in absent}
 
     @classmethod
