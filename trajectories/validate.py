@@ -77,9 +77,7 @@ RULES = (
 
 
 def validate(
-    dataset: Dataset,
-    trajectories: Iterable[Trajectory],
-    rules: Sequence[Rule] | None = None,
+    dataset: Dataset, trajectories: Iterable[Trajectory], rules: Sequence[Rule] | None = None
 ) -> list[Problem]:
     """Return what rules, by default all, find in trajectories of a data set, in their order."""
     applied = RULES if rules is None else rules

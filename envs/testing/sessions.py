@@ -133,4 +133,4 @@ def _compare(
             gives = "leads to another state" if another else f"gives {text}, and {other}"
             advice = "use no clock, no hash order, no randomness but RandomStream, no shared value"
             message = f"{call} {gives} {where}; {advice}"
-            raise subject.broken(message, subject.backend.TOOLS[call.name])
+            raise subject.broken(message, call)

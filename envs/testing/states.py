@@ -23,7 +23,7 @@ def example(subject: Subject) -> None:
     for key, field in subject.backend.RENAMED.items():
         if subject.backend.KEYS.get(key) != field:
             message = f"RENAMED says {key!r}: {field!r}, which are no key and field"
-            raise subject.broken(message, member="RENAMED")
+            raise subject.broken(message, "RENAMED")
     problems = subject.backend.check_config(subject.example)
     if problems:
         raise Broken(f"{subject.example_file}:1", str(problems[0]))
@@ -41,7 +41,7 @@ def round_trip(subject: Subject) -> None:
         if differences:
             field = differences[0].path.split(".")[1].split("[")[0]
             message = f"a state written as a config loads otherwise: {differences[0]}"
-            raise subject.broken(message, member=field)
+            raise subject.broken(message, field)
 
 
 def unknown_keys(subject: Subject) -> None:
@@ -50,7 +50,7 @@ def unknown_keys(subject: Subject) -> None:
     problems = subject.backend.check_config({"no_such_key": 1})
     if [problem.path for problem in problems] != [path]:
         message = f"a config with an unknown key is not refused at {path}; make Config a TypedDict"
-        raise subject.broken(message, member="Config")
+        raise subject.broken(message, "Config")
 
 
 def wrong_types(subject: Subject) -> None:
@@ -74,9 +74,8 @@ def inputs(subject: Subject) -> None:
         for call, _ in play.steps():
             found = change(before, _inputs(subject, play.world))
             if found:
-                tool = subject.backend.TOOLS[call.name]
                 advice = "assign a new value instead"
-                raise subject.broken(f"{call} changes {found} in place; {advice}", tool)
+                raise subject.broken(f"{call} changes {found} in place; {advice}", call)
 
     explore(subject, examine)
 
@@ -108,8 +107,7 @@ def arguments(subject: Subject) -> None:
         for call, result in play.steps():
             checked = strict.call(call)
             if checked.text != result.text:
-                tool = subject.backend.TOOLS[call.name]
-                raise subject.broken(f"{call} fits the schema and gives {checked.text}", tool)
+                raise subject.broken(f"{call} fits the schema and gives {checked.text}", call)
 
     explore(subject, examine)
 
@@ -121,9 +119,8 @@ def faults(subject: Subject) -> None:
         try:
             deque(play.steps(), maxlen=0)
         except BackendFault as fault:
-            tool = subject.backend.TOOLS[play.calls[-1].name]
-            advice = "refuse by raising a ToolError"
-            raise subject.broken(f"{fault}; {advice}", tool) from fault
+            message = f"{fault}; refuse by raising a ToolError"
+            raise subject.broken(message, play.calls[-1]) from fault
 
     explore(subject, examine)
 
@@ -201,13 +198,12 @@ def snapshots(subject: Subject) -> None:
         before, seen = play.state(), start.digest()
         made: list[tuple[Result, str]] = []
         for call, result in play.steps():
-            tool = subject.backend.TOOLS[call.name]
             if start.digest() != seen:
                 advice = "assign new values instead of changing the old ones in place"
-                raise subject.broken(f"{call} changes an earlier snapshot; {advice}", tool)
+                raise subject.broken(f"{call} changes an earlier snapshot; {advice}", call)
             for earlier, text in made:
                 if Result(earlier.value).text != text:
-                    raise subject.broken(f"{call} changes an earlier result, {text}", tool)
+                    raise subject.broken(f"{call} changes an earlier result, {text}", call)
             if result.ok:
                 made.append((result, result.text))
         play.session.restore(start)
@@ -226,15 +222,13 @@ def forks(subject: Subject) -> None:
         seen = fork.snapshot().digest()
         made: list[tuple[Call, Result]] = []
         for call, result in play.steps():
-            tool = subject.backend.TOOLS[call.name]
             if fork.snapshot().digest() != seen:
-                raise subject.broken(f"{call} changes a fork made before it", tool)
+                raise subject.broken(f"{call} changes a fork made before it", call)
             made.append((call, result))
         for call, result in made:
             again = fork.call(call).text
             if again != result.text:
-                tool = subject.backend.TOOLS[call.name]
                 message = f"{call} gives {result.text}, and {again} in a fork of the same state"
-                raise subject.broken(f"{message}; keep all state in annotated fields", tool)
+                raise subject.broken(f"{message}; keep all state in annotated fields", call)
 
     explore(subject, examine)

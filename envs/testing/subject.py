@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import envs
 from envs.backend import Backend
+from envs.calls import Call
 from envs.errors import ConfigError
 from envs.interface import near, place
 from envs.long_context import Pack
@@ -155,11 +156,12 @@ class Subject:
         except ConfigError as error:
             raise self.broken(f"does not load a config that fits: {error}") from error
 
-    def broken(self, message: str, tool: Tool | None = None, member: str | None = None) -> Broken:
-        """Return a finding about a function, a member of the class, or the class."""
-        if tool:
+    def broken(self, message: str, at: Tool | Call | str | None = None) -> Broken:
+        """Return a finding about a function, a call's, a member of the class, or the class."""
+        if isinstance(at, (Tool, Call)):
+            tool = self.backend.TOOLS[at.name]
             return Broken(place(tool.function), f"{self.name}.{tool.name}: {message}")
-        return Broken(_member_place(self.backend, member), f"{self.name}: {message}")
+        return Broken(_member_place(self.backend, at), f"{self.name}: {message}")
 
     def raised(self, error: Exception) -> Exception:
         """Return a finding about an error of the environment's module; any other error as it is."""

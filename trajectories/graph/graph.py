@@ -175,6 +175,16 @@ class Graph:
         helpless = {name for name, alone in self.alone.items() if alone.call is None}
         return tuple([name for name in TOOLS if name not in helpless])
 
+    @property
+    def pairs(self) -> Mapping[tuple[str, str], int]:
+        """Backend of the source and of the target to the number of edges."""
+        return Counter(edge.backends for edge in self.edges)
+
+    @property
+    def kinds(self) -> Mapping[EdgeKind, int]:
+        """What sort of value to the number of edges along which it flows."""
+        return Counter(edge.kind for edge in self.edges)
+
     def session(self, world: str | None = None) -> Session:
         """Return a session of all backends in the state of a world, by default the first."""
         config = self.worlds[world or next(iter(self.worlds))]
@@ -226,18 +236,6 @@ class EdgeExample(NamedTuple):
     """What flowed."""
 
 
-class Statistics(NamedTuple):
-    """What there is in a graph."""
-
-    functions: int
-    edges: int
-    pairs: Mapping[tuple[str, str], int]
-    """Backend of the source and of the target to the number of edges."""
-    kinds: Mapping[EdgeKind, int]
-    alone: Mapping[str, str]
-    """Functions without edges and why."""
-
-
 def load(path: Path | None = None) -> Graph:
     """Load the function graph, by default the one that comes with the package.
 
@@ -266,9 +264,7 @@ def _graph(data: Mapping[str, Any]) -> Graph:
     }
     alone = {
         name: Alone(
-            entry["why"],
-            entry.get("world"),
-            parse_call(entry["call"]) if "call" in entry else None,
+            entry["why"], entry.get("world"), parse_call(entry["call"]) if "call" in entry else None
         )
         for name, entry in data["alone"].items()
     }
@@ -477,14 +473,3 @@ def example(graph: Graph, edge: Edge) -> EdgeExample:
         if call and second and flows(edge, result.value, call.kwargs):
             return EdgeExample((*calls, *second[0]), value)
     raise DataError(edge.name, f"{edge.template} succeeds with none of {found}")
-
-
-def statistics(graph: Graph) -> Statistics:
-    """Count what there is in a graph."""
-    return Statistics(
-        len(graph.functions),
-        len(graph.edges),
-        Counter(edge.backends for edge in graph.edges),
-        Counter(edge.kind for edge in graph.edges),
-        {name: alone.reason for name, alone in graph.alone.items()},
-    )

@@ -208,11 +208,7 @@ class _Taking:
     """
 
     def __init__(
-        self,
-        where: str,
-        changes: Mapping[_Value, _Value],
-        said: Sequence[str],
-        now: Sequence[str],
+        self, where: str, changes: Mapping[_Value, _Value], said: Sequence[str], now: Sequence[str]
     ) -> None:
         self.where = where
         self.changes = changes

@@ -14,7 +14,7 @@ from runner.data import choose
 from runner.show.table import table
 from trajectories.errors import DataError
 from trajectories.graph.drawing import to_dot, to_svg
-from trajectories.graph.graph import Graph, load, statistics
+from trajectories.graph.graph import Graph, load
 from trajectories.graph.sampling import Coverage, Origin, PathStep, cover, coverage, sample, trace
 from trajectories.graph.sampling import Path as Walk
 from trajectories.prepare import load_session
@@ -61,14 +61,13 @@ def run(options: Options) -> int:
 
 
 def _print_statistics(graph: Graph) -> None:
-    counted = statistics(graph)
-    print(f"{counted.functions} functions that can succeed, {counted.edges} edges\n")
-    print(_matrix("edges from, to", counted.pairs))
-    kinds = sorted(counted.kinds.items(), key=lambda item: (-item[1], item[0]))
+    print(f"{len(graph.functions)} functions that can succeed, {len(graph.edges)} edges\n")
+    print(_matrix("edges from, to", graph.pairs))
+    kinds = sorted(graph.kinds.items(), key=lambda item: (-item[1], item[0]))
     print(f"\nvalues: {', '.join(f'{kind} {times}' for kind, times in kinds)}")
-    print(f"\n{len(counted.alone)} functions without an edge:")
-    for name, reason in counted.alone.items():
-        print(f"  {name}: {reason}")
+    print(f"\n{len(graph.alone)} functions without an edge:")
+    for name, alone in graph.alone.items():
+        print(f"  {name}: {alone.reason}")
 
 
 def _matrix(title: str, pairs: Mapping[tuple[str, str], int]) -> str:
