@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
-from runner.analysis.summary import rates_of, too_many_errors
+from runner.analysis.figures import RunFigures
 from runner.models.prompting import PromptFormat
-from runner.records.record import EpisodeRecord
 from runner.show.table import table
 from trajectories.schema import Category
 
@@ -20,19 +19,15 @@ class FormatScore(NamedTuple):
     """How a run in one format ended."""
 
     format: PromptFormat
-    outcomes: Sequence[EpisodeRecord]
-    """One per finished episode."""
+    figures: RunFigures
     planned: int
     """Number of episodes."""
-    allow_errors: bool = False
-    """Whether there is a score however many errors there were."""
 
     @property
     def score(self) -> float | None:
         """Share of the judged episodes that passed; None where there is no fair one."""
-        judged = [o for o in self.outcomes if o.outcome != "error"]
-        unfair = not self.allow_errors and too_many_errors(self.outcomes)
-        if not judged or unfair or len(self.outcomes) < self.planned:
+        judged, ended = self.figures.judged, len(self.figures.outcomes)
+        if not judged or not self.figures.scored or ended < self.planned:
             return None
         return sum(o.outcome == "passed" for o in judged) / len(judged)
 
@@ -43,7 +38,9 @@ def lines(scores: Sequence[FormatScore]) -> Iterator[str]:
     Args:
         scores: One per format, in the order in which they are shown.
     """
-    categories = [c for c in Category if any(o.category == c for s in scores for o in s.outcomes)]
+    categories = [
+        c for c in Category if any(o.category == c for s in scores for o in s.figures.outcomes)
+    ]
     columns = categories if len(categories) > 1 else []
     heading = ["format", "passed", "failed", "errors", "not run", *columns, "score"]
     yield table([heading, *(_row(score, columns) for score in scores)])
@@ -57,8 +54,8 @@ def lines(scores: Sequence[FormatScore]) -> Iterator[str]:
 
 
 def _row(score: FormatScore, categories: Sequence[Category]) -> list[str]:
-    ended = [outcome.outcome for outcome in score.outcomes]
-    rates = rates_of(score.outcomes)
+    ended = [outcome.outcome for outcome in score.figures.outcomes]
+    rates = score.figures.rates
     return [
         score.format.name,
         *(str(ended.count(name)) for name in ("passed", "failed", "error")),

@@ -7,26 +7,18 @@ BFCL are executed and judged.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from checkers.groups import Rate, Row, classic, table
-from checkers.profile import BFCL, STRICT, Profile
+from checkers.groups import Rate, classic
+from checkers.profile import Profile
 from checkers.verdict import Verdict
+from runner.analysis.figures import RunFigures, Totals, requests_json, totals_of
 from runner.analysis.source import dataset_of
-from runner.analysis.summary import (
-    Latency,
-    Totals,
-    rates_of,
-    record_of,
-    too_many_errors,
-    totals_of,
-)
 from runner.data import choose
 from runner.data.choose import Notify
+from runner.data.load import profile_for
 from runner.episodes.evaluate import evaluate, judge_recorded
 from runner.records import result_file, verdict_file
 from runner.records.record import EpisodeRecord, Outcome
@@ -47,60 +39,33 @@ class ScoringRules(NamedTuple):
     """Steps that a turn may take, where the profile limits recorded runs."""
 
 
-@dataclass(frozen=True)
-class RunScores:
-    """What became of a run's episodes, and what it took.
-
-    Attributes:
-        name: The model's, or what the file or folder is called.
-        path: Where it is.
-        profile: The name of that by which it was judged.
-        outcomes: One per episode.
-        totals: What its requests used; None where that is not recorded.
-    """
+class RunScores(NamedTuple):
+    """What became of a run's episodes, and what it took."""
 
     name: str
+    """The model's, or what the file or folder is called."""
     path: Path
+    """Where it is."""
     profile: str
-    outcomes: list[EpisodeRecord]
-    totals: Totals | None
-
-    @cached_property
-    def errors(self) -> int:
-        """How many episodes ended in an error that is not the model's."""
-        return sum(outcome.outcome == "error" for outcome in self.outcomes)
-
-    @cached_property
-    def rates(self) -> dict[str, Rate]:
-        """The score of each category of which something was judged."""
-        return rates_of(self.outcomes)
-
-    @cached_property
-    def rows(self) -> list[Row]:
-        """BFCL's table."""
-        return table(self.rates)
-
-    @cached_property
-    def latency(self) -> Latency | None:
-        """How long its requests took; None where that is not recorded."""
-        return Latency.of(self.totals.latencies) if self.totals else None
+    """The name of that by which it was judged."""
+    figures: RunFigures
 
     def to_json(self) -> dict[str, Any]:
         """Return the scores as a JSON object."""
-        totals, latency = self.totals, self.latency
+        figures = self.figures
+        rates = classic(figures.rates)
         return {
             "name": self.name,
             "path": str(self.path),
             "profile": self.profile,
-            "episodes": len(self.outcomes),
-            "errors": self.errors,
+            "episodes": len(figures.outcomes),
+            "errors": figures.errors,
             "table": [
-                {"path": row.path, **_rate_json(row.rate), "field": row.field} for row in self.rows
+                {"path": row.path, **_rate_json(row.rate), "field": row.field}
+                for row in figures.rows
             ],
-            "classic": [{"name": n, **_rate_json(rate)} for n, rate in classic(self.rates).items()],
-            "requests": totals and totals.requests,
-            "cost_per_1000_requests": totals and totals.cost_per_1000,
-            "latency": latency and latency._asdict(),
+            "classic": [{"name": name, **_rate_json(rate)} for name, rate in rates.items()],
+            **requests_json(figures.totals),
         }
 
 
@@ -119,10 +84,11 @@ def open_scores(
         DataError: It is none of these, nothing in it was judged, or too much of it is errors.
     """
     found = _opened(path, rules, notify)
-    if not found.rates:
+    figures = found.figures
+    if not figures.rates:
         raise DataError(str(path), "has no episode that was judged")
-    if too_many_errors(found.outcomes) and not allow_errors:
-        share = f"{found.errors} of {len(found.outcomes)} episodes"
+    if not figures.scored and not allow_errors:
+        share = f"{figures.errors} of {len(figures.outcomes)} episodes"
         message = f"{share} ended in an error that is not the model's: see --allow-errors"
         raise DataError(str(path), message)
     return found
@@ -140,14 +106,16 @@ def _kept(path: Path) -> RunScores:
     run = open_run(path)
     assert run.definition is not None
     records = list(run.records)
-    return RunScores(run.name, path, run.definition.profile, records, totals_of(records))
+    return RunScores(
+        run.name, path, run.definition.profile, RunFigures(records, totals=totals_of(records))
+    )
 
 
 def _from_verdicts(path: Path) -> RunScores:
     lines = verdict_file.read(path, ())
     records = [_record(path, *key, line) for key, line in lines.items()]
     profiles = {str(line.get("profile", "unknown")) for line in lines.values()}
-    return RunScores(_name(path), path, " and ".join(sorted(profiles)), records, None)
+    return RunScores(_name(path), path, " and ".join(sorted(profiles)), RunFigures(records))
 
 
 def _record(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> EpisodeRecord:
@@ -162,7 +130,7 @@ def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     recorded = open_run(path)
     dataset = dataset_of(recorded, rules.dataset, notify)
     entries = recorded.entries()
-    profile = rules.profile or (BFCL if dataset.folder else STRICT)
+    profile = rules.profile or profile_for(dataset)
 
     def run(prepared: Prepared) -> Verdict:
         entry, limit = entries[prepared.trajectory.id], rules.step_limit
@@ -171,8 +139,8 @@ def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     trajectories = choose.trajectories(dataset, recorded)
     choose.require_languages(trajectories)
     judged = evaluate(dataset, trajectories, profile, run)
-    outcomes = [record_of(each) for each in judged]
-    return RunScores(_name(path), path, profile.name, outcomes, _totals_of_files(path))
+    figures = RunFigures([each.record for each in judged], totals=_totals_of_files(path))
+    return RunScores(_name(path), path, profile.name, figures)
 
 
 def _totals_of_files(path: Path) -> Totals | None:

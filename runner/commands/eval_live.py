@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import BFCL, Profile
+from runner.analysis.figure_lines import summary
+from runner.analysis.figures import RunFigures, totals_of, usage_lines
 from runner.analysis.format_scores import FormatScore, lines
-from runner.analysis.summary import summary, totals_of, usage_lines
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import workers_for
@@ -182,16 +183,11 @@ def _print_result(
         return
     if options.output is not None:
         write_whole(options.output, map(_verdict_line, records))
-    for line in summary(
-        records,
-        trajectories,
-        options.trials,
-        population,
-        allow_errors=options.allow_errors,
-        field=plan.profile is BFCL,
-    ):
+    totals = totals_of(records)
+    figures = RunFigures(records, trajectories, totals, options.allow_errors)
+    for line in summary(figures, options.trials, population, field=plan.profile is BFCL):
         print(line)
-    for line in usage_lines(totals_of(records)):
+    for line in usage_lines(totals):
         print(line)
     data = plan.dataset
     print(
@@ -326,4 +322,5 @@ def _score(
 ) -> FormatScore:
     place = folder / prompt_format.name
     records = list(open_run(place).records) if is_run(place) else []
-    return FormatScore(prompt_format, records, len(asked) * options.trials, options.allow_errors)
+    figures = RunFigures(records, allow_errors=options.allow_errors)
+    return FormatScore(prompt_format, figures, len(asked) * options.trials)

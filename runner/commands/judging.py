@@ -12,7 +12,8 @@ from typing import IO
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
-from runner.analysis.summary import record_of, summary
+from runner.analysis.figure_lines import summary
+from runner.analysis.figures import RunFigures
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import option, positive
 from runner.commands.shared import (
@@ -96,9 +97,8 @@ def report(
     population: int,
 ) -> int:
     """Print the table and what the data were; return the exit status."""
-    counted = [record_of(outcome) for outcome in outcomes]
-    field = profile is BFCL
-    for line in summary(counted, trajectories, 1, population, allow_errors=False, field=field):
+    figures = RunFigures([outcome.record for outcome in outcomes], trajectories)
+    for line in summary(figures, 1, population, field=profile is BFCL):
         print(line)
     print(
         f"data {dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}; "

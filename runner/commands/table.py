@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import IO
 
 from checkers.profile import PROFILES
+from runner.analysis.figure_lines import csv_rows, table_lines
 from runner.analysis.report.scores_page import scores_page
 from runner.analysis.run_scores import RunScores, ScoringRules, open_scores
-from runner.analysis.run_scores_text import csv_rows, lines
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import DatasetOption, JsonOption, JudgingOptions, note, written
@@ -49,7 +49,7 @@ def run(options: Options) -> int:
     if options.json:
         print(json.dumps({"runs": [run.to_json() for run in runs]}, indent=2))
     else:
-        for line in lines(runs):
+        for line in table_lines(runs):
             print(line)
     return DONE
 

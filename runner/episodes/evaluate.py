@@ -15,6 +15,7 @@ from envs.lazy import lazily
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement
 from runner.episodes.tracing import trace_recorded
+from runner.records.record import EpisodeRecord, Outcome
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared, TruthSource, prepare
 from trajectories.schema import Category, JudgedBy, Trajectory
@@ -33,6 +34,13 @@ class Judged(NamedTuple):
     category: Category
     verdict: Verdict | None
     error: str | None = None
+
+    @property
+    def record(self) -> EpisodeRecord:
+        """The record of an episode that needed no model."""
+        verdict = self.verdict
+        outcome: Outcome = "error" if verdict is None else "passed" if verdict.valid else "failed"
+        return EpisodeRecord(self.id, 0, self.category, outcome, verdict, self.error)
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as one flat JSON object."""

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from runner.analysis.figures import RunFigures, Totals
 from runner.analysis.report.scores_page import scores_page
 from runner.analysis.run_scores import RunScores
-from runner.analysis.summary import Totals
 from tests.runner.records.made import episode
 
 AST = ["simple_python", "multiple", "parallel", "parallel_multiple"]
@@ -22,7 +22,8 @@ def scored(name="model", categories=CLASSIC):
         for category in categories
         for number, result in enumerate(("passed", "passed", "failed"))
     ]
-    return RunScores(name, Path("made-up"), "bfcl", outcomes, Totals(2, 9, 9, [1.0, 3.0], None))
+    totals = Totals(2, 9, 9, [1.0, 3.0], None)
+    return RunScores(name, Path("made-up"), "bfcl", RunFigures(outcomes, totals=totals))
 
 
 @pytest.fixture

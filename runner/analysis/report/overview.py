@@ -3,58 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from checkers.profile import BFCL
-from checkers.statistics import pass_at_k, pass_hat_k
-from runner.analysis.report.groups import groups
+from runner.analysis.figures import RunFigures, totals_of, usage_json
 from runner.analysis.report.requests import Json
+from runner.analysis.report.scores_page import groups
 from runner.analysis.report.viewing import Viewed, ViewedRun
-from runner.analysis.summary import (
-    MOST_ERRORS,
-    Latency,
-    attempts_of,
-    rate_of,
-    rates_of,
-    totals_of,
-)
-from runner.records.record import EpisodeRecord
-from trajectories.schema import MULTI_TURN, Category, JudgedBy
+from trajectories.schema import JudgedBy
 
 
 def overview(episodes: Sequence[Viewed]) -> Json:
     """Return the figures of a run; with too many errors there is no score among them."""
-    errors = sum(episode.outcome == "error" for episode in episodes)
-    scored = errors <= MOST_ERRORS * len(episodes)
-    present = [c for c in Category if any(e.trajectory.category is c for e in episodes)]
-    scores = [
-        _score(category, [e for e in episodes if e.trajectory.category is category], scored)
-        for category in present
-    ]
-    if len(present) > 1:
-        scores.append(_score("all", episodes, scored))
+    figures = _figures(episodes)
+    trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
     return {
-        "scores": scores,
-        "outcomes": Counter(episode.outcome for episode in episodes),
+        "scores": [score._asdict() for score in figures.scores],
+        "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
         "causes": Counter(e.diagnosis.cause for e in episodes if e.diagnosis).most_common(),
         "turns_passed": _turns_passed(
             [e for e in episodes if e.trajectory.judged_by is JudgedBy.STATE]
         ),
-        "trials": _trials(episodes) if scored else [],
+        "trials": [score._asdict() for score in figures.trial_scores(trials) if figures.scored],
         "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),
-        "usage": _usage([episode.record for episode in episodes]),
+        "usage": usage_json(totals_of(episode.record for episode in episodes)),
     }
 
 
 def group_scores(run: ViewedRun) -> Json | None:
     """Return BFCL's table; None of a run without single turns, or with too many errors."""
-    outcomes = _outcomes(run.episodes)
-    errors = len(run.episodes) - len(outcomes)
-    only_multi_turn = all(outcome.category in MULTI_TURN for outcome in outcomes)
-    if only_multi_turn or errors > MOST_ERRORS * len(run.episodes):
-        return None
-    rates = rates_of(outcomes, _clusters(run.episodes))
-    return groups([rates], [run.profile is BFCL])
+    figures = _figures(run.episodes)
+    return groups([figures.rates], [run.profile is BFCL]) if figures.grouped else None
+
+
+def _figures(episodes: Sequence[Viewed]) -> RunFigures:
+    """Return the figures of what executing the episodes again gives."""
+    trajectories = {episode.trajectory.id: episode.trajectory for episode in episodes}
+    return RunFigures([episode.judged for episode in episodes], list(trajectories.values()))
 
 
 def row(episode: Viewed) -> Json:
@@ -91,44 +76,6 @@ def _recorded_otherwise(episode: Viewed) -> str | None:
     return None if recorded == episode.outcome else recorded
 
 
-def _score(name: str, episodes: Sequence[Viewed], scored: bool) -> Json:
-    counts = Counter(episode.outcome for episode in episodes)
-    judged = _outcomes(episodes)
-    rate = rate_of(judged, _clusters(episodes)) if judged and scored else None
-    return {
-        "name": name,
-        "entries": len({episode.trajectory.id for episode in episodes}),
-        "passed": counts["passed"],
-        "failed": counts["failed"],
-        "errors": counts["error"],
-        "rate": rate and rate.value,
-        "interval": rate and rate.interval,
-        "turns": sum(outcome.turns for outcome in judged),
-        "turns_passed": sum(outcome.turns_passed for outcome in judged),
-    }
-
-
-def _outcomes(episodes: Iterable[Viewed]) -> list[EpisodeRecord]:
-    """Return what became of episodes, but for those that ended in an error."""
-    return [
-        EpisodeRecord(
-            episode.trajectory.id,
-            episode.recorded.trial,
-            episode.trajectory.category,
-            episode.outcome,
-            episode.verdict,
-            None,
-        )
-        for episode in episodes
-        if episode.outcome != "error"
-    ]
-
-
-def _clusters(episodes: Iterable[Viewed]) -> dict[str, str]:
-    """Return by entry what it shares with those that are made from the same scenario."""
-    return {episode.trajectory.id: episode.trajectory.base for episode in episodes}
-
-
 def _steps_and_calls(episode: Viewed) -> tuple[int, int]:
     """Return how many steps with calls and calls there are; a single turn has at most one step."""
     examined = episode.examined
@@ -149,32 +96,3 @@ def _turns_passed(episodes: Sequence[Viewed]) -> list[Json]:
         {"turns": turns, "failed": judged[turns, "failed"], "passed": judged[turns, "passed"]}
         for turns in range(most + 1)
     ]
-
-
-def _trials(episodes: Sequence[Viewed]) -> list[Json]:
-    """Return pass@k and pass^k over the entries that have all trials; empty for one trial."""
-    trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
-    attempts = attempts_of(_outcomes(episodes), _clusters(episodes))
-    complete = [entry for entry in attempts if entry.trials == trials]
-    if trials == 1 or not complete:
-        return []
-    return [
-        {"k": k, "any": pass_at_k(complete, k), "all": pass_hat_k(complete, k)}
-        for k in range(1, trials + 1)
-    ]
-
-
-def _usage(records: Sequence[EpisodeRecord]) -> Json | None:
-    """Return what the requests of a run used, or None where that is not recorded."""
-    totals = totals_of(records)
-    if not totals.requests:
-        return None
-    latency = Latency.of(totals.latencies)
-    return {
-        "requests": totals.requests,
-        "prompt_tokens": totals.prompt_tokens,
-        "completion_tokens": totals.completion_tokens,
-        "cost": totals.cost,
-        "p50": latency and latency.p50,
-        "p95": latency and latency.p95,
-    }

@@ -63,6 +63,13 @@ class Viewed:
         nothing = inference_error(len(self.trajectory.turns))
         return self.examined.verdict if self.examined else nothing
 
+    @property
+    def judged(self) -> EpisodeRecord:
+        """A record of what became of it when it was executed again."""
+        verdict = None if self.error is not None else self.verdict
+        asked, trial = self.trajectory, self.recorded.trial
+        return EpisodeRecord(asked.id, trial, asked.category, self.outcome, verdict, self.error)
+
     @cached_property
     def divergence(self) -> Divergence | None:
         """Where it left the ground truth first; None of a single turn."""

@@ -5,15 +5,16 @@ import json
 import pytest
 
 from checkers.profile import STRICT
+from runner.analysis.figure_lines import csv_rows
+from runner.analysis.figures import Latency, RunFigures, Totals, totals_of, usage_lines
 from runner.analysis.report.run_report import report
 from runner.analysis.report.viewing import view
 from runner.analysis.run_scores import ScoringRules, open_scores
-from runner.analysis.run_scores_text import csv_rows
 from runner.analysis.source import dataset_of
-from runner.analysis.summary import totals_of, usage_lines
 from runner.records.run import open_run
 from tests.runner.analysis.report.making import request, unpacked
 from tests.runner.analysis.runs import definition, record, truth_turns, write_run
+from tests.runner.records.made import episode
 
 
 @pytest.fixture
@@ -40,3 +41,61 @@ def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
     assert shown["usage"]["requests"] == table["requests"] == rows["requests/requests"] == 5
     assert shown["scores"][0]["rate"] == table["table"][0]["score"] == 1.0
     assert shown["scores"][0]["interval"] == table["table"][0]["interval"]
+
+
+def outcomes(category, *results, trials=1):
+    """Return outcomes of entries, as many trials of each as there are results."""
+    return [
+        episode(f"{category}_{number // trials}", number % trials, category, result, 1, 0)
+        for number, result in enumerate(results)
+    ]
+
+
+def test_scores_by_category():
+    found = RunFigures([*outcomes("base", "passed", "failed"), *outcomes("rest", "passed")]).rates
+    assert {name: (rate.value, rate.entries) for name, rate in found.items()} == {
+        "base": (0.5, 2),
+        "rest": (1, 1),
+    }
+
+
+def test_errors_are_not_counted_as_failures():
+    found = RunFigures([*outcomes("base", "passed", "error"), *outcomes("rest", "error")]).rates
+    assert {name: (rate.value, rate.entries) for name, rate in found.items()} == {"base": (1, 1)}
+
+
+def test_trials_of_an_entry_are_no_independent_entries():
+    found = RunFigures(outcomes("base", "passed", "failed", "passed", "passed", trials=2)).rates
+    assert (found["base"].value, found["base"].entries) == (0.75, 2)
+
+
+@pytest.mark.parametrize(("errors", "too_many"), [(0, False), (2, False), (3, True)])
+def test_more_than_two_percent_are_too_many_errors(errors, too_many):
+    results = ["error"] * errors + ["passed"] * (100 - errors)
+    assert RunFigures(outcomes("base", *results)).scored is not too_many
+
+
+def test_latency_as_the_field_has_it():
+    found = Latency.of([1.0, 1.0, 3.0, 8.0])
+    assert found.mean == 3.25
+    assert found.deviation == pytest.approx(3.304, abs=0.001)
+    assert (found.p50, found.p95) == (2.0, pytest.approx(7.25))
+
+
+@pytest.mark.parametrize("latencies", [[], [1.0]])
+def test_one_request_has_no_spread(latencies):
+    assert Latency.of(latencies) is None
+
+
+def test_what_requests_used():
+    totals = Totals(4, 1000, 100, [1.0, 1.0, 3.0, 8.0], 0.02)
+    assert list(usage_lines(totals)) == [
+        "4 requests, 1000 tokens in, 100 out, cost $0.0200, $5.0000 per 1,000 requests",
+        "latency of a request: mean 3.250 s, standard deviation 3.304 s, p50 2.000 s, p95 7.250 s",
+    ]
+
+
+def test_a_price_that_is_unknown():
+    assert list(usage_lines(Totals(0, 0, 0, [], None))) == [
+        "0 requests, 0 tokens in, 0 out, cost unknown"
+    ]

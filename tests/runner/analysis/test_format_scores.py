@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from runner.analysis.figures import RunFigures
 from runner.analysis.format_scores import FormatScore, lines
 from runner.models.prompting import ALL
 from tests.runner.records.made import episode
 
 
-def score(number, results, planned=None, category="multiple", **members):
+def score(number, results, planned=None, category="multiple", *, allow_errors=False):
     """Return how the run in a format ended; p passed, f failed, e is an error."""
     names = {"p": "passed", "f": "failed", "e": "error"}
     found = [episode(f"{i}", 0, category, names[r], 1, 0) for i, r in enumerate(results)]
-    return FormatScore(ALL[number], found, planned or len(found), **members)
+    figures = RunFigures(found, allow_errors=allow_errors)
+    return FormatScore(ALL[number], figures, planned or len(found))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,8 @@ def test_the_spread_and_the_deviation_of_all_formats_are_told():
 def test_each_category_has_a_column_where_there_are_several():
     both = score(0, "pp")
     other = score(0, "pf", category="chat")
-    both = both._replace(outcomes=[*both.outcomes, *other.outcomes], planned=4)
+    figures = RunFigures([*both.figures.outcomes, *other.figures.outcomes])
+    both = both._replace(figures=figures, planned=4)
     heading, _, row = "\n".join(lines([both])).splitlines()
     assert heading.split()[-3:] == ["multiple", "chat", "score"]
     assert row.split()[-3:] == ["100.0%", "50.0%", "75.0%"]

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from runner.analysis.figure_lines import CSV_HEADING, csv_rows, table_lines
 from runner.analysis.run_scores import ScoringRules, open_scores
-from runner.analysis.run_scores_text import CSV_HEADING, csv_rows, lines
 from runner.models.base import Usage
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
 from tests.runner.records.made import defining
@@ -51,7 +51,7 @@ def store(tmp_path, write_lines, folders):
 
 def scores(run):
     """Return the scores of the categories of a run."""
-    return {name: rate.value for name, rate in run.rates.items()}
+    return {name: rate.value for name, rate in run.figures.rates.items()}
 
 
 def test_result_files_are_judged(opened, results):
@@ -62,22 +62,27 @@ def test_result_files_are_judged(opened, results):
 
 def test_result_files_may_say_what_their_requests_took(opened, results):
     run = opened(results)
-    assert (run.totals.requests, run.totals.prompt_tokens, run.totals.cost) == (3, 7, None)
-    assert run.latency.mean == 2
+    assert (
+        run.figures.totals.requests,
+        run.figures.totals.prompt_tokens,
+        run.figures.totals.cost,
+    ) == (3, 7, None)
+    assert run.figures.totals.latency.mean == 2
 
 
 @pytest.mark.parametrize("latency", [None, "soon", {"s": 1}, True, float("inf")])
 def test_what_is_no_latency_is_passed_over(opened, write_lines, latency):
     line = {"id": "simple_python_0", "result": [], "latency": latency}
     run = opened(write_lines("model_result.json", line))
-    assert (run.latency, run.to_json()["latency"]) == (None, None)
+    totals = run.figures.totals
+    assert (totals and totals.latency, run.to_json()["latency"]) == (None, None)
 
 
 def test_a_run_folder_is_taken_as_it_says(opened, store):
     run = opened(store(0))
-    assert (run.name, run.profile, run.errors) == ("org/model", "strict", 0)
+    assert (run.name, run.profile, run.figures.errors) == ("org/model", "strict", 0)
     assert scores(run) == {"base": 1}
-    assert run.totals.cost_per_1000 == 250
+    assert run.figures.totals.cost_per_1000 == 250
 
 
 def test_too_many_errors_give_no_score_unless_that_is_wanted(opened, store):
@@ -85,7 +90,7 @@ def test_too_many_errors_give_no_score_unless_that_is_wanted(opened, store):
     with pytest.raises(DataError, match=r"1 of 2 episodes ended in an error .* --allow-errors"):
         opened(path)
     run = opened(path, allow_errors=True)
-    assert (scores(run), run.errors) == ({"base": 1}, 1)
+    assert (scores(run), run.figures.errors) == ({"base": 1}, 1)
 
 
 def test_verdict_lines(opened, write_lines):
@@ -97,7 +102,7 @@ def test_verdict_lines(opened, write_lines):
         {"id": "mine", "category": "rest", "valid": True, **head},
     )
     run = opened(path)
-    assert (run.name, run.profile, run.totals) == ("verdicts", "bfcl", None)
+    assert (run.name, run.profile, run.figures.totals) == ("verdicts", "bfcl", None)
     assert scores(run) == {"base": 0.5, "rest": 1}
 
 
@@ -151,7 +156,7 @@ def test_a_record_that_is_none(opened, store):
 
 
 def test_the_lines_of_one_run(opened, results):
-    found = "\n".join(lines([opened(results)]))
+    found = "\n".join(table_lines([opened(results)]))
     assert found.startswith("1  model_result: 2 episodes, profile bfcl\n\ngroup ")
     assert "\n1           3      unknown      2.000" in found
 
@@ -160,7 +165,7 @@ def test_the_lines_of_several_say_where_they_differ_in_size(opened, write_lines)
     one = {"id": "multi_turn_base_0", "valid": True}
     both = [opened(write_lines("a.jsonl", one))]
     both.append(opened(write_lines("b.jsonl", one, {"id": "multi_turn_base_1", "valid": True})))
-    found = "\n".join(lines(both))
+    found = "\n".join(table_lines(both))
     assert "base: the runs have 1 to 2 entries, not the same ones" in found
 
 
@@ -169,7 +174,7 @@ def test_a_name_cannot_steer_the_terminal(opened, tmp_path, store):
     run = json.loads((path / "run.json").read_text(encoding="utf-8"))
     run["definition"]["model"] = "\x1b[2J\u202e" + "x" * 200
     (path / "run.json").write_text(json.dumps(run), encoding="utf-8")
-    found = list(lines([opened(path)]))
+    found = list(table_lines([opened(path)]))
     assert all(line.isprintable() for text in found for line in text.splitlines())
     assert max(len(line) for text in found for line in text.splitlines()) <= 100
 

@@ -24,6 +24,7 @@ function runLine(run, index) {
 function requestsTable(runs) {
   const columns = ["requests", "$ per 1,000", "mean s", "deviation", "median", "95th percentile"];
   const seconds = (value) => value.toFixed(3);
+  const dollars = (value) => (value === null ? "unknown" : value.toFixed(4));
   const row = (run, index) =>
     run.requests === null
       ? ""
@@ -31,7 +32,7 @@ function requestsTable(runs) {
           "tr",
           el("th", { scope: "row" }, index + 1),
           el("td.number", run.requests.toLocaleString("en")),
-          el("td.number", run.cost_per_1000 === null ? "unknown" : run.cost_per_1000.toFixed(4)),
+          el("td.number", dollars(run.cost_per_1000_requests)),
           (run.latency
             ? [run.latency.mean, run.latency.deviation, run.latency.p50, run.latency.p95]
             : []

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from runner.analysis.figures import RunFigures, Totals
 from runner.analysis.report.scores_page import scores_page
 from runner.analysis.run_scores import RunScores
-from runner.analysis.summary import Totals
 from tests.runner.analysis.report.making import unpacked
 from tests.runner.records.made import episode
 
@@ -23,7 +23,7 @@ def run():
             for category, results in passed.items()
             for number, right in enumerate(results)
         ]
-        return RunScores(name, Path("made-up"), "bfcl", outcomes, totals)
+        return RunScores(name, Path("made-up"), "bfcl", RunFigures(outcomes, totals=totals))
 
     return make
 
@@ -49,7 +49,11 @@ def test_it_holds_what_requests_took(run):
     totals = Totals(2, 10, 10, [1.0, 3.0], 0.5)
     [shown] = unpacked(scores_page([run(totals=totals, base=[1]), run(base=[1])]))
     first, second = shown["runs"]
-    assert (first["requests"], first["cost_per_1000"], first["latency"]["mean"]) == (2, 250, 2)
+    assert (first["requests"], first["cost_per_1000_requests"], first["latency"]["mean"]) == (
+        2,
+        250,
+        2,
+    )
     assert (second["requests"], second["latency"]) == (None, None)
 
 

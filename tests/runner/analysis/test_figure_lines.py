@@ -1,7 +1,17 @@
 from __future__ import annotations
 
+import pytest
+
 from checkers.groups import Rate, table
-from runner.analysis.group_table import lines, lines_of_several, worth_showing
+from runner.analysis.figure_lines import (
+    group_lines,
+    group_lines_of_several,
+    summary,
+    worth_showing,
+)
+from runner.analysis.figures import RunFigures
+from tests.runner.records.made import episode
+from trajectories.schema import Category
 
 ONE = table({"base": Rate.of(1, 2), "live_simple": Rate.of(3, 4)})
 OTHER = table({"base": Rate.of(2, 2)})
@@ -18,7 +28,7 @@ def written(*chunks):
 
 
 def test_one_run_with_intervals_and_the_fields_figures():
-    found = written(lines(ONE, field=True))
+    found = written(group_lines(ONE, field=True))
     assert found[0].split() == ["group", "score", "95%", "entries", "BFCL's"]
     low, high = ONE[0].rate.interval
     interval = [f"{100 * low:.1f}%", "to", f"{100 * high:.1f}%"]
@@ -28,13 +38,13 @@ def test_one_run_with_intervals_and_the_fields_figures():
 
 
 def test_the_fields_figures_are_left_out_where_they_mean_nothing():
-    found = written(lines(ONE, field=False))
+    found = written(group_lines(ONE, field=False))
     assert "BFCL's" not in "\n".join(found)
     assert found[-1].startswith("what was not run is left out")
 
 
 def test_what_was_not_run_is_said_once():
-    found = written(lines(ONE, field=False))
+    found = written(group_lines(ONE, field=False))
     assert line(found, "non-live") == ["not", "run"]
     assert line(found, "miss_func") == ["not", "run"]
     names = [text.split()[0] for text in found]
@@ -42,7 +52,7 @@ def test_what_was_not_run_is_said_once():
 
 
 def test_runs_side_by_side():
-    found = written(lines_of_several([ONE, OTHER], [True, False]))
+    found = written(group_lines_of_several([ONE, OTHER], [True, False]))
     assert line(found, "overall")[:2] == ["56.2%", "100.0%"]
     assert line(found, "overall,") == ["BFCL's", "3.8%", "-"]
     assert line(found, "live_simple") == ["75.0%", "not", "run"]
@@ -50,7 +60,7 @@ def test_runs_side_by_side():
 
 
 def test_more_runs_than_there_is_room_for_take_several_tables():
-    found = written(lines_of_several([ONE] * 10, [False] * 10))
+    found = written(group_lines_of_several([ONE] * 10, [False] * 10))
     assert [text.split()[1:] for text in found if text.startswith("group")] == [
         ["1", "2", "3", "4", "5", "6", "7", "8"],
         ["9", "10"],
@@ -65,7 +75,25 @@ def test_the_same_lines_are_shown_of_all_runs():
 
 def test_executable_categories_alone_have_no_figures_of_the_field():
     rows = table({"rest": Rate.of(1, 2)})
-    for found in (lines(rows, field=True), lines_of_several([rows, rows], [True, True])):
+    for found in (
+        group_lines(rows, field=True),
+        group_lines_of_several([rows, rows], [True, True]),
+    ):
         text = "\n".join(found)
         assert "BFCL's" not in text
         assert "overall" not in text
+
+
+@pytest.mark.parametrize(("category", "shown"), [("simple_python", True), ("base", False)])
+def test_the_groups_are_shown_with_single_turns_only(single_turn, folders, category, shown):
+    entry = folders if category == "base" else single_turn("python", {"name": "wait"})
+    found = [episode(entry.id, 0, category, "passed", 1, 1)]
+    text = "\n".join(summary(RunFigures(found, [entry]), 1, 1, field=True))
+    assert ("\ngroup " in text) is shown
+    assert ("BFCL's" in text) is shown
+
+
+def test_too_many_errors_show_no_groups(single_turn):
+    entry = single_turn("python", {"name": "wait"}, category=Category.SIMPLE_PYTHON)
+    found = [episode(entry.id, 0, "simple_python", "error", 0, 0)]
+    assert "\ngroup " not in "\n".join(summary(RunFigures(found, [entry]), 1, 1, field=False))

@@ -1,0 +1,241 @@
+"""The figures of runs as text: the lines of ``eval``, the table of one run or several, CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checkers.groups import Row
+from checkers.profile import BFCL
+from checkers.statistics import cluster_interval, pass_at_1, sampling_error
+from runner.analysis.figures import MOST_ERRORS, REQUEST_FIGURES, CategoryScore, RunFigures
+from runner.analysis.run_scores import RunScores
+from runner.show.table import table
+from runner.show.terminal import clipped, visible
+
+CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "field")
+
+_LONGEST_NAME = 50
+_FIELD = "BFCL's"
+"""Heading of the figures in which what was not run counts as 0."""
+_ABREAST = 8
+"""Runs that there is room for in 100 columns."""
+
+
+def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:
+    """Yield the lines that sum a run up.
+
+    Args:
+        figures: Its figures.
+        trials: How often each entry was to be done.
+        population: How many entries the run was sampled from.
+        field: Whether BFCL's figures stand beside ours in the table of groups.
+    """
+    heading = ["category", "entries", "passed", "failed", "errors", "not run", "score", "95%"]
+    yield table([[*heading, "turns"], *(_cells(score, trials) for score in figures.scores)])
+    if figures.errors:
+        yield from _bounds(figures)
+    attempts, entries = figures.attempts, len(figures.planned)
+    if figures.scored and attempts and population > entries:
+        margin = sampling_error(pass_at_1(attempts), entries, population)
+        yield f"a sample of {entries} of {population}: the sample adds ±{_percent(margin)}"
+    if figures.scored and trials > 1:
+        yield from _trial_lines(figures, trials)
+    if figures.grouped:
+        yield ""
+        yield from group_lines(figures.rows, field=field)
+
+
+def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
+    """Yield the lines that show what runs scored, at most 100 characters each."""
+    for number, run in enumerate(runs, start=1):
+        name = clipped(visible(run.name), _LONGEST_NAME)
+        count = len(run.figures.outcomes)
+        episodes = f"{count} {'episode' if count == 1 else 'episodes'}"
+        yield f"{number}  {name}: {episodes}, profile {visible(run.profile)}"
+        if run.figures.errors:
+            yield f"   {run.figures.errors} of them are left out: errors that are not the model's"
+    yield ""
+    fields = [run.profile == BFCL.name for run in runs]
+    if len(runs) == 1:
+        yield from group_lines(runs[0].figures.rows, field=fields[0])
+    else:
+        yield from group_lines_of_several([run.figures.rows for run in runs], fields)
+        yield from _unequal(runs)
+    yield from _usage(runs)
+
+
+def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
+    """Yield the rows of a CSV file: one per run and line of the table, or figure of its requests.
+
+    What was not run has no value.
+    """
+    yield CSV_HEADING
+    for number, run in enumerate(runs, start=1):
+        head, totals = (number, visible(run.name)), run.figures.totals
+        for row in run.figures.rows:
+            rate = row.rate
+            scored = (rate.value, *rate.interval, rate.entries) if rate else ("", "", "", 0)
+            field = "" if row.field is None else row.field
+            yield (*head, "/".join(row.path), *scored, field)
+        for figure in REQUEST_FIGURES:
+            value = totals and figure.value(totals)
+            yield (*head, f"requests/{figure.name}", "" if value is None else value, *[""] * 4)
+
+
+def group_lines(rows: Sequence[Row], *, field: bool) -> Iterator[str]:
+    """Yield the lines of one run's table.
+
+    Args:
+        rows: The table.
+        field: Whether BFCL's figures are to stand beside ours.
+    """
+    [field] = _with_overall([rows], [field])
+    shown = [row for (row,) in worth_showing([rows])]
+    cells = [[_label(row), *_scored(row), _field(row)] for row in shown]
+    heading = ["group", "score", "95%", "entries", _FIELD]
+    yield table([row if field else row[:-1] for row in [heading, *cells]])
+    yield from notes([rows], [field])
+
+
+def group_lines_of_several(
+    tables: Sequence[Sequence[Row]], fields: Sequence[bool]
+) -> Iterator[str]:
+    """Yield the lines of several runs' tables, in columns that are numbered from 1.
+
+    Args:
+        tables: At least one.
+        fields: Of which of them BFCL's overall figure is to stand below ours.
+    """
+    fields = _with_overall(tables, fields)
+    across = worth_showing(tables)
+    for first in range(0, len(tables), _ABREAST):
+        columns = slice(first, first + _ABREAST)
+        numbers = [str(number) for number in range(1, len(tables) + 1)][columns]
+        cells = [[_label(rows[0]), *map(_score, rows[columns])] for rows in across]
+        if any(fields):
+            pairs = zip(tables[columns], fields[columns], strict=True)
+            figures = [_field(rows[0]) if field else "-" for rows, field in pairs]
+            cells.insert(1, [f"overall, {_FIELD}", *figures])
+        yield table([["group", *numbers], *cells])
+        yield ""
+    yield from notes(tables, fields)
+
+
+def worth_showing(tables: Sequence[Sequence[Row]]) -> list[tuple[Row, ...]]:
+    """Return the lines of tables, side by side, but for what is in a group that none has run."""
+    run = {row.path for rows in tables for row in rows if row.rate}
+    return [rows for rows in zip(*tables, strict=True) if run & {rows[0].path, rows[0].path[:-1]}]
+
+
+def notes(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> Iterator[str]:
+    """Yield what there is to know of sums of which something was not run."""
+    counted = [rows for rows in worth_showing(tables) if len(rows[0].path) > 1]
+    if any(row.rate is None for rows in counted for row in rows):
+        yield "what was not run is left out of a sum, and the weights of the rest are scaled up"
+    if any(len({row.rate is None for row in rows}) > 1 for rows in counted):
+        yield "sums of runs of which not the same was run do not compare"
+    if any(fields):
+        yield f"{_FIELD} is the same sum with what was not run as 0"
+
+
+def _with_overall(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> list[bool]:
+    """Return of which tables BFCL's figures are shown: of those that count for it."""
+    pairs = zip(tables, fields, strict=True)
+    return [field and rows[0].rate is not None for rows, field in pairs]
+
+
+def _label(row: Row) -> str:
+    return "  " * (len(row.path) - 1) + row.name
+
+
+def _score(row: Row) -> str:
+    return _percent(row.rate.value) if row.rate else "not run"
+
+
+def _field(row: Row) -> str:
+    return "" if row.field is None else _percent(row.field)
+
+
+def _scored(row: Row) -> list[str]:
+    if row.rate is None:
+        return ["not run", "", ""]
+    low, high = row.rate.interval
+    return [_score(row), f"{_percent(low)} to {_percent(high)}", str(row.rate.entries)]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def _cells(score: CategoryScore, trials: int) -> list[str]:
+    interval = "-"
+    if score.interval:
+        low, high = score.interval
+        interval = f"{_percent(low)} to {_percent(high)}"
+    ended = score.passed + score.failed + score.errors
+    return [
+        score.name,
+        str(score.entries),
+        str(score.passed),
+        str(score.failed),
+        str(score.errors),
+        str(score.entries * trials - ended),
+        "-" if score.rate is None else _percent(score.rate),
+        interval,
+        f"{score.turns_passed} of {score.turns}",
+    ]
+
+
+def _bounds(figures: RunFigures) -> Iterator[str]:
+    outcomes, errors = figures.outcomes, figures.errors
+    passed, total = sum(o.outcome == "passed" for o in outcomes), len(outcomes)
+    low, high = 100 * passed / total, 100 * (passed + errors) / total
+    yield (
+        f"{errors} of {total} episodes ended in an error that is not the model's; the score of all "
+        f"is {low:.1f}% if these were failures, {high:.1f}% if they were passes"
+    )
+    if not figures.scored:
+        yield (
+            f"no score is given with more than {100 * MOST_ERRORS:.0f}% errors: do them again with "
+            "--only errors, or see --allow-errors"
+        )
+
+
+def _trial_lines(figures: RunFigures, trials: int) -> Iterator[str]:
+    complete = figures.complete(trials)
+    if not complete:
+        return
+    low, high = cluster_interval(complete)
+    yield (
+        f"pass@1 {_percent(pass_at_1(complete))} ({_percent(low)} to {_percent(high)}), "
+        f"over {len(complete)} entries with all {trials} trials"
+    )
+    scores = figures.trial_scores(trials)
+    yield f"pass@k: {', '.join(f'k={score.k} {_percent(score.any)}' for score in scores)}"
+    yield f"pass^k: {', '.join(f'k={score.k} {_percent(score.all)}' for score in scores)}"
+
+
+def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:
+    """Yield a line for each category of which runs have judged different numbers of entries."""
+    rates = [run.figures.rates for run in runs]
+    for name in dict.fromkeys(name for of_run in rates for name in of_run):
+        counts = [of_run[name].entries for of_run in rates if name in of_run]
+        if len(set(counts)) > 1:
+            yield f"{name}: the runs have {min(counts)} to {max(counts)} entries, not the same ones"
+
+
+def _usage(runs: Sequence[RunScores]) -> Iterator[str]:
+    rows = [
+        [str(number), *(_shown(figure.value(run.figures.totals)) for figure in REQUEST_FIGURES)]
+        for number, run in enumerate(runs, start=1)
+        if run.figures.totals
+    ]
+    if rows:
+        yield ""
+        yield table([["run", *(figure.heading for figure in REQUEST_FIGURES)], *rows])
+
+
+def _shown(figure: float | None) -> str:
+    if figure is None:
+        return "unknown"
+    return str(figure) if isinstance(figure, int) else f"{figure:.3f}"

@@ -1,0 +1,299 @@
+"""What a run came to: every figure of its outcomes, scores, trials, cost and latency, once.
+
+The lines of ``eval``, the table, its CSV and JSON, and the pages take their numbers from here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import mean, quantiles, stdev
+from typing import Any, NamedTuple, Self, TypeVar
+
+from checkers.groups import Rate, Row, table
+from checkers.statistics import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
+from runner.records.record import EpisodeRecord
+from trajectories.schema import MULTI_TURN, Category, Trajectory
+
+MOST_ERRORS = 0.02
+"""Share of errors above which a score says more about the harness than about the model."""
+
+
+_Member = TypeVar("_Member", EpisodeRecord, Trajectory)
+
+
+class Latency(NamedTuple):
+    """How long requests took, in seconds."""
+
+    mean: float
+    deviation: float
+    """Standard deviation, estimated from the sample as BFCL does."""
+    p50: float
+    p95: float
+
+    @classmethod
+    def of(cls, latencies: Sequence[float]) -> Self | None:
+        """Return the figures of requests, None of fewer than two."""
+        if len(latencies) < 2:
+            return None
+        cuts = quantiles(latencies, n=20, method="inclusive")
+        return cls(mean(latencies), stdev(latencies), cuts[9], cuts[18])
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What a run used."""
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    latencies: Sequence[float]
+    """Seconds of every request that was answered."""
+    cost: float | None
+    """US dollars; None where a price is unknown."""
+
+    @property
+    def cost_per_1000(self) -> float | None:
+        """US dollars of 1,000 requests; None where a price is unknown."""
+        return None if self.cost is None else 1000 * self.cost / self.requests
+
+    @cached_property
+    def latency(self) -> Latency | None:
+        """How long requests took; None of fewer than two."""
+        return Latency.of(self.latencies)
+
+
+class RequestFigure(NamedTuple):
+    """A figure of what a run's requests took, as the table has it."""
+
+    name: str
+    """What rows of CSV call it."""
+    heading: str
+    """Of its column of text."""
+    value: Callable[[Totals], float | None]
+
+
+REQUEST_FIGURES = (
+    RequestFigure("requests", "requests", lambda t: t.requests),
+    RequestFigure("cost_per_1000", "$ per 1,000", lambda t: t.cost_per_1000),
+    RequestFigure("latency_mean", "latency s", lambda t: t.latency and t.latency.mean),
+    RequestFigure("latency_deviation", "deviation", lambda t: t.latency and t.latency.deviation),
+    RequestFigure("latency_p50", "p50", lambda t: t.latency and t.latency.p50),
+    RequestFigure("latency_p95", "p95", lambda t: t.latency and t.latency.p95),
+)
+"""What lines of text and rows of CSV show, in this order."""
+
+
+def usage_lines(totals: Totals) -> Iterator[str]:
+    """Yield the lines of ``eval`` on tokens, cost and latency."""
+    cost = "unknown"
+    if totals.cost is not None:
+        cost = f"${totals.cost:.4f}, ${totals.cost_per_1000:.4f} per 1,000 requests"
+    yield (
+        f"{totals.requests} requests, {totals.prompt_tokens} tokens in, "
+        f"{totals.completion_tokens} out, cost {cost}"
+    )
+    latency = totals.latency
+    if latency:
+        yield (
+            f"latency of a request: mean {latency.mean:.3f} s, standard deviation "
+            f"{latency.deviation:.3f} s, p50 {latency.p50:.3f} s, p95 {latency.p95:.3f} s"
+        )
+
+
+def requests_json(totals: Totals | None) -> dict[str, Any]:
+    """Return what JSON and the page on scores have of a run's requests."""
+    latency = totals and totals.latency
+    return {
+        "requests": totals and totals.requests,
+        "cost_per_1000_requests": totals and totals.cost_per_1000,
+        "latency": latency and latency._asdict(),
+    }
+
+
+def usage_json(totals: Totals) -> dict[str, Any] | None:
+    """Return what the report has of a run's requests; None of a run that recorded none."""
+    if not totals.requests:
+        return None
+    latency = totals.latency
+    return {
+        "requests": totals.requests,
+        "prompt_tokens": totals.prompt_tokens,
+        "completion_tokens": totals.completion_tokens,
+        "cost": totals.cost,
+        "p50": latency and latency.p50,
+        "p95": latency and latency.p95,
+    }
+
+
+def totals_of(records: Iterable[EpisodeRecord]) -> Totals:
+    """Add up what the requests of a run used."""
+    steps = [step for record in records for step in record.steps]
+    costs = [step.cost for step in steps]
+    return Totals(
+        len(steps),
+        sum(step.usage.prompt or 0 for step in steps),
+        sum(step.usage.completion or 0 for step in steps),
+        [step.latency for step in steps],
+        None if not costs or None in costs else sum(filter(None, costs)),
+    )
+
+
+class CategoryScore(NamedTuple):
+    """What became of the episodes of a category, or of all."""
+
+    name: str
+    entries: int
+    """How many were to be done, whatever came of them."""
+    passed: int
+    failed: int
+    errors: int
+    rate: float | None
+    """Share that passed; None where nothing was judged, or too much was errors."""
+    interval: tuple[float, float] | None
+    """Of the rate, at 95%."""
+    turns: int
+    turns_passed: int
+
+
+class TrialScore(NamedTuple):
+    """What several trials of the same entries come to."""
+
+    k: int
+    any: float
+    """pass@k: that one of k trials passes."""
+    all: float
+    """pass^k: that all of k trials pass."""
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """The figures of a run.
+
+    Attributes:
+        outcomes: One per finished episode.
+        planned: Its entries; those that are not known share nothing with each other.
+        totals: What its requests used; None where that is not recorded.
+        allow_errors: Whether a score is given however many errors there were.
+    """
+
+    outcomes: Sequence[EpisodeRecord]
+    planned: Sequence[Trajectory] = ()
+    totals: Totals | None = None
+    allow_errors: bool = False
+
+    @cached_property
+    def errors(self) -> int:
+        """How many episodes ended in an error that is not the model's."""
+        return sum(outcome.outcome == "error" for outcome in self.outcomes)
+
+    @property
+    def scored(self) -> bool:
+        """Whether a score says more about the model than about the harness."""
+        return self.allow_errors or self.errors <= MOST_ERRORS * len(self.outcomes)
+
+    @cached_property
+    def judged(self) -> list[EpisodeRecord]:
+        """The outcomes that are no errors."""
+        return [outcome for outcome in self.outcomes if outcome.outcome != "error"]
+
+    @cached_property
+    def rates(self) -> dict[str, Rate]:
+        """The score of each category of which something was judged."""
+        judged = by_category(self.judged)
+        return {category: _rate(some, self._clusters) for category, some in judged.items()}
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """BFCL's table."""
+        return table(self.rates)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether BFCL's table says more than the scores of the categories."""
+        single = any(entry.category not in MULTI_TURN for entry in self.planned)
+        return self.scored and bool(self.judged) and single
+
+    @property
+    def scores(self) -> list[CategoryScore]:
+        """The score of each category that was planned, and where it is several of all."""
+        present, found = by_category(self.planned), by_category(self.outcomes)
+        scores = [
+            self._score(category, entries, found.get(category, []))
+            for category, entries in present.items()
+        ]
+        if len(present) > 1:
+            scores.append(self._score("all", self.planned, self.outcomes))
+        return scores
+
+    @cached_property
+    def attempts(self) -> list[Attempts]:
+        """The trials of each entry of which something was judged."""
+        return _attempts(self.judged, self._clusters)
+
+    def complete(self, trials: int) -> list[Attempts]:
+        """Return the trials of the entries that have all."""
+        return [entry for entry in self.attempts if entry.trials == trials]
+
+    def trial_scores(self, trials: int) -> list[TrialScore]:
+        """Return pass@k and pass^k over the entries that have all trials; empty for one trial."""
+        complete = self.complete(trials)
+        if trials == 1 or not complete:
+            return []
+        return [
+            TrialScore(k, pass_at_k(complete, k), pass_hat_k(complete, k))
+            for k in range(1, trials + 1)
+        ]
+
+    @cached_property
+    def _clusters(self) -> dict[str, str]:
+        """By entry what it shares with those that are made from the same scenario."""
+        return {trajectory.id: trajectory.base for trajectory in self.planned}
+
+    def _score(
+        self, name: str, planned: Sequence[Trajectory], outcomes: Sequence[EpisodeRecord]
+    ) -> CategoryScore:
+        mine = [outcome for outcome in outcomes if outcome.id in self._clusters]
+        count = Counter(outcome.outcome for outcome in mine)
+        judged = [outcome for outcome in mine if outcome.outcome != "error"]
+        rate = _rate(judged, self._clusters) if judged and self.scored else None
+        return CategoryScore(
+            name,
+            len(planned),
+            count["passed"],
+            count["failed"],
+            count["error"],
+            rate and rate.value,
+            rate and rate.interval,
+            sum(outcome.turns for outcome in judged),
+            sum(outcome.turns_passed for outcome in judged),
+        )
+
+
+def by_category(members: Iterable[_Member]) -> dict[str, list[_Member]]:
+    """Return outcomes or entries by category, in the order in which categories are shown."""
+    found: dict[str, list[_Member]] = {category: [] for category in Category}
+    for member in members:
+        found.setdefault(member.category, []).append(member)
+    return {category: some for category, some in found.items() if some}
+
+
+def _rate(judged: Sequence[EpisodeRecord], clusters: Mapping[str, str]) -> Rate:
+    """Return a score with its interval: Wilson's where trials are independent, else from clusters.
+
+    Args:
+        judged: At least one.
+        clusters: What entries share, by entry; one that is not in it shares nothing.
+    """
+    attempts = _attempts(judged, clusters)
+    if len(judged) == len({entry.cluster for entry in attempts}):
+        return Rate.of(sum(entry.passed for entry in attempts), len(judged))
+    return Rate(pass_at_1(attempts), cluster_interval(attempts), len(attempts))
+
+
+def _attempts(judged: Sequence[EpisodeRecord], clusters: Mapping[str, str]) -> list[Attempts]:
+    trials = Counter(outcome.id for outcome in judged)
+    passed = Counter(o.id for o in judged if o.outcome == "passed")
+    return [Attempts(clusters.get(id, id), count, passed[id]) for id, count in trials.items()]
