@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
+from envs.lazy import lazily
 from runner.data import choose
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
-_LOGGER = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    import logging
+else:
+    logging = lazily("logging")
 
 
 def load_dataset(
@@ -37,7 +41,11 @@ def load_dataset(
     if categories is not None and not isinstance(categories, str):
         categories = ",".join(categories)
     named = None if name is None else str(name)
-    return choose.dataset(named, choose.categories(categories, named), _LOGGER.warning)
+    return choose.dataset(named, choose.categories(categories, named), _warn)
+
+
+def _warn(line: str) -> None:
+    logging.getLogger(__name__).warning(line)
 
 
 def profile_for(data: Dataset, name: str | None = None) -> Profile:
