@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checkers.statistics import Score
-from runner.analysis.audit import execute_runs, read_runs
+from runner.analysis.audit import Finding, audit, execute_runs, read_runs
 from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.commands.shared import DatasetOption, JsonOption, note
@@ -16,7 +16,6 @@ from runner.data import choose
 from runner.data.load import profile_for
 from runner.records import result_file
 from runner.show.table import table
-from trajectories.audit import Finding, audit
 from trajectories.dataset import corrected, read_errata
 
 EXAMPLE = "turnwise dataset audit runs/a runs/b"

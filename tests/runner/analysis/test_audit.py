@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import BFCL, STRICT
-from runner.analysis.audit import execute_runs
+from runner.analysis.audit import audit, execute_runs
 from runner.records.run import Run
 from tests.runner.analysis.entries import ANSWER, RIGHT, WAIT, WRONG
 from tests.runner.records.made import answered
-from trajectories.audit import audit
 
 
 @pytest.fixture

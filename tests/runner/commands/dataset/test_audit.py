@@ -14,8 +14,9 @@ from checkers.turn import judge
 from checkers.verdict import TurnOutcome
 from envs.calls import parse_call
 from envs.session import Session
+from runner.analysis.audit import agreed, audit
+from runner.episodes.kinds import Judgement
 from tests.runner.commands.running import run as run_command
-from trajectories.audit import AuditedRun, agreed, audit
 from trajectories.dataset import Dataset, corrected, read_errata
 from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
@@ -56,12 +57,12 @@ def outcomes(script: Sequence[Sequence[str]]) -> list[TurnOutcome]:
     return found
 
 
-def run(script: Sequence[Sequence[str]]) -> AuditedRun:
+def run(script: Sequence[Sequence[str]]) -> Judgement:
     made = outcomes(script)
-    return AuditedRun(judge(outcomes(TRUTH), made, STRICT), made)
+    return Judgement(judge(outcomes(TRUTH), made, STRICT), made)
 
 
-def runs(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, AuditedRun]]:
+def runs(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, Judgement]]:
     return {model: {"base_one": run(script)} for model, script in scripts.items()}
 
 
@@ -107,7 +108,7 @@ def test_agreement_starts_where_all_who_agree_are_together() -> None:
 
 
 def test_a_run_without_a_record_agrees_with_nobody() -> None:
-    empty = AuditedRun(run(OTHER).verdict, ())
+    empty = Judgement(run(OTHER).verdict, ())
     assert agreed(outcomes(TRUTH), {"a": empty, "b": empty}) is None
 
 
