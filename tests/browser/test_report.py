@@ -249,7 +249,7 @@ def test_the_last_of_two_places_that_are_asked_for_is_shown(visit: Visit, run: V
 
 
 def test_runs_have_tabs(visit: Visit, run: ViewedRun, live: ViewedRun) -> None:
-    page = visit(run, live._replace(source=live.source._replace(name="another")))
+    page = visit(run, live._replace(source=replace(live.source, name="another")))
     page.click("#heading >> text=another")
     expect(page.locator("h1")).to_have_text("another")
     assert ids(page) == ["help_desk_0", "help_desk_0"]
