@@ -51,7 +51,7 @@ def hostile(dataset_of, help_desk, tmp_path) -> Callable[[str], object]:
         tools = kept_tools(folder, {"function": {"name": text, text: text}})
         dataset = replace(dataset_of(trajectory, tolerant=True), name=text)
         run = viewed(dataset, source_of({id: [steps, [text], []]}, {id: record}, tools))
-        return run._replace(source=run.source._replace(name=id))
+        return run._replace(source=replace(run.source, name=id))
 
     return view
 
