@@ -53,17 +53,6 @@ PAIRS = 28
 """Pairs of backends that some scenario needs together: all there are."""
 NEVER_SUCCEEDS = {"get_outside_temperature_from_weather_com"}
 """Functions that no arguments make succeed."""
-SLIM = {
-    "base_math_garden_plan",
-    "base_math_homebrew_stout",
-    "base_math_message_split_bill",
-    "base_math_seismology_homework",
-    "base_math_sound_levels",
-    "base_math_staircase",
-    "base_math_twitter_fundraiser",
-    "base_message_twitter_lost_dog",
-}
-"""Scenarios whose bulk the ground truth does not read: sums, and looking up single things."""
 
 each = pytest.mark.parametrize("category", MULTI_TURN)
 each_variant = pytest.mark.parametrize("category", MULTI_TURN[1:])
@@ -318,7 +307,6 @@ def test_a_held_out_function_is_needed_then_and_not_before(category: Category) -
 
 @pytest.mark.parametrize("category", BULKY)
 def test_the_bulk_shows_in_what_the_ground_truth_reads(category: Category) -> None:
-    slim = set()
     for t in of(category):
         assert t.long_context is not None
         assert t.long_context.source == "generated", t.id
@@ -326,6 +314,4 @@ def test_the_bulk_shows_in_what_the_ground_truth_reads(category: Category) -> No
             [result.text for turn in prepared(each).truth for result in turn.results]
             for each in (t, base_of(t))
         )
-        if bulky == plain:
-            slim.add(t.base)
-    assert slim == SLIM
+        assert bulky != plain, t.id
