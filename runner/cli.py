@@ -123,9 +123,9 @@ def _without_command(words: Sequence[str]) -> int:
 def _near(word: str, family: Sequence[str]) -> str:
     """Suggest a command by its whole name or its last word."""
     by_word = {name.split()[-1]: name for name in family or COMMANDS}
-    if word in by_word:
-        return f"; did you mean turnwise {by_word[word]}?"
-    return options.did_you_mean(word, [w for w in by_word if word.startswith(w)] or [*by_word])
+    known = [w for w in by_word if word.startswith(w)] or [*by_word]
+    near = word if word in by_word else options.nearest(word, known)
+    return f"; did you mean turnwise {by_word[near]}?" if near else ""
 
 
 def _help(prog: str, names: Sequence[str]) -> str:

@@ -145,8 +145,13 @@ def _refuse_unknown(record: type, parser: argparse.ArgumentParser, words: Sequen
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """Return the end of a sentence that suggests the known name nearest to one, or nothing."""
-    close = get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    close = nearest(name, known)
+    return f"; did you mean {close}?" if close else ""
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """Return the known name nearest to one, None where none is near."""
+    return next(iter(get_close_matches(name, known, n=1)), None)
 
 
 def _sections(record: type) -> dict[str, list[Field[Any]]]:

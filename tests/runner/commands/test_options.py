@@ -214,9 +214,15 @@ def status_of(words: list[str]) -> object:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["evaluate"], "turnwise: there is no command evaluate; did you mean eval? (see turnwise"),
+        (
+            ["evaluate"],
+            "turnwise: there is no command evaluate; did you mean turnwise eval? (see turnwise",
+        ),
         (["validate"], "turnwise: there is no command validate; did you mean turnwise dataset val"),
-        (["dataset", "lst"], "turnwise dataset: there is no command lst; did you mean list? (see"),
+        (
+            ["dataset", "lst"],
+            "turnwise dataset: there is no command lst; did you mean turnwise dataset list?",
+        ),
         (["dataset"], "turnwise dataset: name a command (see turnwise dataset --help)"),
         ([], "turnwise: name a command (see turnwise --help)"),
         (["--verbose"], "turnwise: there is no command --verbose (see turnwise --help)"),
