@@ -253,7 +253,7 @@ class Verdict(NamedTuple):
 
     @property
     def error_type(self) -> str | None:
-        """BFCL's name for what is wrong; None when the episode passes."""
+        """What is wrong, as BFCL names it; None when the episode passes."""
         return self.failure.reason.value if self.failure else None
 
     def to_json(self) -> dict[str, Any]:

@@ -207,7 +207,7 @@ class RunFigures:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """BFCL's table."""
+        """The table that BFCL has."""
         return table(self.rates)
 
     @property

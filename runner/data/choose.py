@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.calls.errors import MissingGrammar
-from checkers.replies import code
 from envs.errors import ConfigProblem
 from envs.lazy import lazily
 from envs.session import check_config
@@ -31,9 +30,11 @@ from trajectories.schema import (
 )
 
 if TYPE_CHECKING:
+    from checkers.replies import code
     from runner.data import fetch
 else:
-    # What a download takes is loaded for one only; all the rest starts faster without.
+    # What Java takes, or a download, is loaded for one only; all the rest starts faster without.
+    code = lazily("checkers.replies.code")
     fetch = lazily(".fetch", __package__)
 
 Notify = Callable[[str], object]

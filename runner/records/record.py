@@ -7,17 +7,19 @@ same names. ``runner.records.store`` writes them and ``runner.records.run`` read
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from checkers.profile import Mode
 from checkers.replies.decoding import Step
-from checkers.replies.formats import ReplyFormat
 from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, to_json
 from runner.models.base import ToolCall, Usage
 from runner.records.codec import members_of, read
+
+if TYPE_CHECKING:
+    from checkers.replies.formats import ReplyFormat
 
 FORMAT = 1
 """Version of the files; a run of another one is refused."""

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkers.profile import PROFILES, Mode, Profile
-from checkers.replies.formats import ReplyFormat
+from envs.lazy import lazily
 from runner.records import result_file
 from runner.records.codec import read
 from runner.records.files import lines
@@ -27,6 +27,12 @@ from runner.records.store import (
     tools_of,
 )
 from trajectories.errors import DataError
+
+if TYPE_CHECKING:
+    from checkers.replies import formats
+else:
+    # Few runs have a format of their own.
+    formats = lazily("checkers.replies.formats")
 
 
 @dataclass(frozen=True)
@@ -152,7 +158,7 @@ def _of_folder(folder: Path, only: str | None) -> Run:
     return Run(definition.model, folder, episodes, definition, note)
 
 
-def _reader_of(definition: RunDefinition, where: str) -> ReplyFormat | None:
+def _reader_of(definition: RunDefinition, where: str) -> formats.ReplyFormat | None:
     """Return what reads the answers of a run in a prompt format of its own.
 
     Raises:
@@ -160,7 +166,7 @@ def _reader_of(definition: RunDefinition, where: str) -> ReplyFormat | None:
     """
     if definition.prompt_format is None:
         return None
-    reader = ReplyFormat.named(definition.prompt_format.name)
+    reader = formats.ReplyFormat.named(definition.prompt_format.name)
     if reader is None:
         name = definition.prompt_format.name
         raise DataError(where, f"$.definition.prompt_format.name: {name!r} is no format")
