@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import workers_for
 from runner.commands.shared import note
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
-from runner.live.conduct import Ending, estimate, open_jobs, preflight, secrets_of
+from runner.live.conduct import Ending, estimate, open_jobs, open_store, preflight
 from runner.live.meter import Meter
 from runner.live.settings import Settings, read_settings
 from runner.models.base import Model, ModelError
@@ -128,14 +127,7 @@ def _run_plan(
     Raises:
         DataError: The folder cannot be used.
     """
-    begin = RunStore.resume if resumes else RunStore.create
-    store = begin(
-        folder,
-        plan.definition(_selection(options)),
-        note={"created": datetime.now().isoformat(timespec="seconds"), "command": sys.argv},
-        secrets=secrets_of(plan.settings, os.environ),
-    )
-    with store:
+    with open_store(folder, plan, _selection(options), sys.argv, resumes=resumes) as store:
         jobs = open_jobs(store, trajectories, options.trials, options.only)
         note(f"{len(jobs)} episodes to do, kept in {store.folder}")
 

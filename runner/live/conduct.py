@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
@@ -13,7 +16,7 @@ from runner.live.engine import Budget, Engine, Limits, Spent
 from runner.live.settings import Settings
 from runner.models.agent import AgentModel
 from runner.models.base import Model, Request, ToolList, TransientError
-from runner.records.record import EpisodeRecord
+from runner.records.record import EpisodeRecord, Selection
 from runner.records.store import Keeps, RunStore
 from trajectories.schema import Trajectory
 
@@ -78,6 +81,30 @@ def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Es
         requests += asked
         tokens += asked * (tools_size(job.trajectory) + said) // _CHARACTERS_PER_TOKEN
     return Estimate(len(jobs), requests, tokens)
+
+
+def open_store(
+    folder: Path, plan: Plan, selection: Selection, command: Sequence[str], *, resumes: bool
+) -> RunStore:
+    """Return a run in a folder, begun or gone on with, that writes no secret of this process.
+
+    Args:
+        folder: Where the run is kept.
+        plan: What its episodes are like.
+        selection: Which episodes it has.
+        command: What began it.
+        resumes: Whether the folder has a run that goes on.
+
+    Raises:
+        DataError: The folder cannot be used.
+    """
+    begin = RunStore.resume if resumes else RunStore.create
+    return begin(
+        folder,
+        plan.definition(selection),
+        note={"created": datetime.now().isoformat(timespec="seconds"), "command": [*command]},
+        secrets=secrets_of(plan.settings, os.environ),
+    )
 
 
 def open_jobs(

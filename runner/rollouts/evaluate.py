@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import threading
 import time
@@ -20,14 +19,14 @@ from runner.data.load import load_dataset, profile_for
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import judge_recorded
 from runner.live.campaign import Plan
-from runner.live.conduct import Ending, conduct, open_jobs, secrets_of
+from runner.live.conduct import Ending, conduct, open_jobs, open_store
 from runner.live.meter import Meter
 from runner.live.settings import Settings
 from runner.models.agent import PREFIX, Agent, AgentModel, maker
 from runner.models.prompting import read_prompts
 from runner.records.record import EpisodeRecord, Selection
 from runner.records.run import read_run
-from runner.records.store import RunStore, default_folder
+from runner.records.store import default_folder
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -111,7 +110,7 @@ def evaluate(
     plan = Plan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
     selection = Selection(_listed(categories), _listed(ids), limit, None, None, trials)
     folder = Path(run_dir) if run_dir else default_folder(model, datetime.now())
-    with _store(folder, plan, selection, resumes=resume) as store:
+    with open_store(folder, plan, selection, ["turnwise.evaluate"], resumes=resume) as store:
         jobs = open_jobs(store, some, trials, None)
         meter = Meter(len(jobs), sys.stderr, time.monotonic)
         ending = _run(conduct(plan, store, jobs, lambda _: AgentModel(make), meter.count))
@@ -172,16 +171,6 @@ def _maker(
         return agent_factory
     assert agent is not None
     return maker(agent)
-
-
-def _store(folder: Path, plan: Plan, selection: Selection, *, resumes: bool) -> RunStore:
-    created = datetime.now().isoformat(timespec="seconds")
-    return (RunStore.resume if resumes else RunStore.create)(
-        folder,
-        plan.definition(selection),
-        note={"created": created, "command": ["turnwise.evaluate"]},
-        secrets=secrets_of(plan.settings, os.environ),
-    )
 
 
 def _place(agent: Any) -> str:
