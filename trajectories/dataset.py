@@ -258,7 +258,8 @@ def corrected(dataset: Dataset, errata: Sequence[Erratum]) -> Dataset:
         turns = list(trajectories[id].turns)
         if turn >= len(turns):
             raise DataError(where, f"$.turn: {id} has {len(turns)} turns, counted from 0")
-        turns[turn] = replace(turns[turn], ground_truth=ground_truth)
+        kept = tuple([a for a in turns[turn].accepts if a.call in ground_truth])
+        turns[turn] = replace(turns[turn], ground_truth=ground_truth, accepts=kept)
         trajectories[id] = replace(trajectories[id], turns=tuple(turns))
     return replace(dataset, trajectories=trajectories)
 

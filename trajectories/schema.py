@@ -156,6 +156,20 @@ class LongContext(Strict):
 
 
 @dataclass(frozen=True)
+class Alternative(Strict):
+    """Other calls that answer what a ground-truth call answers.
+
+    Attributes:
+        call: The ground-truth call, one that changes nothing, as its turn has it.
+        instead: The calls, at least one; they are made where the ground-truth call is, and what
+            they give does in the place of its result.
+    """
+
+    call: str
+    instead: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Turn(Strict):
     """One turn: the user speaks, the model acts until it stops calling.
 
@@ -164,11 +178,13 @@ class Turn(Strict):
         ground_truth: The calls that do what is asked, as call texts such as ``cd(folder='x')``;
             empty where nothing should be done.
         offers: Held-out functions that are handed over at the start of this turn.
+        accepts: What does as well as a ground-truth call that only reads.
     """
 
     messages: tuple[Message, ...]
     ground_truth: tuple[str, ...]
     offers: tuple[str, ...] = ()
+    accepts: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from envs.calls import read_call
+from envs.errors import MalformedCall
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
@@ -37,6 +40,16 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
     trajectory = validated(_ADAPTER, entry, where)
     if not trajectory.turns:
         raise DataError(where, "$.turns: a trajectory needs at least one turn")
+    for index, turn in enumerate(trajectory.turns):
+        for position, (call, instead) in enumerate(map(astuple, turn.accepts)):
+            place = f"$.turns[{index}].accepts[{position}]"
+            if call not in turn.ground_truth:
+                raise DataError(where, f"{place}.call: is no ground-truth call of this turn")
+            if not instead:
+                raise DataError(where, f"{place}.instead: names no call")
+            for number, text in enumerate(instead):
+                if isinstance(fault := read_call(text), MalformedCall):
+                    raise DataError(where, f"{place}.instead[{number}]: {fault}")
     return trajectory
 
 

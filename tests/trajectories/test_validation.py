@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from trajectories.errors import DataError
-from trajectories.schema import Category, LongContext
+from trajectories.schema import Alternative, Category, LongContext
 from trajectories.validation import to_json, validate
 
 WHERE = "file.jsonl:7"
@@ -20,7 +20,10 @@ def test_a_trajectory_comes_back_from_its_json(help_desk, folders):
         long_context=LongContext("generated", 3, 10),
         provenance={"source": "by hand"},
     )
-    for trajectory in (help_desk, folders, long):
+    alternative = Alternative("get_ticket(ticket_id=1)", ("get_user_tickets()",))
+    last = replace(help_desk.turns[2], accepts=(alternative,))
+    accepting = replace(help_desk, turns=(*help_desk.turns[:2], last))
+    for trajectory in (help_desk, folders, long, accepting):
         line = json.dumps(to_json(trajectory))
         assert validate(json.loads(line), WHERE) == trajectory
 
@@ -70,6 +73,22 @@ def changed(entry, path, value):
         (["turns", 0, "messages", 0, "extra"], 1, "$.turns[0].messages[0].extra: "),
         (["turns", 2, "offers"], "close_ticket", "$.turns[2].offers: "),
         (["turns", 2, "offer"], [], "$.turns[2].offer: "),
+        (
+            ["turns", 2, "accepts"],
+            [{"call": "get_ticket(ticket_id=2)", "instead": ["get_user_tickets()"]}],
+            "$.turns[2].accepts[0].call: is no ground-truth call of this turn",
+        ),
+        (
+            ["turns", 2, "accepts"],
+            [{"call": "get_ticket(ticket_id=1)", "instead": []}],
+            "$.turns[2].accepts[0].instead: names no call",
+        ),
+        (
+            ["turns", 2, "accepts"],
+            [{"call": "get_ticket(ticket_id=1)", "instead": ["get_user_tickets()", "x"]}],
+            "$.turns[2].accepts[0].instead[1]: ",
+        ),
+        (["turns", 2, "accepts"], [{"call": "f()"}], "$.turns[2].accepts[0].instead: "),
         (["unknown"], 1, "$.unknown: "),
         (["long_context"], {"source": "elsewhere"}, "$.long_context.source: "),
         (["long_context"], {"source": "generated", "seeds": 1}, "$.long_context.seeds: "),

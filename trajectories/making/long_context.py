@@ -15,13 +15,13 @@ from hashlib import sha256
 from random import Random
 from typing import Any, NoReturn
 
-from envs.calls import Call
+from envs.calls import Call, parse_call
 from envs.long_context import Pack
 from envs.registry import backend_class
 from trajectories.errors import DataError
 from trajectories.making.base import calls, derived, start
 from trajectories.packs import full_name, generate, prose
-from trajectories.schema import Category, LongContext, Trajectory, Turn
+from trajectories.schema import Alternative, Category, LongContext, Trajectory, Turn
 from trajectories.told import documents, literals, readable, shown, stands_in, words
 
 LONGEST_TAKEN_OVER = 200
@@ -178,7 +178,7 @@ def _recomputed(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
         truth = []
         for call in calls(turn):
             taken = _Taking(f"{longer.id}: turn {index}: {call}", changes, said, now)
-            there = Call(call.name, (), {k: taken(v) for k, v in call.kwargs.items()})
+            there = taken.call(call)
             for value in literals(call.kwargs):
                 known = any(stands_in(value, text) for text in (*told, *said, *now))
                 if not known and any(stands_in(value, text) for text in read_before):
@@ -193,8 +193,20 @@ def _recomputed(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
             read_before.append(readable(was.text))
             read_now.append(readable(is_now.text))
             truth.append(str(there))
-        turns.append(replace(turn, ground_truth=tuple(truth)))
+        accepts = [
+            _accepted(alternative, turn, truth, _Taking(longer.id, changes, said, now))
+            for alternative in turn.accepts
+        ]
+        turns.append(replace(turn, ground_truth=tuple(truth), accepts=tuple(accepts)))
     return tuple(turns)
+
+
+def _accepted(
+    alternative: Alternative, turn: Turn, truth: Sequence[str], taken: _Taking
+) -> Alternative:
+    """Return an alternative as it is in the longer world, whose ground truth the turn has."""
+    call = truth[turn.ground_truth.index(alternative.call)]
+    return Alternative(call, tuple([str(taken.call(parse_call(t))) for t in alternative.instead]))
 
 
 class _Taking:
@@ -214,6 +226,10 @@ class _Taking:
         self.changes = changes
         self.said = said
         self.now = now
+
+    def call(self, call: Call) -> Call:
+        """Return a call as it is in the longer world."""
+        return Call(call.name, (), {name: self(value) for name, value in call.kwargs.items()})
 
     def __call__(self, value: Any) -> Any:
         """Return an argument as it is in the longer world."""

@@ -120,8 +120,8 @@ def delay_turn(turns: Sequence[Turn], notes: Notes, index: int | None = None) ->
     The index is where the noted turn is now, if it has moved.
     """
     place = notes.missing_function.turn if index is None else index
-    request = replace(turns[place], ground_truth=())
-    handover = Turn((), turns[place].ground_truth, notes.missing_function.functions)
+    request = replace(turns[place], ground_truth=(), accepts=())
+    handover = replace(turns[place], messages=(), offers=notes.missing_function.functions)
     return (*turns[:place], request, handover, *turns[place + 1 :])
 
 

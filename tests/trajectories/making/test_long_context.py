@@ -9,7 +9,7 @@ from envs.session import check_config
 from trajectories.errors import DataError
 from trajectories.making.base import calls, start
 from trajectories.making.long_context import lengthen
-from trajectories.schema import Category, LongContext, Message, Trajectory, Turn
+from trajectories.schema import Alternative, Category, LongContext, Message, Trajectory, Turn
 
 USERS = {
     "user_map": {"Ann": "USR001", "Ben": "USR002"},
@@ -125,6 +125,25 @@ def test_what_is_computed_from_a_changed_result_follows():
     third, fourth = longer.turns[1].ground_truth[2:]
     assert third == f"mean(numbers=[{first['count']}, {second['count']}])"
     assert fourth == f"round_number(number={mean['result']!r}, decimal_places=0)"
+
+
+def test_what_else_is_accepted_is_taken_anew_with_its_call():
+    config = {"GorillaFileSystem": folder(a="one")}
+    sized = ("How large is a?", ("wc(file_name='a.txt', mode='c')",))
+    told = ("Find the number in there.", ("grep(file_name='a.txt', pattern='3')",))
+    base = scenario(config, ENTER, sized, told)
+    accepts = (Alternative(told[1][0], ("cat(file_name='a.txt')", "find(name='3')")),)
+    base = replace(base, turns=(*base.turns[:2], replace(base.turns[2], accepts=accepts)))
+    longer = lengthen(base, seed=5, items=30)
+    size = outcome(longer)[1]["count"]
+    (accepted,) = longer.turns[2].accepts
+    assert size > 3
+    assert (
+        accepted.call
+        == longer.turns[2].ground_truth[0]
+        == f"grep(file_name='a.txt', pattern='{size}')"
+    )
+    assert accepted.instead == ("cat(file_name='a.txt')", f"find(name='{size}')")
 
 
 def test_what_the_user_dictates_stays():

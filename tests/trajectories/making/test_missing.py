@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from trajectories.errors import DataError
@@ -9,8 +11,9 @@ from trajectories.making.missing import (
     found_only_in_answer,
     hold_out,
     leave_out_value,
+    split_turn,
 )
-from trajectories.schema import Category, Message, Trajectory, Turn
+from trajectories.schema import Alternative, Category, Message, Trajectory, Turn
 
 FILES = {
     "GorillaFileSystem": {
@@ -67,6 +70,15 @@ def test_the_turn_becomes_a_request_and_a_turn_that_hands_over():
     assert before == DIFFERENCE.turns[0]
     assert request == Turn(DIFFERENCE.turns[1].messages, ())
     assert handover == Turn((), DIFFERENCE.turns[1].ground_truth, ("diff",))
+
+
+def test_what_else_is_accepted_moves_with_its_call():
+    accepts = (Alternative("ls()", ("find()",)),)
+    turns = (DIFFERENCE.turns[0], replace(DIFFERENCE.turns[1], accepts=accepts))
+    base = replace(DIFFERENCE, turns=turns)
+    assert [turn.accepts for turn in hold_out(base, noted(1, "diff")).turns] == [(), (), accepts]
+    notes = replace(noted(1, "diff"), missing_parameter=MissingParameter(1, "Differ?", "a.txt"))
+    assert [turn.accepts for turn in split_turn(turns, notes)] == [(), (), accepts]
 
 
 RENAMED = ("Rename a.txt to c.txt.", ("mv(source='a.txt', destination='c.txt')",))
