@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isclose
 from typing import Any, Literal, NamedTuple
 
-from checkers.calls.errors import CannotJudge
-from checkers.calls.matching import first_unmatched
+from checkers.calls.documents import CannotJudge
+from checkers.calls.judge import first_unmatched
 from checkers.verdict import CallEvidence, Reason
 from envs.results import Result
 from envs.state import ABSENT, Difference, brief, to_json

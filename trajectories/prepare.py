@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from checkers.calls.documents import Answer, FunctionDocument, Language, Task
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import Answer, CannotJudge, FunctionDocument, Language, Task
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
 from envs.calls import Call, read_call

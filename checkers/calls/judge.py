@@ -1,15 +1,21 @@
-"""Judging a single-turn entry: from a model's step to the verdict."""
+"""Judging a single-turn entry: from a model's step to the verdict.
+
+Each of the entry's answers is matched with a call of its own; one call is compared in ``one_call``.
+"""
 
 from __future__ import annotations
 
-from checkers.calls.documents import Kind, Task
-from checkers.calls.errors import CannotJudge, Unreadable
-from checkers.calls.matching import call_made, check_call_made, check_calls, no_call_made
-from checkers.calls.one_call import Rules
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from checkers.calls.documents import CannotJudge, Kind, Task, Unreadable
+from checkers.calls.one_call import Rules, check_call, shown_name
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import FormatReader, read_calls
-from checkers.verdict import CallEvidence, Verdict
+from checkers.verdict import CallEvidence, Reason, Verdict
+from envs.calls import Call
+from envs.state import brief
 
 _CALL_OR_NOT = (Kind.IRRELEVANCE, Kind.RELEVANCE)
 
@@ -58,3 +64,133 @@ def _unreadable(error: Unreadable, task: Task, profile: Profile) -> CallEvidence
         return CallEvidence(error.reason, str(error))
     broken = error.attempted and profile.calls.counts_broken_calls
     return call_made(f"a call that cannot be read: {error}") if broken else None
+
+
+Fits = Callable[[int, int], bool]
+"""Tells of two indices, wanted and given, whether the one may be matched to the other."""
+
+
+def first_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
+    """Return the first wanted thing for which nothing given is left, None if all find their own."""
+    matched = len(matched_best(wanted, given, fits))
+    return matched if matched < wanted else None
+
+
+def matched_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
+    """Return matches, from wanted to given, up to the first thing for which nothing is left.
+
+    Things that were matched earlier move to others where that makes room.
+
+    Args:
+        wanted: How many things are wanted.
+        given: How many were given.
+        fits: Which may be matched.
+    """
+    wanted_of: dict[int, int] = {}
+
+    def match(one: int, tried: set[int]) -> bool:
+        for candidate in range(given):
+            if candidate in tried or not fits(one, candidate):
+                continue
+            tried.add(candidate)
+            if candidate not in wanted_of or match(wanted_of[candidate], tried):
+                wanted_of[candidate] = one
+                return True
+        return False
+
+    for one in range(wanted):
+        if not match(one, set()):
+            break
+    return {one: candidate for candidate, one in wanted_of.items()}
+
+
+def matched_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
+    """Do as ``matched_best`` does, but leave what was matched earlier where it is."""
+    matched: dict[int, int] = {}
+    free = [*range(given)]
+    for one in range(wanted):
+        candidate = next((candidate for candidate in free if fits(one, candidate)), None)
+        if candidate is None:
+            break
+        matched[one] = candidate
+        free.remove(candidate)
+    return matched
+
+
+def check_calls(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
+    """Compare the calls of an entry with its answers.
+
+    Args:
+        calls: What the model called.
+        task: What would be right; an entry that expects certain calls.
+        rules: How to compare.
+
+    Raises:
+        CannotJudge: An answer's function has no document, or a document an unknown type.
+    """
+    wanted = 1 if task.kind is Kind.SIMPLE else len(task.answers)
+    if len(calls) != wanted:
+        message = f"{wanted} expected, {len(calls)} made"
+        return CallEvidence(_COUNTS[task.kind], message, expected=wanted, actual=str(len(calls)))
+    if task.kind is Kind.PARALLEL:
+        return _check_parallel(calls, task, rules)
+    answer = task.answers[0]
+    simple = task.kind is Kind.SIMPLE
+    document = task.documents[0] if simple else task.document(answer.function)
+    return check_call(calls[0], document, answer, rules)
+
+
+_COUNTS = {
+    Kind.SIMPLE: Reason.SIMPLE_COUNT,
+    Kind.MULTIPLE: Reason.MULTIPLE_COUNT,
+    Kind.PARALLEL: Reason.PARALLEL_COUNT,
+}
+
+
+def _check_parallel(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
+    documents = [task.document(answer.function) for answer in task.answers]
+
+    @cache
+    def failure(answer: int, call: int) -> CallEvidence | None:
+        return check_call(calls[call], documents[answer], task.answers[answer], rules)
+
+    def fits(answer: int, call: int) -> bool:
+        return failure(answer, call) is None
+
+    match = matched_best if rules.profile.maximum_matching else matched_in_order
+    left = len(match(len(task.answers), len(calls), fits))
+    if left == len(task.answers):
+        return None
+    wanted = task.answers[left]
+    message = f"no call is left that matches {brief({wanted.function: wanted.allowed})}"
+    causes = (failure(left, call) for call in range(len(calls)))
+    found = tuple([cause for cause in causes if cause])
+    return CallEvidence(Reason.NO_MATCH, message, wanted.function, causes=found)
+
+
+def check_call_made(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
+    """Check that a call was made where one fits, and none where none does.
+
+    Args:
+        calls: What the model called.
+        task: An entry about relevance or irrelevance.
+        rules: Which calls count.
+    """
+    if task.kind is Kind.IRRELEVANCE:
+        return call_made(f"the call {brief(str(calls[0]))}") if calls else None
+    offered = [shown_name(document.name, rules) for document in task.documents]
+    if not calls:
+        return no_call_made("no call was made")
+    if not rules.profile.only_offered or any(call.name in offered for call in calls):
+        return None
+    return no_call_made(f"{brief(calls[0].name)} is none of the functions offered")
+
+
+def call_made(what: str) -> CallEvidence:
+    """Return the failure of an entry in which no function fits."""
+    return CallEvidence(Reason.CALL_MADE, f"no function fits, and yet there is {what}")
+
+
+def no_call_made(why: str) -> CallEvidence:
+    """Return the failure of an entry in which a function fits."""
+    return CallEvidence(Reason.NO_CALL_MADE, f"a function fits, but {why}")

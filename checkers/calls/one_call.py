@@ -1,13 +1,21 @@
-"""One call against one answer; the first check that fails decides."""
+"""One call against one answer, down to each value: the first check that fails decides."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import Answer, Expected, FunctionDocument, Language, expected
-from checkers.calls.values import Fit, check_value, fit
-from checkers.profile import CallRules
+from checkers.calls.documents import (
+    Answer,
+    CannotJudge,
+    Expected,
+    FunctionDocument,
+    Language,
+    expected,
+)
+from checkers.profile import CallRules, Manner
 from checkers.replies.code import MAX_CODE
 from checkers.replies.single_turn import convert
 from checkers.verdict import CallEvidence, Reason
@@ -136,3 +144,204 @@ def _check_left_out(given: Mapping[str, Any], answer: Answer) -> CallEvidence | 
             message = "it may not be left out here"
             return CallEvidence(Reason.MISSING_OPTIONAL, message, None, parameter, allowed)
     return None
+
+
+_MARKS = str.maketrans("'", '"', " ,./-_*^")
+_SIGN_OR_POINT = re.compile(r"(?<=\d)\.(?=\d)|(?<![\w)])(?<!\d )-(?=\.?\d)")
+_POINT, _SIGN = "\ue000", "\ue001"
+"""What stands for a point and a sign while the marks are taken out."""
+
+
+def normalise(text: str) -> str:
+    """Return a text without blanks and punctuation, in small letters, with one kind of quote."""
+    return text.translate(_MARKS).lower()
+
+
+def normalise_but_numbers(text: str) -> str:
+    """Do the same, but leave numbers their sign and point: 1.5 is not 15, and -5 is not 5."""
+    kept = _SIGN_OR_POINT.sub(lambda mark: _POINT if mark[0] == "." else _SIGN, text)
+    return normalise(kept)
+
+
+_NORMALISE = {Manner.AS_BFCL: normalise, Manner.RIGHT: normalise_but_numbers}
+
+
+class Fit(Enum):
+    """How a value fits its type."""
+
+    LITERAL = auto()
+    VARIABLE = auto()
+    """It is of another type than the document says, but so are the answers."""
+    WRONG_TYPE = auto()
+    WRONG_ITEMS = auto()
+
+
+def fit(value: object, allowed: Sequence[Any], expected: Expected, profile: CallRules) -> Fit:
+    """Tell how a value fits its type, and its elements theirs.
+
+    Args:
+        value: What was given.
+        allowed: What would be right.
+        expected: The type that the document says.
+        profile: What counts as right.
+    """
+    found = _fit(value, allowed, expected.type, profile)
+    items = expected.items
+    if items is None or not isinstance(value, list) or expected.type is not list:
+        return found
+    if not allowed:
+        return Fit.WRONG_TYPE
+    if any(_items_fit(value, option, items, profile) for option in allowed):
+        return found
+    return Fit.WRONG_ITEMS
+
+
+def _fit(value: object, allowed: Sequence[Any], type_: type, profile: CallRules) -> Fit:
+    types = [type(option) for option in allowed if option != ""]
+    if not profile.variables_by_any_answer:
+        types = types[:1]
+    if not _has(value, type_, profile):
+        return Fit.VARIABLE if type(value) in types else Fit.WRONG_TYPE
+    return Fit.LITERAL if not types or type_ in types else Fit.VARIABLE
+
+
+def _has(value: object, type_: type, profile: CallRules) -> bool:
+    if type(value) is type_:
+        return True
+    return profile.compares_deeply and type_ is float and type(value) is int
+
+
+def _items_fit(value: list[Any], option: object, items: Expected, profile: CallRules) -> bool:
+    # An answer that is no list says nothing about elements. Those of lists in lists are left to
+    # the comparison of values.
+    if not isinstance(option, list):
+        return True
+    return all(_fit(member, option, items.type, profile) is not Fit.WRONG_TYPE for member in value)
+
+
+def check_value(
+    value: Any,
+    allowed: Sequence[Any],
+    expected: Expected,
+    fit: Fit,
+    profile: CallRules,
+) -> CallEvidence | None:
+    """Compare a value with those that are right.
+
+    Args:
+        value: What was given; of a type that fits.
+        allowed: What would be right.
+        expected: The type that the document says.
+        fit: How the value fits it.
+        profile: What counts as equal.
+    """
+    if fit is Fit.VARIABLE:
+        return _check_variable(value, allowed, profile)
+    if expected.type is dict:
+        return _check_dict(value, allowed, profile)
+    if expected.items is not None and expected.items.type is dict:
+        return _check_dicts(value, allowed, profile)
+    if expected.type is str:
+        normal = _NORMALISE[profile.normalise]
+        texts = [normal(option) for option in allowed if isinstance(option, str)]
+        return _unless(normal(value) in texts, Reason.STRING, allowed, value)
+    if expected.type is list:
+        return _check_list(value, allowed, expected.word == "Set", profile)
+    right = _one_of(value, allowed, profile)
+    return _unless(right, Reason.OTHER_VALUE, allowed, value)
+
+
+def _check_variable(value: Any, allowed: Sequence[Any], profile: CallRules) -> CallEvidence | None:
+    right = _one_of(value, allowed, profile) if profile.compares_deeply else value in allowed
+    return _unless(right, Reason.OTHER_VALUE, allowed, value)
+
+
+def _check_list(
+    value: list[Any], allowed: Sequence[Any], unordered: bool, profile: CallRules
+) -> CallEvidence | None:
+    given = _comparable_list(value, unordered, profile)
+    # The empty text, which means that the parameter may be left out, is an empty list here.
+    lists = [_comparable_list(_members(option), unordered, profile) for option in allowed]
+    return _unless(given in lists, Reason.LIST, allowed, value)
+
+
+def _members(option: object) -> list[Any]:
+    if not isinstance(option, (list, tuple, str)):
+        raise CannotJudge(f"an answer has {brief(option)} where a list is due")
+    return [*option]
+
+
+def _comparable_list(value: list[Any], unordered: bool, profile: CallRules) -> list[Any]:
+    members = [comparable(member, profile) for member in value]
+    return sorted(members, key=repr) if unordered else members
+
+
+def _check_dicts(
+    value: list[Any], allowed: Sequence[Any], profile: CallRules
+) -> CallEvidence | None:
+    failure: CallEvidence | None = _failure(Reason.DICTS_UNCLEAR, allowed, value)
+    for option in map(_members, allowed):
+        if len(option) != len(value):
+            failure = _failure(Reason.DICT_COUNT, len(option), len(value))
+            continue
+        pairs = zip(value, option, strict=True)
+        failures = (_check_dict(member, [right], profile) for member, right in pairs)
+        failure = next((found for found in failures if found), None)
+        if failure is None:
+            return None
+    return failure
+
+
+def _check_dict(value: object, allowed: Sequence[Any], profile: CallRules) -> CallEvidence | None:
+    if not isinstance(value, dict):
+        return _failure(Reason.ITEM_TYPE, allowed, value)
+    failure: CallEvidence | None = _failure(Reason.DICT_UNCLEAR, allowed, value)
+    for option in allowed:
+        if not isinstance(option, Mapping):
+            continue
+        failure = _compare_dict(value, option, profile)
+        if failure is None:
+            return None
+    return failure
+
+
+def _compare_dict(
+    value: dict[Any, Any], option: Mapping[str, Sequence[Any]], profile: CallRules
+) -> CallEvidence | None:
+    for key, members in option.items():
+        if key not in value and "" not in _members(members):
+            return _failure(Reason.DICT_KEY, list(option), list(value))
+    for key, member in value.items():
+        if key not in option:
+            return _failure(Reason.DICT_KEY, list(option), key)
+        if not _one_of(member, _members(option[key]), profile):
+            return _failure(Reason.DICT_VALUE, {key: option[key]}, {key: member})
+    return None
+
+
+def _one_of(value: Any, allowed: Sequence[Any], profile: CallRules) -> bool:
+    given = comparable(value, profile)
+    return any(given == comparable(option, profile) for option in allowed)
+
+
+def comparable(value: Any, profile: CallRules) -> Any:
+    """Return a form of a value in which those that count as equal are equal."""
+    if isinstance(value, str):
+        return _NORMALISE[profile.normalise](value)
+    if not profile.compares_deeply:
+        return value
+    if isinstance(value, bool):
+        return ("truth value", value)  # for it is no number, and 1 == True
+    if isinstance(value, (list, tuple)):
+        return [comparable(member, profile) for member in value]
+    if isinstance(value, Mapping):
+        return {key: comparable(member, profile) for key, member in value.items()}
+    return value
+
+
+def _unless(right: bool, reason: Reason, allowed: object, value: object) -> CallEvidence | None:
+    return None if right else _failure(reason, allowed, value)
+
+
+def _failure(reason: Reason, expected: object, actual: object) -> CallEvidence:
+    return CallEvidence(reason, reason.meaning, expected=expected, actual=brief(actual))

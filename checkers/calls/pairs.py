@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from checkers.calls.documents import Answer, FunctionDocument, Kind, Task
-from checkers.calls.matching import matched_best, matched_in_order
+from checkers.calls.judge import matched_best, matched_in_order
 from checkers.calls.one_call import Rules, arguments_of, check_call, shown_name
 from checkers.results import Comparison, check_result
 from checkers.verdict import CallEvidence

@@ -13,8 +13,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from checkers.calls.documents import Language
-from checkers.calls.errors import MissingGrammar, Unreadable
+from checkers.calls.documents import Language, MissingGrammar, Unreadable
 from envs.calls import MAX_TEXT, Call
 from envs.state import brief
 

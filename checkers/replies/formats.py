@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from checkers.calls.errors import Unreadable
+from checkers.calls.documents import Unreadable
 from checkers.replies.decoding import Step
 from envs.calls import MAX_TEXT, Call, call_from_tool
 from envs.errors import MalformedCall

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from checkers.calls.documents import Expected, Language
-from checkers.calls.errors import Unreadable
+from checkers.calls.documents import Expected, Language, Unreadable
 from checkers.replies.code import parse, text_of, unescape
 from envs.calls import MAX_DEPTH, MAX_INT_BITS
 

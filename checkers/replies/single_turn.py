@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from checkers.calls.documents import Expected, Language
-from checkers.calls.errors import Unreadable
+from checkers.calls.documents import Expected, Language, Unreadable
 from checkers.profile import CallRules, Manner, Mode
 from checkers.replies import java, javascript
 from checkers.replies.as_bfcl import single_turn as as_bfcl

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
 from checkers.statistics import Score, score
 from checkers.verdict import TurnOutcome, Verdict

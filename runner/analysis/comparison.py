@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
 from checkers.statistics import Attempts, Pair, RunDifference, cluster_test, compare
 from checkers.why.diagnosis import Cause, Diagnosis

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from checkers.calls.errors import MissingGrammar
+from checkers.calls.documents import MissingGrammar
 from envs.errors import ConfigProblem
 from envs.lazy import lazily
 from envs.session import check_config

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import NamedTuple, Self
 
-from checkers.calls.documents import Language
-from checkers.calls.errors import Unreadable
+from checkers.calls.documents import Language, Unreadable
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from checkers.calls.documents import Kind
-from checkers.calls.errors import MissingGrammar, Unreadable
+from checkers.calls.documents import Kind, MissingGrammar, Unreadable
 from checkers.calls.judge import inference_error, judge
 from checkers.calls.one_call import Rules, shown_name
 from checkers.calls.pairs import pair_answers, pair_results

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
 from envs import __version__
 from envs.errors import BackendFault

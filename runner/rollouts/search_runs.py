@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import CannotJudge
 from checkers.profile import Mode, Profile
 from envs.errors import BackendFault
 from runner.live.engine import Engine, Limits

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.errors import CannotJudge
-from checkers.calls.matching import first_unmatched
+from checkers.calls.documents import CannotJudge
+from checkers.calls.judge import first_unmatched
 from checkers.results import (
     Comparison,
     check_result,

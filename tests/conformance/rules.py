@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from checkers.calls.documents import Task
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import CannotJudge, Task
 from checkers.calls.judge import judge
 from checkers.profile import BFCL, STRICT, CallRules, Mode, Profile
 from checkers.replies.decoding import Step

@@ -14,10 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import TYPES, Expected, Language, Task
-from checkers.calls.errors import CannotJudge, Unreadable
-from checkers.calls.judge import judge
-from checkers.calls.matching import check_calls
+from checkers.calls.documents import TYPES, CannotJudge, Expected, Language, Task, Unreadable
+from checkers.calls.judge import check_calls, judge
 from checkers.calls.one_call import Rules
 from checkers.profile import BFCL
 from checkers.replies.as_bfcl import single_turn as as_bfcl

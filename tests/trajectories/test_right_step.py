@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task, expected
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import (
+    Answer,
+    CannotJudge,
+    FunctionDocument,
+    Kind,
+    Language,
+    Task,
+    expected,
+)
 from checkers.calls.judge import judge
 from checkers.profile import BFCL, PROFILES, STRICT
 from trajectories.right_step import IN_WORDS, right_step, source_text

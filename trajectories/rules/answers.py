@@ -18,8 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from checkers.calls.documents import Kind, Language, Task, expected
-from checkers.calls.errors import CannotJudge, MissingGrammar
+from checkers.calls.documents import CannotJudge, Kind, Language, MissingGrammar, Task, expected
 from checkers.calls.judge import judge
 from checkers.profile import PROFILES
 from envs.calls import Call

@@ -11,8 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from checkers.calls.documents import Language
-from checkers.calls.errors import Unreadable
+from checkers.calls.documents import Language, Unreadable
 from checkers.replies.as_bfcl.decoding import bracketed, resolve_calls
 from checkers.replies.as_bfcl.values import unquoted
 from checkers.replies.code import nodes, parse, text_of

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from checkers.calls.documents import Expected
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import CannotJudge, Expected
 
 INTEGER = r"-?\d{1,1000}"
 """A longer one is no number but an attack."""

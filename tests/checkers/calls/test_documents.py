@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import Answer, FunctionDocument
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import Answer, CannotJudge, FunctionDocument
 
 
 def test_the_form_of_the_data_files() -> None:

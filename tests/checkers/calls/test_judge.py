@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import Answer, CannotJudge, FunctionDocument, Kind, Language, Task
 from checkers.calls.judge import inference_error, judge
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from checkers.verdict import Verdict
@@ -296,7 +295,7 @@ def test_a_verdict_shows_its_evidence() -> None:
     assert (shown["valid"], shown["error_type"]) == (False, "value_error:string")
     assert shown["calls"] == {
         "error_type": "value_error:string",
-        "message": "the text is none of those allowed",
+        "message": "a text is none of those that are right",
         "function": "shop_order",
         "parameter": "text",
         "expected": ["a"],

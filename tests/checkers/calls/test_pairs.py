@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
-from checkers.calls.matching import check_calls
+from checkers.calls.judge import check_calls
 from checkers.calls.one_call import Rules
 from checkers.calls.pairs import MOST, pair_answers
 from checkers.profile import BFCL, STRICT

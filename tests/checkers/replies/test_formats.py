@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.errors import Unreadable
+from checkers.calls.documents import Unreadable
 from checkers.replies.formats import read_json, read_xml, text_of
 from envs.calls import MAX_DEPTH, MAX_TEXT, Call
 

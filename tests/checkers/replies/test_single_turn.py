@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import Language
-from checkers.calls.errors import MissingGrammar, Unreadable
+from checkers.calls.documents import Language, MissingGrammar, Unreadable
 from checkers.replies import code as grammars
 from checkers.replies.as_bfcl import single_turn as as_bfcl
 from checkers.replies.as_bfcl.single_turn import UNNAMED

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
-from checkers.calls.errors import Unreadable
+from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task, Unreadable
 from checkers.calls.judge import judge
 from checkers.calls.one_call import Rules
 from checkers.calls.pairs import pair_answers

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import CannotJudge
 from checkers.profile import BFCL, STRICT
 from checkers.verdict import Reason
 from checkers.why.diagnosis import Cause
@@ -65,10 +65,10 @@ def test_calls_stand_beside_answers(examine, compared):
         "  functions: clock_wait",
         "> called    clock_wait(n=6)",
         "  expected  clock_wait(n=5)",
-        "            n: expected 5, got 6 (the value is none of those allowed)",
+        "            n: expected 5, got 6 (a value is none of those that are right)",
         "",
         f"FAILED value_error:others: {Reason.OTHER_VALUE.meaning}",
-        "  clock_wait.n: the value is none of those allowed",
+        "  clock_wait.n: a value is none of those that are right",
         "cause: wrong_argument: clock_wait: n should be 5, is 6",
     ]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.calls.errors import MissingGrammar
+from checkers.calls.documents import MissingGrammar
 from checkers.profile import BFCL, STRICT
 from runner.episodes.evaluate import evaluate, run_null, run_oracle
 from runner.episodes.single_turn import oracle_step

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import CannotJudge
 from checkers.profile import BFCL, STRICT
 from checkers.verdict import Reason
 from runner.episodes.evaluate import evaluate

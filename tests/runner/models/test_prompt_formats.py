@@ -6,8 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from checkers.calls.documents import Language
-from checkers.calls.errors import Unreadable
+from checkers.calls.documents import Language, Unreadable
 from checkers.profile import PROFILES
 from checkers.replies.formats import CLOSING, OPENING
 from checkers.replies.single_turn import read_calls

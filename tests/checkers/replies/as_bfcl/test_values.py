@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import TYPES, Expected, Language
-from checkers.calls.errors import CannotJudge
+from checkers.calls.documents import TYPES, CannotJudge, Expected, Language
 from checkers.replies.as_bfcl.values import java_value, javascript_value
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.calls.values import normalise, normalise_but_numbers
+from checkers.calls.one_call import normalise, normalise_but_numbers
 
 
 @pytest.mark.parametrize(
