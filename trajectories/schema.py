@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from checkers.answers import Fact
 from checkers.calls.documents import Kind, Language
 
 
@@ -179,12 +180,14 @@ class Turn(Strict):
             empty where nothing should be done.
         offers: Held-out functions that are handed over at the start of this turn.
         accepts: What does as well as a ground-truth call that only reads.
+        tells: What the user asked to hear, to be found in the answer at the end of the turn.
     """
 
     messages: tuple[Message, ...]
     ground_truth: tuple[str, ...]
     offers: tuple[str, ...] = ()
     accepts: tuple[Alternative, ...] = ()
+    tells: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import astuple
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from envs.calls import read_call
 from envs.errors import MalformedCall
@@ -26,9 +29,20 @@ def validated(adapter: TypeAdapter[Checked], entry: dict[str, Any], where: str) 
     try:
         return adapter.validate_python(entry)
     except ValidationError as error:
-        detail = error.errors()[0]
+        detail = _nearest(error.errors())
         path = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in detail["loc"])
         raise DataError(where, f"${path}: {detail['msg'][0].lower()}{detail['msg'][1:]}") from None
+
+
+def _nearest(errors: Sequence[ErrorDetails]) -> ErrorDetails:
+    """Return the first error of the record, of all that could stand in a place, that fits best."""
+    form = ("missing", "unexpected_keyword_argument")
+    misfits = Counter([error["loc"][:-1] for error in errors if error["type"] in form])
+
+    def misfit(error: ErrorDetails) -> int:
+        return sum(misfits[error["loc"][:end]] for end in range(len(error["loc"])))
+
+    return min(errors, key=misfit)
 
 
 def validate(entry: dict[str, Any], where: str) -> Trajectory:

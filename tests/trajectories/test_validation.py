@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from checkers.answers import Date, Items, Number, Text, YesNo
 from trajectories.errors import DataError
 from trajectories.schema import Alternative, Category, LongContext
 from trajectories.validation import to_json, validate
@@ -26,6 +27,55 @@ def test_a_trajectory_comes_back_from_its_json(help_desk, folders):
     for trajectory in (help_desk, folders, long, accepting):
         line = json.dumps(to_json(trajectory))
         assert validate(json.loads(line), WHERE) == trajectory
+
+
+FACTS = (
+    Number(5),
+    Number(26.4172, "gallon", decimals=2, tolerance=0.5),
+    Text("Open"),
+    Text("BOS", ("Boston",)),
+    Items(("a", 2, 2.5), ordered=True),
+    YesNo(False, ("locked",), ("ajar",), "rear left"),
+    Date("2024-06-01"),
+)
+
+
+def telling(help_desk, *facts):
+    turns = (replace(help_desk.turns[0], tells=facts), *help_desk.turns[1:])
+    return replace(help_desk, turns=turns)
+
+
+def test_what_the_user_is_told_comes_back_as_it_was(help_desk):
+    line = json.dumps(to_json(telling(help_desk, *FACTS)))
+    assert validate(json.loads(line), WHERE).turns[0].tells == FACTS
+
+
+def test_a_fact_is_written_without_members_at_their_default(help_desk):
+    [number, _, text, *_] = to_json(telling(help_desk, *FACTS))["turns"][0]["tells"]
+    assert (number, text) == ({"number": 5}, {"text": "Open"})
+
+
+@pytest.mark.parametrize(
+    ("fact", "message"),
+    [
+        ({}, "Number.number: field required"),
+        ({"number": "x"}, "Number.number"),
+        ({"number": 5, "units": "USD"}, "Number.units: unexpected"),
+        ({"number": 5, "text": "five"}, "Number.text: unexpected"),
+        ({"number": 5, "decimals": -1}, "Number: value error, decimals must be"),
+        ({"text": 5}, "Text.text: "),
+        ({"items": [None]}, "Items.items[0]"),
+        ({"items": []}, "Items: value error, items must not be empty"),
+        ({"yes": True}, "YesNo.about: field required"),
+        ({"yes": True, "about": "locked"}, "YesNo.about: "),
+        ({"date": "1 June"}, "Date: value error, date must have the form 2024-06-01"),
+    ],
+)
+def test_a_fact_of_no_kind_is_refused_as_the_kind_that_it_is_nearest_to(help_desk, fact, message):
+    entry = changed(to_json(help_desk), ["turns", 0, "tells"], [fact])
+    with pytest.raises(DataError) as caught:
+        validate(entry, WHERE)
+    assert str(caught.value).startswith(f"{WHERE}: $.turns[0].tells[0].{message}")
 
 
 def test_members_at_their_default_are_left_out(help_desk):

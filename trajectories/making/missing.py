@@ -120,7 +120,7 @@ def delay_turn(turns: Sequence[Turn], notes: Notes, index: int | None = None) ->
     The index is where the noted turn is now, if it has moved.
     """
     place = notes.missing_function.turn if index is None else index
-    request = replace(turns[place], ground_truth=(), accepts=())
+    request = Turn(turns[place].messages, ())
     handover = replace(turns[place], messages=(), offers=notes.missing_function.functions)
     return (*turns[:place], request, handover, *turns[place + 1 :])
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from checkers.answers import Text
 from trajectories.errors import DataError
 from trajectories.making.base import MissingFunction, MissingParameter, Notes
 from trajectories.making.missing import (
@@ -79,6 +80,15 @@ def test_what_else_is_accepted_moves_with_its_call():
     assert [turn.accepts for turn in hold_out(base, noted(1, "diff")).turns] == [(), (), accepts]
     notes = replace(noted(1, "diff"), missing_parameter=MissingParameter(1, "Differ?", "a.txt"))
     assert [turn.accepts for turn in split_turn(turns, notes)] == [(), (), accepts]
+
+
+def test_what_the_user_is_told_moves_with_its_turn():
+    tells = (Text("three"),)
+    turns = (DIFFERENCE.turns[0], replace(DIFFERENCE.turns[1], tells=tells))
+    base = replace(DIFFERENCE, turns=turns)
+    assert [turn.tells for turn in hold_out(base, noted(1, "diff")).turns] == [(), (), tells]
+    notes = replace(noted(1, "diff"), missing_parameter=MissingParameter(1, "Differ?", "a.txt"))
+    assert [turn.tells for turn in split_turn(turns, notes)] == [(), (), tells]
 
 
 RENAMED = ("Rename a.txt to c.txt.", ("mv(source='a.txt', destination='c.txt')",))
