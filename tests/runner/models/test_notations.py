@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from runner.models.documents import render
+from runner.models.prompting import render
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 

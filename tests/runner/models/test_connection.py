@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter
 
-from runner.models.pacing import Pacer
+from runner.models.connection import Pacer
 
 
 def burn(seconds: float) -> None:

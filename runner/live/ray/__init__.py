@@ -1,1 +1,0 @@
-"""Runs and judging on a Ray cluster."""
