@@ -139,7 +139,7 @@ def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     trajectories = choose.trajectories(dataset, recorded)
     choose.require_languages(trajectories)
     judged = evaluate(dataset, trajectories, profile, run)
-    figures = RunFigures([each.record for each in judged], totals=_totals_of_files(path))
+    figures = RunFigures([*judged], totals=_totals_of_files(path))
     return RunScores(_name(path), path, profile.name, figures)
 
 

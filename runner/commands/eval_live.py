@@ -190,10 +190,8 @@ def _print_result(
 
 def _verdict_line(record: EpisodeRecord) -> bytes:
     """Return an episode's verdict as the line that other models' verdicts have, and its trial."""
-    error = {"valid": None, "error": record.error}
-    judged = record.verdict.to_json() if record.verdict else error
-    head = {"id": record.id, "trial": record.trial, "category": record.category}
-    return json.dumps({**head, **judged}).encode() + b"\n"
+    line = {"id": record.id, "trial": record.trial, **record.verdict_line()}
+    return json.dumps(line).encode() + b"\n"
 
 
 def _print_estimate(

@@ -22,9 +22,9 @@ from runner.commands.shared import (
     written,
 )
 from runner.data import choose
-from runner.episodes.evaluate import Judged, judge_recorded
+from runner.episodes.evaluate import judge_recorded
 from runner.live.workers import Workers, workers_of
-from runner.records.record import Recorded
+from runner.records.record import EpisodeRecord, Recorded
 from runner.show.progress import progress
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared
@@ -63,7 +63,7 @@ def judge_all(
     profile: Profile,
     run: Callable[[Prepared], Verdict],
     options: WorkOptions,
-) -> list[Judged]:
+) -> list[EpisodeRecord]:
     """Judge trajectories, show progress, and write verdict lines where they are wanted.
 
     Raises:
@@ -82,10 +82,10 @@ def judge_all(
 
 
 def _written_lines(
-    outcomes: Iterable[Judged], header: dict[str, str], file: IO[str]
-) -> Iterator[Judged]:
+    outcomes: Iterable[EpisodeRecord], header: dict[str, str], file: IO[str]
+) -> Iterator[EpisodeRecord]:
     for outcome in outcomes:
-        file.write(json.dumps({**outcome.to_json(), **header}) + "\n")
+        file.write(json.dumps({**outcome.verdict_line(), **header}) + "\n")
         yield outcome
 
 
@@ -93,11 +93,11 @@ def report(
     dataset: Dataset,
     profile: Profile,
     trajectories: Sequence[Trajectory],
-    outcomes: Sequence[Judged],
+    outcomes: Sequence[EpisodeRecord],
     population: int,
 ) -> int:
     """Print the table and what the data were; return the exit status."""
-    figures = RunFigures([outcome.record for outcome in outcomes], trajectories)
+    figures = RunFigures(outcomes, trajectories)
     for line in summary(figures, 1, population, field=profile is BFCL):
         print(line)
     print(

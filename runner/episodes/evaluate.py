@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import Mode, Profile
@@ -15,10 +15,10 @@ from envs.lazy import lazily
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement
 from runner.episodes.tracing import trace_recorded
-from runner.records.record import EpisodeRecord, Outcome
+from runner.records.record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared, TruthSource, prepare
-from trajectories.schema import Category, JudgedBy, Trajectory
+from trajectories.schema import JudgedBy, Trajectory
 
 if TYPE_CHECKING:
     from checkers.replies.single_turn import FormatReader
@@ -27,36 +27,13 @@ else:
     single_turn = lazily(".single_turn", __package__)
 
 
-class Judged(NamedTuple):
-    """What became of one trajectory: a verdict, or an error that is not the model's."""
-
-    id: str
-    category: Category
-    verdict: Verdict | None
-    error: str | None = None
-
-    @property
-    def record(self) -> EpisodeRecord:
-        """The record of an episode that needed no model."""
-        verdict = self.verdict
-        outcome: Outcome = "error" if verdict is None else "passed" if verdict.valid else "failed"
-        return EpisodeRecord(self.id, 0, self.category, outcome, verdict, self.error)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the outcome as one flat JSON object."""
-        head = {"id": self.id, "category": self.category.value}
-        if self.verdict is None:
-            return {**head, "valid": None, "error": self.error}
-        return {**head, **self.verdict.to_json()}
-
-
 def evaluate(
     dataset: Dataset,
     trajectories: Iterable[Trajectory],
     profile: Profile,
     run: Callable[[Prepared], Verdict],
     truth: TruthSource | None = None,
-) -> Iterator[Judged]:
+) -> Iterator[EpisodeRecord]:
     """Run trajectories in order and yield what became of each.
 
     Args:
@@ -70,9 +47,9 @@ def evaluate(
         try:
             verdict = run(prepare(dataset, trajectory, profile, truth))
         except (BackendFault, CannotJudge) as fault:
-            yield Judged(trajectory.id, trajectory.category, None, str(fault))
+            yield EpisodeRecord.of(trajectory, None, str(fault))
         else:
-            yield Judged(trajectory.id, trajectory.category, verdict)
+            yield EpisodeRecord.of(trajectory, verdict)
 
 
 def run_oracle(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMIT) -> Verdict:

@@ -12,7 +12,8 @@ from multiprocessing import get_context
 
 from checkers.profile import Profile
 from checkers.verdict import Verdict
-from runner.episodes.evaluate import Judged, evaluate
+from runner.episodes.evaluate import evaluate
+from runner.records.record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared
@@ -23,7 +24,10 @@ Run = Callable[[Prepared], Verdict]
 
 Chunk = Sequence[Trajectory]
 
-Judges = Callable[["Judge", Sequence[Chunk]], Iterator["list[Judged] | str"]]
+Found = list[EpisodeRecord] | str
+"""What became of each trajectory of a chunk, or what is wrong with the user's input."""
+
+Judges = Callable[["Judge", Sequence[Chunk]], Iterator[Found]]
 """Let several copies of a judge, each in a process of its own, judge chunks; yield what they have
 found in the order of the chunks."""
 
@@ -44,7 +48,7 @@ class Judge:
     profile: Profile
     run: Run
 
-    def do(self, chunk: Chunk) -> list[Judged] | str:
+    def do(self, chunk: Chunk) -> Found:
         """Return what became of each, or what is wrong with the user's input."""
         try:
             return list(evaluate(self.dataset, chunk, self.profile, self.run))
@@ -64,7 +68,7 @@ def chunks(trajectories: Chunk, workers: int) -> list[Chunk]:
     return [trajectories[at : at + size] for at in range(0, len(trajectories), size)]
 
 
-def outcomes_of(judged: list[Judged] | str) -> list[Judged]:
+def outcomes_of(judged: Found) -> list[EpisodeRecord]:
     """Return what a judge has found.
 
     Raises:
@@ -82,7 +86,7 @@ def evaluate_by(
     trajectories: Chunk,
     profile: Profile,
     run: Run,
-) -> Iterator[Judged]:
+) -> Iterator[EpisodeRecord]:
     """Do what ``evaluate`` does with several judges; the outcomes are the same, in its order.
 
     Args:
@@ -103,7 +107,7 @@ def evaluate_by(
 
 def evaluate_in_processes(
     dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run, *, workers: int
-) -> Iterator[Judged]:
+) -> Iterator[EpisodeRecord]:
     """Do what ``evaluate`` does with several processes of this machine.
 
     Raises:
@@ -113,9 +117,7 @@ def evaluate_in_processes(
     return evaluate_by(judges, workers, dataset, trajectories, profile, run)
 
 
-def _in_processes(
-    workers: int, judge: Judge, parts: Sequence[Chunk]
-) -> Iterator[list[Judged] | str]:
+def _in_processes(workers: int, judge: Judge, parts: Sequence[Chunk]) -> Iterator[Found]:
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (judge,))
     try:
         yield from pool.map(_judge, parts)
@@ -136,5 +138,5 @@ def _begin(judge: Judge) -> None:
     _judges.append(judge)
 
 
-def _judge(chunk: Chunk) -> list[Judged] | str:
+def _judge(chunk: Chunk) -> Found:
     return _judges[0].do(chunk)

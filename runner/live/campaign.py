@@ -11,7 +11,7 @@ from checkers.profile import Profile
 from envs import __version__
 from envs.errors import BackendFault
 from runner.live.engine import Engine
-from runner.live.loop import Ask, LiveRun, run_live
+from runner.live.loop import Ask, run_live
 from runner.live.settings import Settings
 from runner.models.base import AgentError, ModelError
 from runner.models.conversation import Style
@@ -43,10 +43,9 @@ class Job(NamedTuple):
         """How the run store knows it."""
         return self.trajectory.id, self.trial
 
-    def lost(self, error: str, traceback: str | None = None) -> EpisodeRecord:
+    def lost(self, error: str) -> EpisodeRecord:
         """Return the record of an episode that ended in an error that is not the model's."""
-        category = self.trajectory.category.value
-        return EpisodeRecord(*self.key, category, "error", None, error, traceback=traceback)
+        return EpisodeRecord.of(self.trajectory, None, error, trial=self.trial)
 
 
 class Plan(NamedTuple):
@@ -119,33 +118,20 @@ class Campaign:
         try:
             toolbox = toolbox_of(trajectory, function_docs_folder(plan.settings, plan.dataset))
             style = Style(toolbox, plan.prompts, plan.settings.reasoning, plan.format)
-            run = await run_live(
+            done = await run_live(
                 self._prepare(trajectory),
                 style,
                 plan.settings.mode,
                 plan.profile,
                 plan.step_limit,
                 ask,
+                self._store.put_tools,
             )
+        except AgentError as error:
+            return job.lost(str(error))._replace(traceback=error.traceback)
         except (ModelError, BackendFault, CannotJudge) as error:
-            raised = error.traceback if isinstance(error, AgentError) else None
-            return job.lost(str(error), raised)
-        return self._record(job, run)
-
-    def _record(self, job: Job, run: LiveRun) -> EpisodeRecord:
-        for digest, tools in run.tools.items():
-            self._store.put_tools(digest, tools)
-        return EpisodeRecord(
-            *job.key,
-            job.trajectory.category.value,
-            "passed" if run.verdict.valid else "failed",
-            run.verdict,
-            None,
-            run.messages,
-            run.steps,
-            run.turn_ends,
-            run.result,
-        )
+            return job.lost(str(error))
+        return done._replace(trial=job.trial)
 
     def _prepare(self, trajectory: Trajectory) -> Prepared:
         """Return a prepared trajectory; its ground truth is played once, not once per trial."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from checkers.profile import Mode, Profile
-from checkers.replies.decoding import Step
-from checkers.verdict import Verdict
 from envs.calls import parse_calls
 from envs.errors import MalformedCall
 from envs.state import Snapshot
@@ -15,7 +13,15 @@ from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import Episode
 from runner.models.base import Reply, Request
 from runner.models.conversation import Style
-from runner.records.record import Change, ReplyRecord, StepRecord, TurnEnd, Why, call_text
+from runner.records.record import (
+    Change,
+    EpisodeRecord,
+    ReplyRecord,
+    StepRecord,
+    TurnEnd,
+    Why,
+    call_text,
+)
 from trajectories.prepare import Prepared
 
 
@@ -30,26 +36,20 @@ Ask = Callable[[Request], Awaitable[ModelAnswer]]
 """Puts a request to a model, with whatever retries and limits the caller has."""
 
 
-class LiveRun(NamedTuple):
-    """What one episode with a live model came to."""
-
-    verdict: Verdict
-    messages: Sequence[dict[str, Any]]
-    """The whole conversation; every request was a beginning of it."""
-    steps: Sequence[StepRecord]
-    """One per request."""
-    turn_ends: Sequence[TurnEnd]
-    """Why each turn ended."""
-    result: Sequence[Sequence[Step]]
-    """Turns of steps, in the form of BFCL's result files."""
-    tools: dict[str, Sequence[dict[str, Any]]]
-    """The tool lists that were offered, by their digest."""
+PutTools = Callable[[str, Sequence[Mapping[str, Any]]], object]
+"""Keeps a tool list under its digest."""
 
 
 async def run_live(
-    prepared: Prepared, style: Style, mode: Mode, profile: Profile, step_limit: int, ask: Ask
-) -> LiveRun:
-    """Let a model do a trajectory and judge it.
+    prepared: Prepared,
+    style: Style,
+    mode: Mode,
+    profile: Profile,
+    step_limit: int,
+    ask: Ask,
+    put_tools: PutTools,
+) -> EpisodeRecord:
+    """Let a model do a trajectory and judge it; what is returned is its first trial's.
 
     Args:
         prepared: The trajectory.
@@ -58,6 +58,7 @@ async def run_live(
         profile: How its steps are decoded, executed and judged.
         step_limit: Steps with calls that a turn may take.
         ask: Puts a request to the model; what it raises ends the episode.
+        put_tools: Keeps the tool lists that the record names.
     """
     dialogue = Dialogue(prepared, style, mode, profile, step_limit)
     episode = dialogue.episode
@@ -66,15 +67,19 @@ async def run_live(
         request = dialogue.request()
         asked = len(request.messages)
         reply, attempts = await ask(request)
+        if request.tools:
+            put_tools(request.tools.digest, request.tools.tools)
         taken = dialogue.take(reply)
         log.step(asked, request, reply, attempts, taken, episode)
         if episode.terminated:
             log.turn_ends.append(TurnEnd(taken.turn, "step_limit", None))
         elif not taken.calls:
             log.end(taken.turn, reply, taken.problem)
-    messages = dialogue.conversation.messages
-    return LiveRun(
-        dialogue.verdict(), messages, log.steps, log.turn_ends, dialogue.result, log.tools
+    return EpisodeRecord.of(prepared.trajectory, dialogue.verdict())._replace(
+        messages=dialogue.conversation.messages,
+        steps=log.steps,
+        turn_ends=log.turn_ends,
+        result=dialogue.result,
     )
 
 
@@ -84,7 +89,6 @@ class _Log:
     def __init__(self, before: Snapshot) -> None:
         self.steps: list[StepRecord] = []
         self.turn_ends: list[TurnEnd] = []
-        self.tools: dict[str, Sequence[dict[str, Any]]] = {}
         self._before = before
 
     def step(
@@ -97,8 +101,6 @@ class _Log:
         episode: Episode,
     ) -> None:
         """Note one request, its reply, and what the calls in it led to."""
-        if request.tools:
-            self.tools[request.tools.digest] = request.tools.tools
         after = episode.session.snapshot() if taken.results else self._before
         self.steps.append(
             StepRecord(

@@ -1,6 +1,7 @@
-"""A live run on a Ray cluster: workers ask the model themselves, this process keeps the run.
+"""Work on a Ray cluster: trajectories are judged there, and the episodes of live runs done.
 
-The settings travel to the workers, keys do not: those are in the environment of the workers.
+In a live run workers ask the model themselves, and this process keeps the run. The settings travel
+to the workers, keys do not: those are in the environment of the workers.
 """
 
 from __future__ import annotations
@@ -10,20 +11,69 @@ from asyncio import gather
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 from random import Random
 from typing import Any
 
-from runner.episodes.spread import without_trajectories
+from checkers.profile import Profile
+from runner.episodes.spread import Chunk, Found, Judge, Run, evaluate_by, without_trajectories
 from runner.live.campaign import Campaign, Job, Plan
+from runner.live.cluster import TRIES, Cluster, Fleet, connected, library
 from runner.live.conduct import Connect, Ending, OnDone, secrets_of
 from runner.live.engine import Budget, Engine, Limits, Spent
-from runner.live.ray.cluster import TRIES, Cluster, Fleet, connected, library
 from runner.live.settings import Settings
 from runner.models.base import FatalError, Model, Reply, Request
 from runner.records.record import EpisodeRecord
 from runner.records.store import Keeps
+from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+
+
+def evaluate_on_ray(
+    dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run, *, cluster: Cluster
+) -> Iterator[EpisodeRecord]:
+    """Do what ``evaluate`` does on a cluster; files of the data set are read where the workers are.
+
+    Raises:
+        DataError: The user's input is wrong, or the cluster cannot be used.
+    """
+    with connected(cluster) as size:
+        judges = partial(_on_cluster, size)
+        yield from evaluate_by(judges, size, dataset, trajectories, profile, run)
+
+
+def _on_cluster(size: int, judge: Judge, parts: Sequence[Chunk]) -> Iterator[Found]:
+    early: dict[int, Found] = {}
+    due = 0
+    for number, result in Fleet(JudgeWorker, size, judge).results(parts):
+        early[number] = _found_by(parts[number], result)
+        while due in early:
+            yield early.pop(due)
+            due += 1
+
+
+class JudgeWorker:
+    """A judge in a process of its own."""
+
+    def __init__(self) -> None:
+        self._judge: Judge | None = None
+
+    def do(self, needs: Sequence[Any], chunk: Chunk) -> Found:
+        """Judge a chunk; what it takes to do so comes with the first one."""
+        if self._judge is None:
+            (self._judge,) = library().get(needs)
+        return self._judge.do(chunk)
+
+
+def _found_by(chunk: Chunk, result: Any) -> Found:
+    ray = library()
+    try:
+        found: Found = ray.get(result)
+    except ray.exceptions.RayActorError:
+        message = f"the process that judged it was killed {TRIES} times"
+        return [EpisodeRecord.of(trajectory, None, message) for trajectory in chunk]
+    return found
 
 
 @dataclass

@@ -8,26 +8,25 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from checkers.profile import Profile
 from envs.lazy import lazily
 from runner.data.truth_cache import truth_cache
-from runner.episodes.evaluate import Judged, evaluate
+from runner.episodes.evaluate import evaluate
+from runner.records.record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
     from runner.episodes import spread
-    from runner.live import conduct
+    from runner.live import cluster, conduct, on_ray
     from runner.live.campaign import Job, Plan
     from runner.live.conduct import Connect, Ending, OnDone
-    from runner.live.ray import cluster, episodes, judging
     from runner.live.settings import Settings
     from runner.records.store import Keeps
 else:
     # Most commands judge in this process, which needs none of them.
     spread = lazily("..episodes.spread", __package__)
     conduct = lazily(".conduct", __package__)
-    cluster = lazily(".ray.cluster", __package__)
-    episodes = lazily(".ray.episodes", __package__)
-    judging = lazily(".ray.judging", __package__)
+    cluster = lazily(".cluster", __package__)
+    on_ray = lazily(".on_ray", __package__)
 
 
 class Workers(Protocol):
@@ -39,7 +38,7 @@ class Workers(Protocol):
         trajectories: Sequence[Trajectory],
         profile: Profile,
         run: spread.Run,
-    ) -> Iterator[Judged]:
+    ) -> Iterator[EpisodeRecord]:
         """Do what ``evaluate`` does; the outcomes are the same wherever, in its order.
 
         Raises:
@@ -82,7 +81,7 @@ class Here(NamedTuple):
         trajectories: Sequence[Trajectory],
         profile: Profile,
         run: spread.Run,
-    ) -> Iterator[Judged]:
+    ) -> Iterator[EpisodeRecord]:
         """Judge in this process, which keeps what it works out, or in others."""
         what = dataset, trajectories, profile, run
         if self.processes is not None:
@@ -114,19 +113,19 @@ class OnRay(NamedTuple):
         trajectories: Sequence[Trajectory],
         profile: Profile,
         run: spread.Run,
-    ) -> Iterator[Judged]:
+    ) -> Iterator[EpisodeRecord]:
         """Judge on the cluster; files of the data set are read where its workers are."""
-        return judging.evaluate_on_ray(dataset, trajectories, profile, run, cluster=self.where)
+        return on_ray.evaluate_on_ray(dataset, trajectories, profile, run, cluster=self.where)
 
     def check(self, settings: Settings) -> None:
         """Refuse settings with a secret: they would travel to the workers."""
-        episodes.refuse_secrets(settings)
+        on_ray.refuse_secrets(settings)
 
     def conduct(
         self, plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
     ) -> Ending:
         """Have the cluster's workers ask the model."""
-        return episodes.conduct_on_ray(plan, store, jobs, connect, on_done, self.where)
+        return on_ray.conduct_on_ray(plan, store, jobs, connect, on_done, self.where)
 
 
 def workers_of(engine: str, address: str | None, workers: int | None) -> Workers:

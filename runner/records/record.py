@@ -17,6 +17,7 @@ from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, to_json
 from runner.models.base import ToolCall, Usage
 from runner.records.codec import members_of, read
+from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
     from checkers.replies.formats import ReplyFormat
@@ -145,6 +146,19 @@ class EpisodeRecord(NamedTuple):
     traceback: str | None = None
     """Of what the user's own agent raised."""
 
+    @classmethod
+    def of(
+        cls,
+        trajectory: Trajectory,
+        verdict: Verdict | None,
+        error: str | None = None,
+        *,
+        trial: int = 0,
+    ) -> Self:
+        """Return what became of a trajectory: its verdict, or the error that there is instead."""
+        outcome: Outcome = "error" if verdict is None else "passed" if verdict.valid else "failed"
+        return cls(trajectory.id, trial, trajectory.category.value, outcome, verdict, error)
+
     @property
     def key(self) -> Key:
         """Trajectory and trial."""
@@ -159,6 +173,11 @@ class EpisodeRecord(NamedTuple):
     def turns_passed(self) -> int:
         """Number of turns before the first failing one, where there is a verdict that says so."""
         return self.verdict.turns_passed if self.verdict else 0
+
+    def verdict_line(self) -> dict[str, Any]:
+        """Return what became of the episode as one flat JSON object, for ``--output``."""
+        judged = self.verdict.to_json() if self.verdict else {"valid": None, "error": self.error}
+        return {"id": self.id, "category": self.category, **judged}
 
     def to_json(self) -> dict[str, Any]:
         """Return the episode as a JSON object."""

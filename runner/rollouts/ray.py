@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from itertools import cycle
 from typing import Any, NamedTuple, Self
 
-from runner.live.ray.cluster import TRIES, Cluster, connected, library
+from runner.live.cluster import TRIES, Cluster, connected, library
 from runner.rollouts.env import Action, Observation, RolloutEnv, Transition
 
 _Call = Callable[[Any, list[int]], Any]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from runner.live.ray.cluster import Cluster, connected
+from runner.live.cluster import Cluster, connected
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import socket
 import pytest
 import ray
 
-from runner.live.ray.cluster import Cluster, Fleet, connected
+from runner.live.cluster import Cluster, Fleet, connected
 from trajectories.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")

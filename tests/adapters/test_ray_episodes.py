@@ -12,7 +12,7 @@ import pytest
 from checkers.profile import STRICT
 from runner.live.campaign import Plan
 from runner.live.conduct import conduct, open_jobs
-from runner.live.ray.episodes import conduct_on_ray
+from runner.live.on_ray import conduct_on_ray
 from runner.live.settings import Settings
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts

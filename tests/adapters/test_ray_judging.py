@@ -12,9 +12,10 @@ import pytest
 from checkers.profile import STRICT
 from runner.cli import main
 from runner.episodes import spread
-from runner.episodes.evaluate import Judged, evaluate, run_null, run_oracle
-from runner.live.ray.cluster import TRIES
-from runner.live.ray.judging import evaluate_on_ray
+from runner.episodes.evaluate import evaluate, run_null, run_oracle
+from runner.live.cluster import TRIES
+from runner.live.on_ray import evaluate_on_ray
+from runner.records.record import EpisodeRecord
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import Category
@@ -64,7 +65,7 @@ def test_what_kills_every_worker_is_an_error_and_the_rest_goes_on(cluster, monke
     run = partial(run_and_always_die, profile=STRICT)
     first, *rest = evaluate_on_ray(DATA, ALL[:3], STRICT, run, cluster=cluster)
     message = f"the process that judged it was killed {TRIES} times"
-    assert first == Judged(ALL[0].id, ALL[0].category, None, message)
+    assert first == EpisodeRecord.of(ALL[0], None, message)
     assert [judged.verdict.valid for judged in rest] == [True, True]
 
 

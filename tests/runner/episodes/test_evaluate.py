@@ -11,12 +11,13 @@ from envs.backends.ticket import TicketAPI
 from envs.calls import Call, parse_call, read_call
 from envs.errors import BackendFault, InvalidArgument
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import Judged, evaluate
+from runner.episodes.evaluate import evaluate
 from runner.episodes.scripts import oracle
+from runner.records.record import EpisodeRecord
 from tests.judging import null, run_recorded, run_script
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
-from trajectories.schema import Category, LongContext, Turn
+from trajectories.schema import LongContext, Turn
 
 PROFILES = [BFCL, STRICT]
 both = pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
@@ -64,8 +65,12 @@ def test_the_outcomes_of_the_truth_may_come_from_elsewhere(dataset_of, help_desk
     ready = prepare(dataset, help_desk, STRICT, truth)
     assert ready.truth is known
     assert seen == [(help_desk, ready.template.snapshot())]
-    [judged] = evaluate(dataset, [help_desk], STRICT, lambda p: len(p.truth), truth)
-    assert judged.verdict == len(known)
+
+    def run(ready):
+        return Verdict(True, None, None, len(ready.truth), 0)
+
+    [judged] = evaluate(dataset, [help_desk], STRICT, run, truth)
+    assert judged.verdict.turns == len(known)
 
 
 @both
@@ -375,9 +380,7 @@ def test_outcomes_come_in_order_one_at_a_time(dataset_of, help_desk, folders):
 
     outcomes = evaluate(dataset_of(help_desk, folders), [help_desk, folders], STRICT, run)
     assert ran == []
-    assert next(outcomes) == Judged(
-        "help_desk_0", Category.MISSING_FUNCTION, Verdict(True, None, None, 3, 3)
-    )
+    assert next(outcomes) == EpisodeRecord.of(help_desk, Verdict(True, None, None, 3, 3))
     assert ran == ["help_desk_0"]
     assert [outcome.id for outcome in outcomes] == ["folders_0"]
 
@@ -405,7 +408,7 @@ def test_a_bug_in_a_backend_is_that_trajectory_s_error_and_the_others_go_on(
     assert broken.verdict is None
     assert broken.error == "close_ticket(ticket_id=1) broke with ZeroDivisionError: a bug"
     head = {"id": "help_desk_0", "category": broken.category}
-    assert broken.to_json() == {**head, "valid": None, "error": broken.error}
+    assert broken.verdict_line() == {**head, "valid": None, "error": broken.error}
     assert fine.verdict.valid
 
 
@@ -429,7 +432,7 @@ def test_bad_data_stops_the_run(dataset_of, help_desk, folders):
         next(outcomes)
 
 
-def test_an_outcome_as_json():
+def test_an_outcome_as_json(help_desk):
     verdict = Verdict(True, None, None, 1, 1)
-    shown = Judged("t", Category.BASE, verdict).to_json()
-    assert shown == {"id": "t", "category": "base", **verdict.to_json()}
+    shown = EpisodeRecord.of(help_desk, verdict).verdict_line()
+    assert shown == {"id": help_desk.id, "category": "miss_func", **verdict.to_json()}

@@ -58,7 +58,8 @@ def live(data, trajectory, mode, profile, reply):
         return ModelAnswer(reply, 1)
 
     style = Style(toolbox_of(trajectory), read_prompts(), "drop")
-    run = asyncio.run(run_live(prepare(data, trajectory, profile), style, mode, profile, 20, ask))
+    ready = prepare(data, trajectory, profile)
+    run = asyncio.run(run_live(ready, style, mode, profile, 20, ask, lambda *_: None))
     assert len(asked) == 1
     return run, asked[0]
 

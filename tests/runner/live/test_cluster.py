@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from runner.cli import main
-from runner.live.ray.cluster import library
+from runner.live.cluster import library
 from trajectories.errors import DataError
 
 

@@ -80,11 +80,13 @@ def style(environments):
     return Style(Toolbox(own_documents(environments)), read_prompts(), "drop")
 
 
-def live(prepared, mode, profile, *replies, step_limit=STEP_LIMIT):
+def live(prepared, mode, profile, *replies, step_limit=STEP_LIMIT, tools=None):
     """Run a trajectory with scripted replies, all of which must be asked for."""
     ask = Script(*replies)
     about = style(prepared.trajectory.environments)
-    run = asyncio.run(run_live(prepared, about, mode, profile, step_limit, ask))
+    tools = {} if tools is None else tools
+    run = asyncio.run(run_live(prepared, about, mode, profile, step_limit, ask, tools.__setitem__))
+    assert set(tools) == {step.tools for step in run.steps if step.tools}
     assert ask.replies == []
     assert [step.request_messages for step in run.steps] == [
         len(request.messages) for request in ask.requests
@@ -126,7 +128,7 @@ def test_the_ground_truth_passes_in_both_modes_under_both_profiles(id):
             assert ends(run) == ["answer"] * turns
             assert run_recorded(prepared, run.result, mode, profile) == run.verdict
             # A run is written as JSON lines.
-            json.dumps(written([run.messages, run.steps, run.turn_ends, run.result, run.tools]))
+            json.dumps(written([run.messages, run.steps, run.turn_ends, run.result]))
 
 
 @both_profiles
@@ -187,19 +189,17 @@ def test_the_messages_of_an_episode_with_calls_in_text(ready, help_desk):
     assert '"close_ticket"' not in system
     assert "create_ticket(title='Dark screen')" in results
     assert '"close_ticket"' in run.messages[7]["content"]
-    assert run.tools == {}
     assert {step.tools for step in run.steps} == {None}
 
 
 @both_profiles
 def test_the_tools_of_every_request_are_kept_once(ready, help_desk, profile):
-    run = live(ready(profile), "fc", profile, *truth(help_desk, "fc"))
+    tools = {}
+    run = live(ready(profile), "fc", profile, *truth(help_desk, "fc"), tools=tools)
     first, *_, last = digests = [step.tools for step in run.steps]
     assert digests == [first] * 3 + [last] * 2
-    assert set(run.tools) == {first, last}
-    early, late = (
-        [tool["function"]["name"] for tool in run.tools[digest]] for digest in (first, last)
-    )
+    assert set(tools) == {first, last}
+    early, late = ([tool["function"]["name"] for tool in tools[digest]] for digest in (first, last))
     assert late == [*early, "close_ticket"]
     assert set(late) == set(TicketAPI.TOOLS)
 
@@ -284,7 +284,7 @@ def test_a_name_that_was_made_legal_is_the_real_one_wherever_it_is_recorded(read
     box = Toolbox([*documents, {**documents[0], "name": "get.ticket"}])
     ask = Script(says(None, ToolCall("a", "get_ticket_2", "{}")), *[says("Done.")] * 3)
     about = Style(box, read_prompts(), "drop")
-    run = asyncio.run(run_live(ready(BFCL), about, "fc", BFCL, STEP_LIMIT, ask))
+    run = asyncio.run(run_live(ready(BFCL), about, "fc", BFCL, STEP_LIMIT, ask, lambda *_: None))
     assert run.result[0][0] == [{"get.ticket": "{}"}]
     assert run.steps[0].calls == ["get.ticket()"]
     assert run.steps[0].reply.tool_calls[0].name == "get_ticket_2"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from runner.live.engine import Budget, Spent
-from runner.live.ray.episodes import SharedBudget
+from runner.live.on_ray import SharedBudget
 from runner.models.base import Usage
 
 REFUSAL = "the budget of 2 requests is used up"
