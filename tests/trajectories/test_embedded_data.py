@@ -18,6 +18,7 @@ import pytest
 
 import trajectories
 from checkers.profile import BFCL, STRICT, Profile
+from checkers.told import literals, readable, stands_in
 from checkers.turn import missing_results
 from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
@@ -27,7 +28,7 @@ from tests.judging import null, run_script
 from trajectories.dataset import load_embedded
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import MULTI_TURN, Category, Trajectory
-from trajectories.told import documents, literals, readable, shown, stands_in
+from trajectories.told import documents, shown
 from trajectories.validation import to_json
 
 FOLDER = Path(trajectories.__file__).parent / "data"

@@ -15,6 +15,7 @@ from hashlib import sha256
 from random import Random
 from typing import Any, NoReturn
 
+from checkers.told import literals, readable, stands_in
 from envs.calls import Call, parse_call
 from envs.long_context import Pack
 from envs.registry import backend_class
@@ -22,7 +23,7 @@ from trajectories.errors import DataError
 from trajectories.making.base import calls, derived, start
 from trajectories.packs import full_name, generate, prose
 from trajectories.schema import Alternative, Category, LongContext, Trajectory, Turn
-from trajectories.told import documents, literals, readable, shown, stands_in, words
+from trajectories.told import documents, shown, words
 
 LONGEST_TAKEN_OVER = 200
 """Characters of bulk that a ground-truth argument may have to repeat, and no more."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from checkers.told import literals, readable, spoken_values, stands_in
 from envs.calls import Call
 from envs.results import Result
 from envs.session import Session
@@ -19,7 +20,7 @@ from envs.tool import Tool
 from trajectories.errors import DataError
 from trajectories.making.base import Notes, calls, candidate_calls, derived, readings, start
 from trajectories.schema import Category, Message, Trajectory, Turn
-from trajectories.told import documents, literals, readable, shown, spoken_values, stands_in, words
+from trajectories.told import documents, shown, words
 
 
 def leave_out_value(base: Trajectory, notes: Notes) -> Trajectory:

@@ -21,6 +21,7 @@ from typing import Any
 from checkers.calls.documents import CannotJudge, Kind, Language, MissingGrammar, Task, expected
 from checkers.calls.judge import judge
 from checkers.profile import PROFILES
+from checkers.told import Doubt, Told, literals, readable
 from envs.calls import Call
 from envs.registry import backend_class
 from envs.schema import spec
@@ -31,7 +32,7 @@ from trajectories.prepare import task_of
 from trajectories.right_step import right_step, right_value
 from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.problem import Problem, Severity, brief
-from trajectories.told import Doubt, Told, literals, readable, shown
+from trajectories.told import shown
 
 PROVENANCE = "PROVENANCE"
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from checkers.told import clipped
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import Trajectory
@@ -58,9 +59,7 @@ class Problem(NamedTuple):
 
 def brief(value: object, limit: int = 80) -> str:
     """Return a value as it is shown in a message."""
-    text = value if isinstance(value, str) else repr(value)
-    text = " ".join(text[: 4 * limit].split())
-    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+    return clipped(value if isinstance(value, str) else repr(value), limit)
 
 
 ALLOW = "ALLOW"

@@ -1,0 +1,330 @@
+"""Has a value been told or shown? What is known at one point of a conversation, and what is not.
+
+Told is what the user has said, shown what a result or whatever else is known holds. A maker of
+trajectories asks whether a value stands somewhere literally (``stands_in``). A reader who judges
+asks more tolerantly (``Told``): case, punctuation, number formats and words for numbers, dates and
+currencies do not matter, and a text may be put together from told words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise, permutations
+from math import isclose
+from typing import Any, NamedTuple
+
+_MOST_TOLD = 0.8
+"""Share of told words from which on a text is a rewording."""
+_RESULTS, _CHARACTERS, _OPERANDS = 6, 2000, 60
+"""What a number may be worked out from: the last results, so much of each, so many numbers."""
+_TELLING = 3
+"""Longest text that may stand inside of a word by chance."""
+
+_ONES, _TENS, _MONTHS = (
+    words.split()
+    for words in (
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen",
+        "twenty thirty forty fifty sixty seventy eighty ninety",
+        "january february march april may june july august september october november december",
+    )
+)
+_WORDS: Mapping[str, float] = {
+    **{word: value for value, word in enumerate(_ONES)},
+    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
+    "half": 0.5,
+    "quarter": 0.25,
+    "dozen": 12,
+    "couple": 2,
+    "pair": 2,
+    "single": 1,
+    "once": 1,
+    "twice": 2,
+    "first": 1,
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "fifth": 5,
+}
+_SCALES: Mapping[str, float] = {
+    "hundred": 1e2,
+    "thousand": 1e3,
+    "grand": 1e3,
+    "k": 1e3,
+    "million": 1e6,
+    "m": 1e6,
+    "billion": 1e9,
+    "dozen": 12,
+    "%": 0.01,
+    "percent": 0.01,
+}
+_ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
+    "km": ("kilometre", "kilometer"),
+    "kg": ("kilo",),
+    "cm": ("centimetre", "centimeter"),
+    "m": ("metre", "meter"),
+    "mi": ("mile",),
+    "lb": ("pound",),
+    "ft": ("foot", "feet"),
+    "in": ("inch",),
+    "usd": ("dollar", "$"),
+    "eur": ("euro", "€"),
+    "gbp": ("pound", "£", "sterling"),
+    "jpy": ("yen", "¥"),
+    "inr": ("rupee", "₹"),
+    "rmb": ("yuan", "renminbi"),
+    "cny": ("yuan", "renminbi"),
+    "cad": ("canadian",),
+    "aud": ("australian",),
+    "chf": ("franc",),
+}
+_PIECE = re.compile(r"[^\W_]+(?:(?<=\d)[.,](?=\d)[^\W_]+)*")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_AMOUNT = re.compile(r"(\d[\d,]*(?:\.\d+)?|\.\d+)\s?(%|[a-z]+)?")
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_EXPIRY = re.compile(r"(\d{1,2})/(\d{2,4})")
+_QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
+_WORD = re.compile(r"[\w@#./:&!~+-]*[\w!]")
+
+
+def literals(value: Any) -> Iterator[str | int | float]:
+    """Yield the texts and numbers in a value; truth values and null are no news."""
+    if isinstance(value, Mapping):
+        for member in value.values():
+            yield from literals(member)
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from literals(member)
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        yield value
+
+
+def readable(text: str) -> str:
+    """Return a result's text with the characters that its escapes stand for."""
+    if "\\u" in text:
+        text = re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text)
+    return text.replace("\\n", "\n").replace('\\"', '"')
+
+
+def clipped(text: str, limit: int = 80) -> str:
+    """Return a text in one line, cut off where it gets long."""
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit else f"{line[: limit - 3]}..."
+
+
+def stands_in(literal: str | float, text: str) -> bool:
+    """Tell whether a text shows a value: a text as part of it, a number as one that is written."""
+    if isinstance(literal, str):
+        return literal in text
+    return _is_written({repr(literal), f"{literal:g}"}, text, r"(?!\w|\.\d)")
+
+
+def spoken_values(texts: Sequence[str]) -> list[str | int | float]:
+    """Return the values that texts hold: quotations, words, pairs of words, and numbers."""
+    found: dict[str | int | float, None] = {}
+    for text in texts:
+        for quoted in _QUOTED.findall(text):
+            found[quoted[0] or quoted[1]] = None
+        said = _WORD.findall(text)
+        for word in said:
+            found[_number(word)] = None
+        for first, second in pairwise(said):
+            if first[0].isupper() and second[0].isupper():
+                found[f"{first} {second}"] = None
+    return list(found)
+
+
+def _number(word: str) -> str | int | float:
+    try:
+        return int(word) if word.isdecimal() else float(word)
+    except ValueError:
+        return word
+
+
+class Doubt(NamedTuple):
+    """What is to be said of a value whose origin is not plain."""
+
+    serious: bool
+    """Whether a person has to look at it."""
+    why: str
+
+
+class Told:
+    """What is known at one point of a conversation; from the start, a text such as the config."""
+
+    def __init__(self, known: str = "") -> None:
+        self.heard = ""
+        self.seen = [known]
+        self._spoken: set[float] = set()
+
+    def hear(self, words: str) -> None:
+        """Take in what the user says."""
+        self.heard += f"\n{words}"
+        self._spoken |= spoken_numbers(words)
+
+    def see(self, text: str) -> None:
+        """Take in a result."""
+        self.seen.append(readable(text))
+
+    def doubt(self, literal: str | float, document: str = "") -> Doubt | None:
+        """Return what is to be said of a literal; nothing where its origin is plain."""
+        if isinstance(literal, str):
+            return self._text_doubt(literal, document)
+        if self._knows_number(literal) or _stands(literal, document):
+            return None
+        if worked := self._worked_out(literal):
+            return Doubt(False, f"{literal!r} stands nowhere, but is {worked}")
+        return Doubt(True, f"{literal!r} was told by nobody and shown by nothing")
+
+    def _text_doubt(self, text: str, document: str) -> Doubt | None:
+        sources = [self.heard, document, *self.seen]
+        if not _plain(text).strip() or any(_contains(source, text) for source in sources):
+            return None
+        if self._is_told_otherwise(text):
+            return None
+        words = _plain(text).split()
+        strange = [word for word in words if not self._knows_word(word, sources)]
+        if not strange:
+            return self._pieced_doubt(text, words, sources)
+        unknown = clipped(", ".join(dict.fromkeys(strange)), 60)
+        if any(char.isdigit() for word in strange for char in word) or (
+            1 - len(strange) / len(words) < _MOST_TOLD
+        ):
+            message = f"{clipped(text, 60)!r}: nobody told and nothing showed {unknown}"
+            return Doubt(True, message)
+        return Doubt(False, f"a text of told words but for {unknown}")
+
+    def _pieced_doubt(self, text: str, words: list[str], sources: list[str]) -> Doubt | None:
+        """Tell told words that are filled in, as in a form, from such that stand in a new order."""
+        pieces = _pieces(words, [_plain(source) for source in sources])
+        if all(min(map(len, pair)) < 2 for pair in pairwise(pieces)):
+            return None
+        message = f"{clipped(text, 60)!r}: its words were told, but nowhere in this order"
+        return Doubt(True, message)
+
+    def _knows_word(self, word: str, sources: list[str]) -> bool:
+        if any(f" {word} " in _plain(source) for source in sources):
+            return True
+        try:
+            return self._knows_number(_value(word))
+        except ValueError:
+            return False
+
+    def _knows_number(self, number: float) -> bool:
+        if any(isclose(abs(number), spoken, rel_tol=1e-9) for spoken in self._spoken):
+            return True
+        return any(_stands(number, source) for source in [self.heard, *self.seen])
+
+    def _is_told_otherwise(self, text: str) -> bool:
+        """Tell whether a date, currency or number in text form was told in another form."""
+        low = self.heard.casefold()
+        if date := _DATE.fullmatch(text):
+            return _tells_month(low, int(date[2])) and int(date[3]) in self._spoken_days(low)
+        if expiry := _EXPIRY.fullmatch(text):
+            return _tells_month(low, int(expiry[1])) and expiry[2][-2:] in low
+        if text.casefold() in _ABBREVIATIONS:
+            return any(word in low for word in _ABBREVIATIONS[text.casefold()])
+        try:
+            return self._knows_number(float(text))
+        except ValueError:
+            return False
+
+    def _spoken_days(self, words: str) -> set[int]:
+        return {int(day) for day in re.findall(r"(?<!\d)(\d{1,2})(?=st|nd|rd|th|\b)", words)} | {
+            int(number) for number in self._spoken
+        }
+
+    def _worked_out(self, number: float) -> str:
+        """Return how a number follows from two that were told; empty where it does not."""
+        recent = " ".join([text[-_CHARACTERS:] for text in self.seen[1:][-_RESULTS:]])
+        found = {_value(match) for match in _NUMBER.findall(recent)}
+        known = sorted({*self._spoken, *found})[:_OPERANDS]
+        for left, right in permutations(known, 2):
+            for sign, value in (("+", left + right), ("-", left - right), ("*", left * right)):
+                if value and isclose(value, number, rel_tol=1e-6, abs_tol=1e-9):
+                    return f"{left:g} {sign} {right:g}"
+            if right and isclose(left / right, number, rel_tol=1e-4):
+                return f"{left:g} / {right:g}"
+        return ""
+
+
+def _pieces(words: list[str], sources: list[str]) -> list[list[str]]:
+    """Cut words into the longest pieces that stand in a source, from the left."""
+    pieces: list[list[str]] = []
+    for word in words:
+        longer = [*pieces[-1], word] if pieces else [word]
+        if pieces and any(f" {' '.join(longer)} " in source for source in sources):
+            pieces[-1] = longer
+        else:
+            pieces.append([word])
+    return pieces
+
+
+def spoken_numbers(words: str) -> set[float]:
+    """Return the numbers that a user says, in digits or words, with scales such as k and %."""
+    low = words.casefold()
+    found: set[float] = set()
+    for digits, scale in _AMOUNT.findall(low):
+        value = _value(digits)
+        found |= {value, value * _SCALES.get(scale, 1)}
+    tokens = re.findall(r"[a-z]+", low)
+    for token in tokens:
+        if token in _WORDS:
+            found.add(_WORDS[token])
+    for token, following in pairwise(tokens):
+        if following in _SCALES:
+            found.add(_WORDS.get(token, 1) * _SCALES[following])
+        if token in _TENS and following in _ONES:
+            found.add(_WORDS[token] + _WORDS[following])
+    return found
+
+
+def _value(digits: str) -> float:
+    return float(digits.replace(",", ""))
+
+
+def _tells_month(words: str, month: int) -> bool:
+    if not 1 <= month <= 12:
+        return False
+    name = _MONTHS[month - 1]
+    numeric = rf"(?<!\d)0?{month}[/.-]|[/.-]0?{month}(?!\d)"
+    return bool(re.search(rf"\b{name[:3]}(?:{name[3:]}|t)?\b|{numeric}", words))
+
+
+def _stands(number: float, text: str) -> bool:
+    """Tell whether a number stands in a text, however it is written."""
+    size = abs(number)
+    forms = {repr(size), f"{size:g}", f"{size:,}", f"{size:.2f}", f"{size:.1f}", f"{size:,.2f}"}
+    if float(size).is_integer():
+        forms |= {str(int(size)), f"{int(size):,}"}
+    exact = [form for form in forms if isclose(_value(form), size, rel_tol=1e-9)]
+    return _is_written(exact, text, r"(?:\.0+)?(?!\d|[.,]\d)")
+
+
+def _is_written(forms: Iterable[str], text: str, end: str) -> bool:
+    """Tell whether a number stands in a text by itself, in one of some forms."""
+    there = [re.escape(form) for form in forms if form in text]
+    return bool(there) and re.search(rf"(?<![\w.])(?:{'|'.join(there)}){end}", text) is not None
+
+
+def _contains(source: str, text: str) -> bool:
+    if text in source and len(text) > _TELLING:
+        return True
+    plain = _plain(text)
+    if plain in _plain(source):
+        return True
+    squashed = plain.replace(" ", "")
+    return len(squashed) > _TELLING and squashed in _squashed(source)
+
+
+@lru_cache(maxsize=512)
+def _plain(text: str) -> str:
+    """Return a text in lower case with single blanks for all that is no letter and no digit."""
+    return f" {' '.join(_PIECE.findall(text.casefold()))} "
+
+
+@lru_cache(maxsize=512)
+def _squashed(text: str) -> str:
+    return _plain(text).replace(" ", "")
