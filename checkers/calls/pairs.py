@@ -14,7 +14,7 @@ from checkers.calls.judge import matched_best, matched_in_order
 from checkers.calls.one_call import Rules, arguments_of, check_call, shown_name
 from checkers.results import Comparison, check_result
 from checkers.verdict import CallEvidence
-from checkers.why.alignment import Act, acts_of, misfits
+from checkers.why.divergence import Act, acts_of, misfits
 from checkers.why.trace import TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall

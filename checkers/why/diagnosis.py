@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from checkers.verdict import Failure, Reason, Verdict
-from checkers.why.alignment import Act, acts_of, align, closest, misfits, touching
 from checkers.why.answers import asks, declines, unread_calls
+from checkers.why.divergence import Act, acts_of, align, closest, misfits, touching
 from checkers.why.trace import Trace, TracedTurn
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, brief, to_json

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.why.alignment import acts_of, align, closest, misfits, touching
+from checkers.why.divergence import acts_of, align, closest, misfits, touching
 from checkers.why.trace import TracedCall, TracedTurn
 from envs.calls import parse_call
 from envs.errors import MalformedCall
