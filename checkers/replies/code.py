@@ -67,6 +67,15 @@ def nodes(root: Node) -> Iterator[Node]:
         waiting.extend(reversed(node.children))
 
 
+def members(node: Node) -> list[Node]:
+    """Return what a node is made of, without comments and empty statements."""
+    return [
+        child
+        for child in node.named_children
+        if not child.type.endswith("comment") and child.type != "empty_statement"
+    ]
+
+
 def text_of(node: Node) -> str:
     """Return the source text of a node."""
     return (node.text or b"").decode("utf-8", "replace")
@@ -152,7 +161,7 @@ def _arguments(code: str, language: Language) -> list[Node]:
     """Return the arguments of the one call that a code consists of."""
     outer = _statements(code, language)
     arguments = outer[0].child_by_field_name("arguments") if len(outer) == 1 else None
-    return _members(arguments) if arguments else []
+    return members(arguments) if arguments else []
 
 
 def _statements(code: str, language: Language) -> list[Node]:
@@ -163,20 +172,12 @@ def _statements(code: str, language: Language) -> list[Node]:
         return []
     if root.has_error:
         return []
-    return [_expression(statement) for statement in _members(root)]
+    return [_expression(statement) for statement in members(root)]
 
 
 def _expression(statement: Node) -> Node:
-    inside = _members(statement) if statement.type == "expression_statement" else []
+    inside = members(statement) if statement.type == "expression_statement" else []
     return inside[0] if inside else statement
-
-
-def _members(node: Node) -> list[Node]:
-    return [
-        child
-        for child in node.named_children
-        if not child.type.endswith("comment") and child.type != "empty_statement"
-    ]
 
 
 def _only_calls(found: list[Node]) -> list[Node]:
@@ -188,7 +189,7 @@ def _call(node: Node) -> Call:
     positional: list[str] = []
     named: dict[str, str] = {}
     arguments = node.child_by_field_name("arguments")
-    for argument in _members(arguments) if arguments else []:
+    for argument in members(arguments) if arguments else []:
         left, right = argument.child_by_field_name("left"), argument.child_by_field_name("right")
         if argument.type != "assignment_expression" or left is None or right is None:
             positional.append(text_of(argument))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.calls.documents import TYPES, Expected
-from checkers.replies.java import convert
+from checkers.replies.values import java_value
 
 JAVA = TYPES["java"]  # type: ignore[index]
 
@@ -64,7 +64,7 @@ def expected(word: str, items: str | None = None) -> Expected:
     ],
 )
 def test_scalars(text: str, word: str, value: Any) -> None:
-    found = convert(text, expected(word))
+    found = java_value(text, expected(word))
     assert (found, type(found)) == (value, type(value))
 
 
@@ -104,11 +104,11 @@ def test_scalars(text: str, word: str, value: Any) -> None:
     ],
 )  # fmt: skip
 def test_collections(text: str, word: str, items: str | None, value: Any) -> None:
-    assert convert(text, expected(word, items)) == (text if value is None else value)
+    assert java_value(text, expected(word, items)) == (text if value is None else value)
 
 
 def test_what_is_nested_too_deep_stays_text() -> None:
-    value = convert("List.of(" * 60 + ")" * 60, expected("ArrayList"))
+    value = java_value("List.of(" * 60 + ")" * 60, expected("ArrayList"))
     for _ in range(41):
         (value,) = value
     assert value.startswith("List.of(")
@@ -116,9 +116,9 @@ def test_what_is_nested_too_deep_stays_text() -> None:
 
 @given(text=st.text("{}()[]<>\"',;.+-5xL \n", max_size=60), word=st.sampled_from([*JAVA]))
 def test_any_text_gives_a_value(text: str, word: str) -> None:
-    convert(text, expected(word, "integer"))
+    java_value(text, expected(word, "integer"))
 
 
 @pytest.mark.parametrize("text", ["(" * 5000 + "1" + ")" * 5000, "- " * 4000 + "5", "{" * 9000])
 def test_hostile_text_stays_text(text: str) -> None:
-    assert convert(text, expected("integer")) == text
+    assert java_value(text, expected("integer")) == text

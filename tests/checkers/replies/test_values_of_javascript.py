@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.calls.documents import TYPES, Expected
-from checkers.replies.javascript import convert
+from checkers.replies.values import javascript_value
 
 JAVASCRIPT = TYPES["javascript"]  # type: ignore[index]
 
@@ -51,7 +51,7 @@ def expected(word: str, items: str | None = None) -> Expected:
     ],
 )
 def test_scalars(text: str, word: str, value: Any) -> None:
-    found = convert(text, expected(word))
+    found = javascript_value(text, expected(word))
     assert (found, type(found)) == (value, type(value))
 
 
@@ -81,14 +81,14 @@ def test_scalars(text: str, word: str, value: Any) -> None:
     ],
 )  # fmt: skip
 def test_collections(text: str, word: str, items: str | None, value: Any) -> None:
-    assert convert(text, expected(word, items)) == value
+    assert javascript_value(text, expected(word, items)) == value
 
 
 @given(text=st.text("{}()[]:\"',;.+-5xn`$ \n", max_size=60), word=st.sampled_from([*JAVASCRIPT]))
 def test_any_text_gives_a_value(text: str, word: str) -> None:
-    convert(text, expected(word, "integer"))
+    javascript_value(text, expected(word, "integer"))
 
 
 @pytest.mark.parametrize("text", ["(" * 5000 + "1" + ")" * 5000, "- " * 4000 + "5", "[" * 9000])
 def test_hostile_text_stays_text(text: str) -> None:
-    assert convert(text, expected("integer")) == text
+    assert javascript_value(text, expected("integer")) == text

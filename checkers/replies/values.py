@@ -1,0 +1,331 @@
+"""From the text of a Java or JavaScript expression to its value, by the language's own grammar.
+
+What is no literal, nor a collection of them, stands for itself as text: the name of a variable, a
+function, a call. So does a literal that cannot be assigned to the type, such as ``5L`` to an
+integer of Java.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from checkers.calls.documents import Expected, Language, Unreadable
+from checkers.replies.code import members, parse, text_of, unescape
+from envs.calls import MAX_DEPTH, MAX_INT_BITS
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def java_value(text: str, expected: Expected) -> Any:
+    """Return the value that a text of Java stands for, assigned to the type of a document."""
+    return _Java().convert(text, expected)
+
+
+def javascript_value(text: str, expected: Expected) -> Any:
+    """Return the value that a text of JavaScript stands for, where a document says its type."""
+    return _JavaScript().convert(text, expected)
+
+
+class _NotALiteral(Exception):
+    """An expression that stands for itself."""
+
+
+class _Reader(ABC):
+    """What reading the two languages has in common.
+
+    Attributes:
+        language: Which of them it is.
+        wrapper: Code around the expression, for by itself ``{}`` is a block.
+        texts: Types whose values are texts, so that nothing else is a literal of them.
+    """
+
+    language: ClassVar[Language]
+    wrapper: ClassVar[str]
+    texts: ClassVar[tuple[str, ...]]
+
+    def convert(self, text: str, expected: Expected) -> Any:
+        try:
+            root = parse(self.wrapper % text, self.language)
+        except Unreadable:
+            return text
+        alone = not root.has_error and root.named_child_count == 1
+        node = self.inside(root.named_children[0]) if alone else None
+        return text if node is None else self.value(node, expected, 0)
+
+    @abstractmethod
+    def inside(self, statement: Node) -> Node | None:
+        """Return the one expression that the wrapper is around."""
+
+    def value(self, node: Node, expected: Expected | None, depth: int) -> Any:
+        try:
+            return self.literal(node, expected, depth)
+        except _NotALiteral:
+            return text_of(node)
+
+    def literal(self, node: Node, expected: Expected | None, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise _NotALiteral
+        if node.type == "parenthesized_expression":
+            return self.literal(_only(node), expected, depth + 1)
+        text = self.text(node)
+        if text is not None:
+            return text
+        if expected is not None and expected.word in self.texts:
+            raise _NotALiteral
+        return self.other(node, expected, depth)
+
+    @abstractmethod
+    def text(self, node: Node) -> str | None:
+        """Return what the literal of a text stands for, None for anything else."""
+
+    @abstractmethod
+    def other(self, node: Node, expected: Expected | None, depth: int) -> Any:
+        """Return the value of a literal that is no text, or of a collection."""
+
+    def listed(self, nodes: Iterable[Node], expected: Expected | None, depth: int) -> list[Any]:
+        items = expected.items if expected else None
+        return [self.value(node, items, depth + 1) for node in nodes]
+
+    def mapped(self, pairs: Iterable[Sequence[Node]], depth: int) -> dict[Any, Any]:
+        found = {}
+        for key, value in pairs:
+            name = self.value(key, None, depth + 1)
+            if isinstance(name, (list, dict)):
+                raise _NotALiteral
+            found[name] = self.value(value, None, depth + 1)
+        return found
+
+    def number(self, node: Node, word: str | None) -> int | float:
+        if node.type != "unary_expression":
+            return self.unsigned(node, text_of(node).replace("_", ""), word)
+        operand, sign = _only(node), text_of(node)[0]
+        if operand.type == node.type or sign not in "+-":
+            raise _NotALiteral
+        number = self.number(operand, word)
+        return -number if sign == "-" else number
+
+    @abstractmethod
+    def unsigned(self, node: Node, text: str, word: str | None) -> int | float:
+        """Return the number that a text without a sign stands for, for a type."""
+
+
+def _only(node: Node) -> Node:
+    inner = members(node)
+    if len(inner) != 1:
+        raise _NotALiteral
+    return inner[0]
+
+
+def _arguments(node: Node) -> list[Node]:
+    arguments = node.child_by_field_name("arguments")
+    return members(arguments) if arguments else []
+
+
+def _check_length(text: str) -> None:
+    if len(text) > MAX_INT_BITS // 4:
+        raise _NotALiteral
+
+
+_NARROW = ("byte", "short", "integer")
+_LISTS = (
+    "ArrayList", "LinkedList", "Vector", "Stack", "ArrayDeque", "PriorityQueue",
+    "HashSet", "LinkedHashSet", "TreeSet",
+)  # fmt: skip
+_MAPS = ("HashMap", "LinkedHashMap", "TreeMap", "Hashtable", "ConcurrentHashMap")
+_LISTING = (
+    "Arrays.asList", "List.of", "Set.of", "Collections.singletonList", "Collections.singleton",
+    "Collections.emptyList", "Collections.emptySet",
+)  # fmt: skip
+_MAPPING = ("Map.of", "Collections.singletonMap", "Collections.emptyMap")
+_ENTRY = ("Map.entry", "entry")
+
+
+class _Java(_Reader):
+    language = Language.JAVA
+    wrapper = "Object x = %s\n;"
+    texts = ("String", "char", "any")
+
+    def inside(self, statement: Node) -> Node | None:
+        declarators = statement.children_by_field_name("declarator")
+        return declarators[0].child_by_field_name("value") if len(declarators) == 1 else None
+
+    def text(self, node: Node) -> str | None:
+        text = text_of(node)
+        if node.type == "string_literal" and text.startswith('"""'):
+            lines = text[3:-3].split("\n")[1:]
+            margins = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
+            return unescape("\n".join(line[min(margins, default=0) :] for line in lines))
+        quoted = node.type in ("string_literal", "character_literal")
+        return unescape(text[1:-1]) if quoted else None
+
+    def other(self, node: Node, expected: Expected | None, depth: int) -> Any:
+        match node.type:
+            case "true" | "false":
+                return node.type == "true"
+            case "null_literal":
+                return None
+            case "array_initializer":
+                return self.listed(members(node), expected, depth)
+            case "array_creation_expression" | "cast_expression":
+                value = node.child_by_field_name("value")
+                if value is None:
+                    raise _NotALiteral
+                return self.literal(value, expected, depth + 1)
+            case "method_invocation":
+                return self.factory(node, expected, depth)
+            case "object_creation_expression":
+                return self.created(node, expected, depth)
+        return self.number(node, expected.word if expected else None)
+
+    def unsigned(self, node: Node, text: str, word: str | None) -> int | float:
+        if node.type.endswith("_integer_literal"):
+            _check_length(text)
+            if text[-1] in "lL" and word in _NARROW:
+                raise _NotALiteral
+            return int(text.rstrip("lL"), 8 if node.type == "octal_integer_literal" else 0)
+        floating = node.type.endswith("_floating_point_literal")
+        if not floating or (text[-1] not in "fF" and word == "float"):
+            raise _NotALiteral
+        hexadecimal = text[:2].lower() == "0x"
+        return float.fromhex(text.rstrip("fFdD")) if hexadecimal else float(text.rstrip("fFdD"))
+
+    def factory(self, node: Node, expected: Expected | None, depth: int) -> Any:
+        """Read a call that makes a collection, such as ``List.of(1, 2)``."""
+        function, arguments = _function(node), _arguments(node)
+        if function in _LISTING:
+            return self.listed(arguments, expected, depth)
+        if function in _MAPPING and len(arguments) % 2 == 0:
+            return self.mapped(zip(arguments[::2], arguments[1::2], strict=True), depth)
+        if function == "Map.ofEntries":
+            return self.mapped(map(_entry, arguments), depth)
+        raise _NotALiteral
+
+    def created(self, node: Node, expected: Expected | None, depth: int) -> Any:
+        """Read ``new`` and a collection: empty, copied from another, or filled in a body."""
+        type_ = node.child_by_field_name("type")
+        assert type_ is not None
+        name = text_of(type_).split("<")[0].split(".")[-1].strip()
+        if name not in (*_LISTS, *_MAPS):
+            raise _NotALiteral
+        calls = [*_body_calls(node)]
+        if calls and name in _LISTS:
+            return self.listed((call[0] for call in calls if len(call) == 1), expected, depth)
+        if calls:
+            return self.mapped((call for call in calls if len(call) == 2), depth)
+        arguments = _arguments(node)
+        if len(arguments) > 1:
+            raise _NotALiteral
+        copied = self.literal(arguments[0], expected, depth + 1) if arguments else None
+        kind = list if name in _LISTS else dict
+        # A number is the capacity, which is not part of the value.
+        return copied if isinstance(copied, kind) else kind()
+
+
+def _function(node: Node) -> str:
+    base, name = node.child_by_field_name("object"), node.child_by_field_name("name")
+    assert name is not None
+    return f"{text_of(base)}.{text_of(name)}" if base else text_of(name)
+
+
+def _entry(node: Node) -> Sequence[Node]:
+    arguments = _arguments(node)
+    if node.type != "method_invocation" or _function(node) not in _ENTRY or len(arguments) != 2:
+        raise _NotALiteral
+    return arguments
+
+
+def _body_calls(node: Node) -> Iterator[list[Node]]:
+    """Yield the arguments of the calls in ``{{ add(1); add(2); }}``."""
+    bodies = [child for child in node.named_children if child.type == "class_body"]
+    blocks = [block for body in bodies for block in members(body)]
+    for statement in [statement for block in blocks for statement in members(block)]:
+        call = statement.named_children[0] if statement.named_children else statement
+        if call.type != "method_invocation" or _function(call) not in ("add", "put"):
+            raise _NotALiteral
+        yield _arguments(call)
+
+
+_CONSTANTS = {"true": True, "false": False, "null": None, "undefined": None}
+
+
+class _JavaScript(_Reader):
+    language = Language.JAVASCRIPT
+    wrapper = "(%s\n)"
+    texts = ("String", "any")
+
+    def inside(self, statement: Node) -> Node | None:
+        wrapped = statement.named_children[0] if statement.named_children else None
+        if wrapped is None or wrapped.type != "parenthesized_expression":
+            return None
+        inner = members(wrapped)
+        return inner[0] if len(inner) == 1 else None
+
+    def text(self, node: Node) -> str | None:
+        filled = any(child.type == "template_substitution" for child in node.named_children)
+        plain = node.type == "string" or (node.type == "template_string" and not filled)
+        return unescape(text_of(node)[1:-1]) if plain else None
+
+    def other(self, node: Node, expected: Expected | None, depth: int) -> Any:
+        if node.type in _CONSTANTS:
+            return _CONSTANTS[node.type]
+        if node.type == "object":
+            return self.object(node, depth)
+        if node.type == "new_expression" and _called(node) == "Map":
+            rows = [row for argument in _arguments(node) for row in _listed(argument) or [argument]]
+            return self.mapped(map(_pair, rows), depth)
+        inner = _listed(node)
+        if inner is not None:
+            return self.listed(inner, expected, depth)
+        return self.number(node, expected.word if expected else None)
+
+    def object(self, node: Node, depth: int) -> dict[str, Any]:
+        found = {}
+        for pair in members(node):
+            key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+            if pair.type == "shorthand_property_identifier":
+                found[text_of(pair)] = text_of(pair)
+            elif pair.type == "pair" and key and value and key.type != "computed_property_name":
+                name = unescape(text_of(key)[1:-1]) if key.type == "string" else text_of(key)
+                found[name] = self.value(value, None, depth + 1)
+            else:
+                raise _NotALiteral
+        return found
+
+    def unsigned(self, node: Node, text: str, word: str | None) -> int | float:
+        _check_length(text)
+        if node.type != "number" or (word == "Bigint") != text.endswith("n"):
+            raise _NotALiteral
+        text = text.lower().removesuffix("n")
+        if text[:2] in ("0x", "0o", "0b"):
+            return int(text, 0)
+        number = int(text) if text.isdecimal() else float(text)
+        whole = word == "integer" and isinstance(number, float) and number.is_integer()
+        return int(number) if whole else number
+
+
+def _listed(node: Node) -> list[Node] | None:
+    """Return the elements of an array, however it is made; None for anything else."""
+    if node.type == "array":
+        return members(node)
+    arguments = _arguments(node)
+    if _called(node) in ("Array", "Array.of"):
+        return arguments
+    if node.type == "new_expression" and _called(node) == "Set" and len(arguments) < 2:
+        return _listed(arguments[0]) if arguments else []
+    return None
+
+
+def _pair(node: Node) -> list[Node]:
+    inner = _listed(node)
+    if inner is None or len(inner) != 2:
+        raise _NotALiteral
+    return inner
+
+
+def _called(node: Node) -> str | None:
+    """Return the name of what a call or ``new`` calls."""
+    called = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+    return text_of(called) if called else None
