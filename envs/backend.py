@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_origin
 
 from envs.errors import ConfigProblem
-from envs.interface import checked
 from envs.lazy import lazily
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
-from envs.tool import Tool
+from envs.tool import Tool, takes_models
 
 if TYPE_CHECKING:
-    from envs import config_check
+    from envs import schema
 else:
-    config_check = lazily(".config_check", __package__)
+    schema = lazily(".schema", __package__)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -89,7 +89,7 @@ class Backend:
             if (field := cls.RENAMED.get(key, key)) in cls.FIELDS
         }
         cls.TOOLS = {
-            name: Tool(name, cls.__name__, checked(cls.__name__, member), *member.__dict__["_tool"])
+            name: Tool(name, cls.__name__, _as_called(cls, member), *member.__dict__["_tool"])
             for name, member in vars(cls).items()
             if callable(member) and "_tool" in getattr(member, "__dict__", {})
         }
@@ -129,7 +129,7 @@ class Backend:
     @classmethod
     def check_config(cls, config: object) -> list[ConfigProblem]:
         """Return every unknown key, wrong type and broken reference of an initial config."""
-        problems = config_check.check(cls.__name__, cls.Config, config)
+        problems = schema.check_config(cls.__name__, cls.Config, config)
         if problems or not isinstance(config, Mapping):
             return problems
         root = f"$.{cls.__name__}"
@@ -140,6 +140,19 @@ class Backend:
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         return copy
+
+
+def _as_called(backend: type[Backend], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method as it is called with a model's arguments: pydantic models are made first."""
+    if not takes_models(backend.__name__, function):
+        return function
+
+    @wraps(function)
+    def call(live: Backend, *args: Any, **kwargs: Any) -> Any:
+        tool = live.TOOLS[function.__name__]
+        return function(live, **schema.check_arguments(tool, args, kwargs))
+
+    return call
 
 
 def _is_class_variable(annotation: object) -> bool:

@@ -1,7 +1,7 @@
-"""The interface of a function, from its signature and docstring: one source for every reader.
+"""What pydantic and docstrings say: the interface of a function, and the types of initial configs.
 
-JSON Schema, the check of arguments and the reference page all come from here. Which types a
-parameter may have is said, and checked when a backend's class is made, in ``envs.interface``.
+JSON Schema, the check of arguments and of configs and the reference page all come from here. Which
+types a parameter may have is checked when a backend's class is made, in ``envs.tool``.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache
 from itertools import takewhile
 from typing import Any, NamedTuple, NotRequired, get_type_hints
 
-from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Discriminator, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 from typing_extensions import TypedDict
 
-from envs.errors import InvalidArgument
+from envs.errors import ConfigProblem, InvalidArgument
 from envs.state import brief
 from envs.tool import Tool, bind, parameters
 
@@ -150,6 +151,12 @@ def check_value(tool: Tool, name: str, value: Any) -> None:
 
 
 @cache
+def _strict(kind: Any) -> TypeAdapter[Any]:
+    kind.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+    return TypeAdapter(kind)
+
+
+@cache
 def _adapter(tool: Tool) -> TypeAdapter[Any]:
     try:
         hints = get_type_hints(tool.function, include_extras=True)
@@ -158,8 +165,7 @@ def _adapter(tool: Tool) -> TypeAdapter[Any]:
             for p in parameters(tool)
         }
         arguments: Any = TypedDict(tool.name, fields)  # type: ignore[misc]
-        arguments.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[attr-defined]
-        return TypeAdapter(arguments)
+        return _strict(arguments)
     except Exception as error:
         raise TypeError(f"{_where(tool)}: {error}") from error
 
@@ -178,7 +184,11 @@ def _explain(tool: Tool, detail: ErrorDetails) -> str:
     if detail["type"] == "missing":
         return f"{tool.name} needs the argument {name}."
     given = brief(detail["input"], 100)
-    return f"{tool.name}: {name} = {given}: {detail['msg'][0].lower()}{detail['msg'][1:]}."
+    return f"{tool.name}: {name} = {given}: {_said(detail)}."
+
+
+def _said(detail: ErrorDetails) -> str:
+    return detail["msg"][0].lower() + detail["msg"][1:]
 
 
 def _sections(doc: str) -> tuple[str, dict[str, str]]:
@@ -215,3 +225,58 @@ def _joined(text: str) -> str:
 
 def _where(tool: Tool) -> str:
     return f"{tool.backend}.{tool.name}"
+
+
+BY_TYPE = Discriminator("type")
+"""Has a union of objects checked as what their ``type`` says, not as any of them."""
+
+
+def config_schema(kind: type) -> dict[str, Any]:
+    """Return the JSON Schema of a backend's initial config.
+
+    Args:
+        kind: The config's type.
+    """
+    return _strict(kind).json_schema()
+
+
+def check_config(backend: str, kind: type, config: object) -> list[ConfigProblem]:
+    """Return what does not fit the type of one backend's initial config, in the config's order.
+
+    Args:
+        backend: Name of the backend.
+        kind: The config's type.
+        config: What was given.
+    """
+    try:
+        _strict(kind).validate_python(config)
+    except ValidationError as error:
+        return [_problem(f"$.{backend}", kind, config, detail) for detail in error.errors()]
+    return []
+
+
+def _problem(root: str, kind: type, config: object, detail: ErrorDetails) -> ConfigProblem:
+    path = root + _path(config, detail["loc"])
+    if detail["type"] == "extra_forbidden":
+        key = str(detail["loc"][-1])
+        known = list(kind.__annotations__) if len(detail["loc"]) == 1 else []
+        close = get_close_matches(key, known, n=1)
+        advice = f"did you mean {close[0]}?" if close else "remove it"
+        return ConfigProblem(path, f"unknown key; {advice}")
+    if detail["type"] == "missing":
+        return ConfigProblem(path, "is missing")
+    return ConfigProblem(path, f"{_said(detail)}, got {brief(detail['input'], 60)}")
+
+
+def _path(config: object, location: tuple[int | str, ...]) -> str:
+    """Write a pydantic location as a JSON path, without the names of union members in it."""
+    path, here = "", config
+    for position, step in enumerate(location):
+        last = position == len(location) - 1
+        if isinstance(here, dict) and (step in here or last):
+            path += f".{step}" if str(step).isidentifier() else f"[{step!r}]"
+            here = here.get(step)
+        elif isinstance(here, list) and isinstance(step, int):
+            path += f"[{step}]"
+            here = here[step] if step < len(here) else None
+    return path

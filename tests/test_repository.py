@@ -31,7 +31,7 @@ NEEDS_CARE = {
     "pickle": "runs what a file says",
 }
 ALLOWED = {
-    ("envs/interface.py", "getattr"): "reads bounds whose names the module itself lists",
+    ("envs/tool.py", "getattr"): "reads bounds whose names the module itself lists",
     ("envs/registry.py", "import_module"): "loads the modules of a folder of the package itself",
     ("envs/testing/sessions.py", "subprocess"): "plays the same calls under other hash seeds",
     ("envs/lazy.py", "getattr"): "gives members of a module that the source names",

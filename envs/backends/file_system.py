@@ -26,9 +26,9 @@ from envs.lazy import lazily
 from envs.long_context import Pack
 
 if TYPE_CHECKING:
-    from envs import config_check
+    from envs import schema
 else:
-    config_check = lazily("..config_check", __package__)
+    schema = lazily("..schema", __package__)
 
 MAX_DEPTH = 100
 """Most levels of directories below the root; hashing a snapshot recurses through all of them."""
@@ -64,7 +64,7 @@ class DirectoryNode(TypedDict):
     """A directory of the initial config; the order of its contents is that of listings."""
 
     type: Literal["directory"]
-    contents: dict[str, Annotated[FileNode | DirectoryNode, config_check.BY_TYPE]]
+    contents: dict[str, Annotated[FileNode | DirectoryNode, schema.BY_TYPE]]
 
 
 class FileSystemConfig(TypedDict, total=False):

@@ -15,12 +15,11 @@ import envs
 from envs.backend import Backend
 from envs.calls import Call
 from envs.errors import ConfigError
-from envs.interface import near, place
 from envs.long_context import Pack
 from envs.registry import backend_class
 from envs.schema import ToolSpec, spec
 from envs.session import Session
-from envs.tool import Tool
+from envs.tool import Tool, near, place
 
 _ROOT = Path(envs.__file__).resolve().parents[1]
 

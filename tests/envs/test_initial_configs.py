@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from envs.config_check import config_schema
 from envs.registry import BACKENDS
+from envs.schema import config_schema
 from envs.session import Session
 
 FOLDER = Path(__file__).parents[2] / "configs" / "initial"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import envs
-from envs.interface import place
 from envs.lazy import lazily
+from envs.tool import place
 from runner.commands import DONE
 from runner.commands.env.tools import environments
 from runner.commands.options import argument

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import envs
 from envs import registry
 from envs.errors import ConfigError
-from envs.interface import near
+from envs.tool import near
 from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.commands.shared import written

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads
-from envs.interface import place
+from envs.tool import place
 
 
 class Shape(TypedDict):
@@ -85,7 +85,7 @@ def test_a_type_that_json_can_express(kind):
 )
 def test_a_type_that_it_cannot_express(kind, message):
     with pytest.raises(
-        TypeError, match=rf"test_interface.py:\d+: Museum.show: parameter thing: {message}"
+        TypeError, match=rf"test_tool.py:\d+: Museum.show: parameter thing: {message}"
     ):
         make(kind)
 
@@ -121,6 +121,6 @@ def test_only_functions_with_models_are_wrapped():
 def test_the_place_of_a_function_and_of_a_class():
     for thing in (make, make(Page).TOOLS["show"].function, Diary):
         file, line = place(thing).rsplit(":", 1)
-        assert file.endswith("test_interface.py")
+        assert file.endswith("test_tool.py")
         assert line.isdecimal()
     assert place(make) == f"{place(Diary).rsplit(':', 1)[0]}:{make.__code__.co_firstlineno}"
