@@ -1,7 +1,8 @@
 """The command ``turnwise``: its commands, what ends it, and with which exit status.
 
 A command is a module of ``runner.commands`` with its name: ``Options`` says what it takes,
-``EXAMPLE`` is a command line that works, and ``run`` takes the options and returns the exit status.
+``EXAMPLE`` is a command line that works, ``run`` takes the options and returns the exit status, and
+``NOTES``, if there are any, are lines that explain what it prints.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from envs.errors import BackendFault
 from envs.lazy import lazily
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR
 from runner.show.terminal import visible
-from trajectories.errors import DataError
+from trajectories.errors import DataError, nearest
 
 if TYPE_CHECKING:
     from runner.commands import options
@@ -96,7 +97,8 @@ def _run(words: Sequence[str]) -> int:
     if name is None:
         return _without_command(words)
     module = lazily(f".commands.{name.replace(' ', '.')}", __package__)
-    parser = options.parser_of(module.Options, name, COMMANDS[name].text, module.EXAMPLE)
+    text, notes = COMMANDS[name].text, getattr(module, "NOTES", "")
+    parser = options.parser_of(module.Options, name, text, module.EXAMPLE, notes)
     given = options.parse(module.Options, parser, words[len(name.split()) :])
     status: int = module.run(given)
     return status
@@ -124,7 +126,7 @@ def _near(word: str, family: Sequence[str]) -> str:
     """Suggest a command by its whole name or its last word."""
     by_word = {name.split()[-1]: name for name in family or COMMANDS}
     known = [w for w in by_word if word.startswith(w)] or [*by_word]
-    near = word if word in by_word else options.nearest(word, known)
+    near = word if word in by_word else nearest(word, known)
     return f"; did you mean turnwise {by_word[near]}?" if near else ""
 
 

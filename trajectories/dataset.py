@@ -6,7 +6,6 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -18,7 +17,7 @@ from envs.lazy import lazily
 from envs.long_context import Pack
 from envs.session import Session
 from trajectories import bfcl
-from trajectories.errors import DataError
+from trajectories.errors import DataError, did_you_mean
 from trajectories.jsonl import parse_object, read_objects
 from trajectories.packs import generate
 from trajectories.schema import Category, LongContext, Trajectory
@@ -192,10 +191,7 @@ def by_ids(trajectories: Sequence[Trajectory], ids: Iterable[str]) -> list[Traje
     wanted = set(ids)
     known = [trajectory.id for trajectory in trajectories]
     for id in sorted(wanted.difference(known)):
-        close = get_close_matches(id, known, n=1)
-        raise DataError(
-            "--ids", f"no {id!r} here" + (f"; did you mean {close[0]}?" if close else "")
-        )
+        raise DataError("--ids", f"no {id!r} here{did_you_mean(id, known)}")
     return [trajectory for trajectory in trajectories if trajectory.id in wanted]
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 from runner.commands import USER_ERROR
+from trajectories.errors import did_you_mean
 
 Record = TypeVar("Record")
 
@@ -85,7 +85,9 @@ def parse(record: type[Record], parser: argparse.ArgumentParser, words: Sequence
     return record(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
 
 
-def parser_of(record: type, name: str, text: str, example: str) -> argparse.ArgumentParser:
+def parser_of(
+    record: type, name: str, text: str, example: str, notes: str = ""
+) -> argparse.ArgumentParser:
     """Return what reads the options of a command.
 
     Args:
@@ -93,8 +95,9 @@ def parser_of(record: type, name: str, text: str, example: str) -> argparse.Argu
         name: What the user types.
         text: What it does, in one sentence.
         example: A command line that works.
+        notes: Lines that explain what it prints.
     """
-    prog, epilog = f"turnwise {name}", f"example: {example}"
+    prog, epilog = f"turnwise {name}", f"{notes}example: {example}"
     parser = _Parser(prog=prog, description=text, epilog=epilog, allow_abbrev=False)
     fill(parser, record)
     return parser
@@ -128,6 +131,11 @@ def flags_of(member: Field[Any]) -> tuple[str, ...]:
 
 
 class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, and leaves the lines of what ends its help as they are."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how, formatter_class=argparse.RawDescriptionHelpFormatter)
+
     def error(self, message: str) -> NoReturn:
         self.exit(USER_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
@@ -141,17 +149,6 @@ def _refuse_unknown(record: type, parser: argparse.ArgumentParser, words: Sequen
             return
         if flag.startswith("--") and flag not in known:
             parser.error(f"there is no option {flag}{did_you_mean(flag, known)}")
-
-
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """Return the end of a sentence that suggests the known name nearest to one, or nothing."""
-    close = nearest(name, known)
-    return f"; did you mean {close}?" if close else ""
-
-
-def nearest(name: str, known: Sequence[str]) -> str | None:
-    """Return the known name nearest to one, None where none is near."""
-    return next(iter(get_close_matches(name, known, n=1)), None)
 
 
 def _sections(record: type) -> dict[str, list[Field[Any]]]:

@@ -9,13 +9,14 @@ from pathlib import Path
 from checkers.profile import Mode
 from runner.commands.judging import WorkOptions, judge_all, report, run_entry
 from runner.commands.options import argument, option
-from runner.commands.shared import DatasetOption, note
+from runner.commands.shared import REASONS, DatasetOption, note
 from runner.data import choose
 from runner.data.load import profile_for
 from runner.records import result_file
 from runner.records.run import open_run
 
 EXAMPLE = "turnwise score runs/mine --output verdicts.jsonl"
+NOTES = REASONS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from checkers.profile import PROFILES
+from checkers.verdict import Reason
 from runner.commands.options import option, positive, switch
 from runner.data.choose import SUITES
 from runner.episodes.episode import STEP_LIMIT
@@ -76,6 +77,14 @@ class JsonOption:
     """Output."""
 
     json: bool = switch("print one JSON object")
+
+
+REASONS = (
+    "why an episode failed, as error_type has it:\n"
+    + "".join(f"  {reason}\n      {reason.meaning}\n" for reason in Reason)
+    + "\n"
+)
+"""What ends the help of a command that prints verdicts."""
 
 
 def note(line: str) -> None:

@@ -15,9 +15,10 @@ from runner.analysis.report.scores_page import scores_page
 from runner.analysis.run_scores import RunScores, ScoringRules, open_scores
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
-from runner.commands.shared import DatasetOption, JsonOption, JudgingOptions, note, written
+from runner.commands.shared import REASONS, DatasetOption, JsonOption, JudgingOptions, note, written
 
 EXAMPLE = "turnwise table runs/a runs/b --html scores.html"
+NOTES = REASONS
 
 
 @dataclass(frozen=True, kw_only=True)

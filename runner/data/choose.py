@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,13 +18,12 @@ from runner.records import result_file
 from runner.records.run import Run
 from trajectories import bfcl
 from trajectories.dataset import Dataset, by_ids, load_bfcl, load_embedded, load_path, sample
-from trajectories.errors import DataError
+from trajectories.errors import DataError, did_you_mean, nearest
 from trajectories.schema import (
     EXECUTABLE,
     MULTI_TURN,
     SINGLE_TURN,
     Category,
-    ExpectedCalls,
     Trajectory,
 )
 
@@ -75,9 +73,9 @@ def model(name: str, base_url: str | None) -> NamedModel:
         return NamedModel(name, Path(name.removeprefix("replay:")))
     if name in ("", "replay:"):
         raise DataError("--model", f"{name!r} names no model")
-    close = get_close_matches(name.lower(), _OFFLINE, n=1, cutoff=0.7)
+    close = nearest(name.lower(), _OFFLINE, least=0.7)
     if close and name not in _OFFLINE and not base_url:
-        raise DataError("--model", f"{name!r}: did you mean {close[0]}?")
+        raise DataError("--model", f"{name!r}: did you mean {close}?")
     return NamedModel(name, live=name not in ("oracle", "null"))
 
 
@@ -252,16 +250,11 @@ def contents(data: Dataset) -> list[list[str]]:
     rows = [["category", "trajectories", "turns", "ground-truth calls"]]
     for category in Category:
         found = [t for t in data.trajectories.values() if t.category is category]
-        turns = [turn for t in found for turn in t.turns]
-        calls = sum(len(turn.ground_truth) for turn in turns) + sum(map(_answers, found))
+        turns = sum(len(t.turns) for t in found)
+        calls = sum(t.known_calls for t in found)
         if found:
-            rows.append([category, str(len(found)), str(len(turns)), str(calls)])
+            rows.append([category, str(len(found)), str(turns), str(calls)])
     return rows
-
-
-def _answers(trajectory: Trajectory) -> int:
-    expects = trajectory.expects
-    return len(expects.answers) if isinstance(expects, ExpectedCalls) else 0
 
 
 def irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
@@ -275,7 +268,5 @@ def irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
 
 def _unknown(name: str, what: str, known: Iterable[str]) -> str:
     names = list(known)
-    close = get_close_matches(name, names, n=1)
-    if close:
-        return f"{name!r} is not {what}; did you mean {close[0]}?"
-    return f"{name!r} is not {what}" + (f": {', '.join(names)}" if len(names) < 10 else "")
+    there_are = f": {', '.join(names)}" if len(names) < 10 else ""
+    return f"{name!r} is not {what}{did_you_mean(name, names) or there_are}"

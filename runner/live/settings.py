@@ -7,7 +7,6 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 from urllib.parse import urlsplit, urlunsplit
@@ -17,7 +16,7 @@ from envs.lazy import lazily
 from runner.models.base import Price, RequestOptions
 from runner.models.conversation import ReasoningPolicy
 from runner.records.record import Asked
-from trajectories.errors import DataError
+from trajectories.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
     import pydantic
@@ -135,9 +134,8 @@ def _from_file(path: Path) -> Settings:
     names = [member.name for member in fields(Settings)]
     for key, value in given.items():
         if key not in names:
-            close = get_close_matches(key, names, n=1)
-            advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
-            raise DataError(f"{path}: {key}", f"unknown key; {advice}")
+            advice = did_you_mean(key, names) or f"; there are {', '.join(names)}"
+            raise DataError(f"{path}: {key}", f"unknown key{advice}")
         given[key] = _checked(key, value, hints[key], f"{path}: {key}")
     return Settings(**given)
 

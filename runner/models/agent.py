@@ -16,7 +16,6 @@ import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.thread import __file__ as _THREAD_FILE
-from difflib import get_close_matches
 from importlib import import_module
 from time import perf_counter
 from typing import Any
@@ -24,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 from runner.models.base import USUAL, AgentError, Reply, Request, RequestOptions
 from runner.models.reply import one_line, read_completion
-from trajectories.errors import DataError
+from trajectories.errors import DataError, did_you_mean
 
 Agent = Callable[[list[dict[str, Any]], list[dict[str, Any]]], Any]
 """``agent(messages, tools)`` gives an assistant message, a text, or what can be awaited for one."""
@@ -110,8 +109,7 @@ def agent_named(name: str) -> Callable[[], Agent]:
         try:
             member = getattr(member, part)
         except AttributeError:
-            close = get_close_matches(part, dir(member), n=1)
-            advice = f"; did you mean {close[0]}?" if close else ""
+            advice = did_you_mean(part, dir(member))
             raise DataError("--model", f"{module} has no {path}{advice}") from None
     if not callable(member):
         raise DataError("--model", f"{path} of {module} is no function: it cannot be called")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
 from itertools import product
@@ -20,7 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from checkers.replies.formats import ReplyFormat
 from runner.models.tools import Document
-from trajectories.errors import DataError
+from trajectories.errors import DataError, nearest
 
 _PROMPTS = Path(__file__).parents[2] / "configs" / "prompts"
 DEFAULT = _PROMPTS / "default.toml"
@@ -147,7 +146,7 @@ def formats_named(names: Iterable[str]) -> list[PromptFormat]:
         return list(ALL)
     for name in wanted:
         if name not in known:
-            close = get_close_matches(name, known, n=1, cutoff=0.0)[0]
+            close = nearest(name, known, least=0.0)
             raise DataError("--formats", f"{name!r} is no format; did you mean {close}, or all?")
     return [known[name] for name in wanted]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ from runner.records.store import (
     read_run_file,
     tools_of,
 )
-from trajectories.errors import DataError
+from trajectories.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
     from checkers.replies import formats
@@ -119,8 +118,7 @@ def open_run(*paths: Path, mode: Mode | None = None, only: str | None = None) ->
     path = paths[0]
     run = _of_folder(path, only) if is_run(path) else _of_results(paths, mode, only)
     if only is not None and not run.episodes:
-        close = get_close_matches(only, open_run(*paths, mode=mode).ids, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        hint = did_you_mean(only, open_run(*paths, mode=mode).ids)
         raise DataError(str(path), f"{only!r} is not an entry of this run{hint}")
     return run
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import pytest
 
 import runner.commands
+from checkers.verdict import Reason
 from runner.cli import COMMANDS, main
 from runner.commands.eval_options import EvalOptions, LiveOptions
 from runner.commands.options import (
@@ -128,6 +129,25 @@ def test_every_command_s_example_is_one_of_its_command_lines(
     shown = " ".join(capsys.readouterr().out.split())
     assert shown.startswith(f"usage: turnwise {name} ")
     assert shown.endswith(f"example: {module.EXAMPLE}")
+
+
+@pytest.mark.parametrize("name", ["score", "table"])
+def test_who_prints_verdicts_explains_every_reason(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([name, "--help"])
+    said = capsys.readouterr().out
+    for reason in Reason:
+        assert f"  {reason}\n      {reason.meaning}\n" in said
+
+
+def test_letters_that_changed_places_are_likelier_than_one_too_many(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["eval", "--modle", "oracle"])
+    assert "there is no option --modle; did you mean --model?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["eval", "dataset list", "dataset show", "env tools"])
