@@ -203,9 +203,21 @@ class ExpectedCalls(Strict):
         language: What the values of arguments are written in.
     """
 
+    judged_by: ClassVar[JudgedBy] = JudgedBy.CALLS
+
     functions: tuple[Mapping[str, Any], ...]
     answers: tuple[Mapping[str, Mapping[str, Sequence[Any]]], ...] = ()
     language: Literal["python", "java", "javascript"] = "python"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the functions that the model is given, in order."""
+        return tuple([document["name"] for document in self.functions])
+
+    @property
+    def documents(self) -> tuple[Mapping[str, Any], ...]:
+        """The function documents."""
+        return self.functions
 
 
 @dataclass(frozen=True)
@@ -230,8 +242,19 @@ class ExpectedResults(Strict):
         checks: One per ground-truth call, in order.
     """
 
+    judged_by: ClassVar[JudgedBy] = JudgedBy.RESULTS
+    answers: ClassVar[tuple[()]] = ()
+    language: ClassVar[str] = "python"
+    documents: ClassVar[None] = None
+    """Its functions are those of backends, which have them."""
+
     functions: tuple[str, ...]
     checks: tuple[ResultCheck, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the functions that the model is given, in order."""
+        return self.functions
 
 
 @dataclass(frozen=True)
@@ -263,17 +286,33 @@ class Trajectory(Strict):
     @property
     def judged_by(self) -> JudgedBy:
         """What of it is compared."""
-        match self.expects:
-            case ExpectedCalls():
-                return JudgedBy.CALLS
-            case ExpectedResults():
-                return JudgedBy.RESULTS
-        return JudgedBy.STATE
+        return self.expects.judged_by if self.expects else JudgedBy.STATE
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether calls are executed; those of functions that only the entry describes cannot."""
+        return self.documents is None
 
     @property
     def language(self) -> str:
         """What the arguments of calls are written in."""
-        return self.expects.language if isinstance(self.expects, ExpectedCalls) else "python"
+        return self.expects.language if self.expects else "python"
+
+    @property
+    def functions(self) -> tuple[str, ...] | None:
+        """Names of the functions that its model is given, in order; None for those of backends."""
+        return self.expects.names if self.expects else None
+
+    @property
+    def documents(self) -> tuple[Mapping[str, Any], ...] | None:
+        """Documents of these functions, where the entry brings them; None where backends do."""
+        return self.expects.documents if self.expects else None
+
+    @property
+    def known_calls(self) -> int:
+        """How many calls its ground truth has, or are expected."""
+        answers = len(self.expects.answers) if self.expects else 0
+        return sum(len(turn.ground_truth) for turn in self.turns) + answers
 
     @cached_property
     def held_out(self) -> tuple[str, ...]:
@@ -287,10 +326,8 @@ class Trajectory(Strict):
 
     def offered(self, functions: Sequence[str], turn: int) -> frozenset[str]:
         """Return which functions of all those of its backends may be called in a turn."""
-        if isinstance(self.expects, ExpectedCalls):
-            return frozenset([document["name"] for document in self.expects.functions])
-        if isinstance(self.expects, ExpectedResults):
-            return frozenset(self.expects.functions)
+        if self.functions is not None:
+            return frozenset(self.functions)
         handed_over = {name for earlier in self.turns[: turn + 1] for name in earlier.offers}
         missing = {*self.excluded, *self.held_out} - handed_over
         return frozenset(functions) - missing

@@ -14,7 +14,7 @@ from trajectories.errors import DataError
 from trajectories.rules import answers, detection, playing, texts
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity
-from trajectories.schema import JudgedBy, Trajectory
+from trajectories.schema import Trajectory
 
 
 class Rule(NamedTuple):
@@ -109,7 +109,7 @@ def rules_named(names: Iterable[str]) -> list[Rule]:
 
 
 def _entry_problems(entry: Entry, rules: Sequence[Rule]) -> Iterator[Problem]:
-    if entry.trajectory.judged_by is JudgedBy.CALLS:
+    if not entry.trajectory.is_executed:
         for rule in rules:
             if rule.answers:
                 yield from rule.answers(entry)

@@ -115,5 +115,5 @@ def examine_truth(prepared: Prepared, profile: Profile, step_limit: int) -> Exam
 
 
 def _truth(prepared: Prepared, profile: Profile) -> Trace:
-    executes = kind_of(prepared.trajectory).executes
+    executes = prepared.trajectory.is_executed
     return trace_truth(prepared, profile) if executes else Trace(())

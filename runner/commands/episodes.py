@@ -15,6 +15,7 @@ from runner.commands.options import argument
 from runner.commands.shared import DataOptions, JudgingOptions, note
 from runner.data import choose
 from runner.data.load import profile_for
+from runner.episodes.evaluate import kind_of
 from runner.records.result_file import categories_of
 from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset
@@ -96,7 +97,7 @@ def with_state(examined: Examined, purpose: str) -> Examined:
     Raises:
         DataError: It is a single turn.
     """
-    if examined.answer is None:
+    if not kind_of(examined.trajectory).is_single_turn:
         return examined
     id, category = examined.trajectory.id, examined.trajectory.category
     what = f"{id} is a single turn ({category}): it has no state"

@@ -39,7 +39,7 @@ from runner.records.run import is_run, open_run
 from runner.records.store import RunStore, default_folder
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import JudgedBy, Trajectory
+from trajectories.schema import Trajectory
 
 
 def evaluate_live(
@@ -262,7 +262,7 @@ def _in_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     asked = [
         trajectory
         for trajectory in trajectories
-        if trajectory.judged_by is JudgedBy.CALLS and trajectory.language == "python"
+        if not trajectory.is_executed and trajectory.language == "python"
     ]
     if not asked:
         raise DataError("--formats", "asks single-turn entries in Python; choose such a --category")

@@ -20,10 +20,10 @@ from runner.commands.shared import (
 )
 from runner.data import choose
 from runner.data.load import profile_for
+from runner.episodes.evaluate import kind_of
 from runner.rollouts.search_runs import Search, Searched, run_searches
 from runner.show.table import table
 from trajectories.errors import DataError
-from trajectories.schema import JudgedBy
 
 EXAMPLE = "turnwise search --model scripted:0.2 --limit 20"
 
@@ -57,7 +57,7 @@ def run(options: Options) -> int:
         raise DataError("--mode", "a scripted model makes tool calls: fc")
     wanted = choose.categories(options.category, options.dataset)
     dataset = choose.dataset(options.dataset, wanted, note)
-    entries = [t for t in choose.trajectories(dataset, None) if t.judged_by is JudgedBy.STATE]
+    entries = [t for t in choose.trajectories(dataset, None) if not kind_of(t).is_single_turn]
     what = Search(
         options.model,
         rate,

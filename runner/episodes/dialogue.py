@@ -70,6 +70,7 @@ class Dialogue:
         self.mode = mode
         self._prepared = prepared
         self._kind = kind_of(prepared.trajectory)
+        self._executed = prepared.trajectory.is_executed
         self._format = style.format
 
     def request(self) -> Request:
@@ -87,7 +88,7 @@ class Dialogue:
         """
         episode = self.episode
         taken = self._read(reply)
-        results = episode.act(taken.calls) if taken.calls and self._kind.executes else []
+        results = episode.act(taken.calls) if taken.calls and self._executed else []
         if results:
             self.conversation.observe(taken.calls, results)
         else:
@@ -102,8 +103,16 @@ class Dialogue:
         Raises:
             CannotJudge: There is no verdict, through no fault of the model.
         """
-        answers = Answers(self.result, self.mode, self._format and self._format.reader)
-        return self._kind.judge_played(self._prepared, self.episode, answers)
+        return self._kind.judge_played(self._prepared, self.episode, self._answers)
+
+    @property
+    def passes_so_far(self) -> bool:
+        """Whether the turns that have ended, of which there is one, passed."""
+        return self._kind.passes_so_far(self._prepared, self.episode, self._answers)
+
+    @property
+    def _answers(self) -> Answers:
+        return Answers(self.result, self.mode, self._format and self._format.reader)
 
     def fork(self) -> Self:
         """Return an independent copy: nothing done to one is seen by the other."""
@@ -115,7 +124,7 @@ class Dialogue:
 
     def _read(self, reply: Reply) -> Taken:
         step = self.conversation.read(reply)
-        if not self._kind.executes:
+        if not self._executed:
             step = _without_dots(step)
         self.result[self.episode.turn].append(step)
         return Taken(self.episode.turn, *self._decoded(step))

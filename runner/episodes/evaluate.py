@@ -13,7 +13,7 @@ from checkers.verdict import Verdict
 from envs.errors import BackendFault
 from envs.lazy import lazily
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement
+from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement, Terms
 from runner.episodes.tracing import trace_recorded
 from runner.records.record import EpisodeRecord
 from trajectories.dataset import Dataset
@@ -114,7 +114,7 @@ def judge_recorded(
         return Judgement(inference_error(expected))
     if len(turns) == expected and (turns[0] or not kind.is_single_turn):
         answers = Answers(turns, mode, reader)
-        return kind.judge(prepared, answers, profile, step_limit, traced=traced)
+        return kind.judge(prepared, answers, Terms(profile, step_limit, traced))
     found = Judgement(force_terminated(expected))
     if kind.is_single_turn or not traced:
         return found
@@ -138,4 +138,4 @@ def judge_right(
         step_limit: Steps that a turn may take, or None for no limit.
         traced: Whether to keep what happened.
     """
-    return kind_of(prepared.trajectory).judge_right(prepared, profile, step_limit, traced=traced)
+    return kind_of(prepared.trajectory).judge(prepared, None, Terms(profile, step_limit, traced))

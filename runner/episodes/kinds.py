@@ -6,8 +6,9 @@ results. What a kind does differently stands in its class, and nothing else asks
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
@@ -24,11 +25,15 @@ if TYPE_CHECKING:
     from checkers.why.calls import PairedAnswer
 
 
+Outcomes = Sequence[TurnOutcome]
+"""What the turns led to that were reached, in order."""
+
+
 class Judgement(NamedTuple):
     """What came of judging a run."""
 
     verdict: Verdict
-    outcomes: Sequence[TurnOutcome] = ()
+    outcomes: Outcomes = ()
     """What each turn led to, where it is the state that is compared."""
     trace: Trace | None = None
     """What happened, where that was asked for and something is executed."""
@@ -45,38 +50,37 @@ class Answers(NamedTuple):
     """How text is read, where it was asked for in another format than the usual one."""
 
 
-class EntryKind(Protocol):
+class Terms(NamedTuple):
+    """On what terms answers are judged."""
+
+    profile: Profile
+    """How they are read, executed and judged."""
+    limit: int | None = STEP_LIMIT
+    """Steps that a turn may take, where the profile limits recorded runs at all."""
+    traced: bool = False
+    """Whether to keep what happened."""
+
+
+class EntryKind(ABC):
     """How the entries of one kind are judged."""
 
-    @property
-    def is_single_turn(self) -> bool:
-        """Whether an entry is over after one answer of the model."""
+    is_single_turn: ClassVar[bool]
+    """Whether an entry is over after one answer of the model."""
 
-    @property
-    def executes(self) -> bool:
-        """Whether calls are executed."""
-
-    def judge(
-        self, prepared: Prepared, answers: Answers, profile: Profile, limit: int, *, traced: bool
-    ) -> Judgement:
+    @abstractmethod
+    def judge(self, prepared: Prepared, answers: Answers | None, terms: Terms) -> Judgement:
         """Judge answers to as many turns as the trajectory has.
 
         Args:
             prepared: The trajectory.
-            answers: What the model answered.
-            profile: How it is read, executed and judged.
-            limit: Steps that a turn may take, where the profile limits recorded runs at all.
-            traced: Whether to keep what happened.
+            answers: What the model answered; None for what is right.
+            terms: How it is judged.
 
         Raises:
             CannotJudge: There is no verdict, through no fault of the model.
         """
 
-    def judge_right(
-        self, prepared: Prepared, profile: Profile, limit: int | None, *, traced: bool
-    ) -> Judgement:
-        """Judge what is right, as if a model had answered it; as for ``judge``."""
-
+    @abstractmethod
     def judge_played(self, prepared: Prepared, episode: Episode, answers: Answers) -> Verdict:
         """Judge an episode that is over, without executing anything once more.
 
@@ -89,6 +93,10 @@ class EntryKind(Protocol):
             CannotJudge: There is no verdict, through no fault of the model.
         """
 
+    def passes_so_far(self, prepared: Prepared, episode: Episode, answers: Answers) -> bool:
+        """Tell whether the turns of an episode passed that have ended, as for ``judge_played``."""
+        return self.judge_played(prepared, episode, answers).valid
+
     def examine(
         self, prepared: Prepared, answers: Answers | None, profile: Profile, played: Trace | None
     ) -> PairedAnswer | None:
@@ -100,34 +108,29 @@ class EntryKind(Protocol):
             profile: How it is read and judged.
             played: What happened.
         """
+        return None
 
 
-class ExecutedKind:
+class ExecutedKind(EntryKind):
     """What the kinds have in common whose calls are executed."""
 
-    executes = True
-
-    def judge(
-        self, prepared: Prepared, answers: Answers, profile: Profile, limit: int, *, traced: bool
-    ) -> Judgement:
-        """Execute the answers once more and judge what they lead to."""
-        turns, mode, _ = answers
-        if traced:
-            return self._traced(
-                prepared, trace_recorded(prepared, turns, mode, profile, limit), profile
-            )
-        script = recorded(turns, profile.replies.decoders[mode], profile)
-        limited = limit if profile.execution.limits_recorded_runs else None
-        return self.judge_script(prepared, script, profile, limited)
-
-    def judge_right(
-        self, prepared: Prepared, profile: Profile, limit: int | None, *, traced: bool
-    ) -> Judgement:
-        """Play the ground truth and judge what it leads to."""
-        script = oracle(prepared.trajectory)
-        if traced:
-            return self._traced(prepared, trace(prepared, script, profile, limit), profile)
-        return self.judge_script(prepared, script, profile, limit)
+    def judge(self, prepared: Prepared, answers: Answers | None, terms: Terms) -> Judgement:
+        """Execute the answers once more, or play the ground truth, and judge what they lead to."""
+        profile, limit, traced = terms
+        if answers is None:
+            script = oracle(prepared.trajectory)
+            if not traced:
+                return self.judge_script(prepared, script, profile, limit)
+            played = trace(prepared, script, profile, limit)
+        elif traced:
+            played = trace_recorded(prepared, answers.turns, answers.mode, profile, limit)
+        else:
+            script = recorded(answers.turns, profile.replies.decoders[answers.mode], profile)
+            limited = limit if profile.execution.limits_recorded_runs else None
+            return self.judge_script(prepared, script, profile, limited)
+        outcomes = [turn.outcome for turn in played.turns]
+        found = self.judge_outcomes(prepared, outcomes, profile, played.terminated)
+        return found._replace(trace=played)
 
     def judge_script(
         self, prepared: Prepared, script: Script, profile: Profile, limit: int | None = STEP_LIMIT
@@ -142,12 +145,9 @@ class ExecutedKind:
         found = self.judge_outcomes(prepared, episode.outcomes, episode.profile, episode.terminated)
         return found.verdict
 
+    @abstractmethod
     def judge_outcomes(
-        self,
-        prepared: Prepared,
-        outcomes: Sequence[TurnOutcome],
-        profile: Profile,
-        terminated: bool,
+        self, prepared: Prepared, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> Judgement:
         """Judge what the turns of an episode led to.
 
@@ -157,12 +157,6 @@ class ExecutedKind:
             profile: What counts as right.
             terminated: Whether the step limit ended the episode.
         """
-        raise NotImplementedError
-
-    def _traced(self, prepared: Prepared, played: Trace, profile: Profile) -> Judgement:
-        outcomes = [turn.outcome for turn in played.turns]
-        found = self.judge_outcomes(prepared, outcomes, profile, played.terminated)
-        return found._replace(trace=played)
 
 
 class ComparedState(ExecutedKind):
@@ -171,16 +165,12 @@ class ComparedState(ExecutedKind):
     is_single_turn = False
 
     def judge_outcomes(
-        self,
-        prepared: Prepared,
-        outcomes: Sequence[TurnOutcome],
-        profile: Profile,
-        terminated: bool,
+        self, prepared: Prepared, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> Judgement:
         """Compare the turns with those of the ground truth."""
         return Judgement(judge(prepared.truth, outcomes, profile, terminated=terminated), outcomes)
 
-    def examine(
-        self, prepared: Prepared, answers: Answers | None, profile: Profile, played: Trace | None
-    ) -> None:
-        """Return None: what there is to see is what happened."""
+    def passes_so_far(self, prepared: Prepared, episode: Episode, answers: Answers) -> bool:
+        """Compare the turns that have ended with as many of the ground truth."""
+        begun = prepared._replace(truth=prepared.truth[: len(episode.outcomes)])
+        return self.judge_played(begun, episode, answers).valid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from checkers.calls.documents import Kind, MissingGrammar, Unreadable
@@ -13,11 +13,11 @@ from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
 from checkers.results import Comparison, check_results
-from checkers.verdict import TurnOutcome, Verdict
+from checkers.verdict import Verdict
 from checkers.why.calls import PairedAnswer, Said
 from checkers.why.trace import Trace
 from runner.episodes.episode import Episode
-from runner.episodes.kinds import Answers, EntryKind, ExecutedKind, Judgement
+from runner.episodes.kinds import Answers, EntryKind, ExecutedKind, Judgement, Outcomes, Terms
 from runner.episodes.tracing import trace_truth
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, task_of
@@ -33,32 +33,25 @@ _AIMS = {
 }
 
 
-class ComparedCalls:
+class ComparedCalls(EntryKind):
     """One turn of which the calls are compared with answers; nothing is executed."""
 
     is_single_turn = True
-    executes = False
 
-    def judge(
-        self, prepared: Prepared, answers: Answers, profile: Profile, limit: int, *, traced: bool
-    ) -> Judgement:
+    def judge(self, prepared: Prepared, answers: Answers | None, terms: Terms) -> Judgement:
         """Read the one answer and compare its calls."""
-        trajectory, step = prepared.trajectory, answers.turns[0][0]
-        task = task_of(trajectory)
-        with _grammars(trajectory):
+        profile = terms.profile
+        turns, mode, reader = answers or _right(prepared, profile)
+        step = turns[0][0]
+        task = task_of(prepared.trajectory)
+        with _grammars(prepared.trajectory):
             if is_error(step):
                 return Judgement(inference_error(task, profile))
-            return Judgement(judge(task, step, answers.mode, profile, answers.reader))
-
-    def judge_right(
-        self, prepared: Prepared, profile: Profile, limit: int | None, *, traced: bool
-    ) -> Judgement:
-        """Judge a function-calling model's step that is right."""
-        return self.judge(prepared, _right(prepared, profile), profile, 0, traced=traced)
+            return Judgement(judge(task, step, mode, profile, reader))
 
     def judge_played(self, prepared: Prepared, episode: Episode, answers: Answers) -> Verdict:
         """Judge the one answer."""
-        return self.judge(prepared, answers, episode.profile, 0, traced=False).verdict
+        return self.judge(prepared, answers, Terms(episode.profile)).verdict
 
     def examine(
         self, prepared: Prepared, answers: Answers | None, profile: Profile, played: Trace | None
@@ -89,11 +82,7 @@ class ComparedResults(ExecutedKind):
     is_single_turn = True
 
     def judge_outcomes(
-        self,
-        prepared: Prepared,
-        outcomes: Sequence[TurnOutcome],
-        profile: Profile,
-        terminated: bool,
+        self, prepared: Prepared, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> Judgement:
         """Compare the results with those of the ground truth."""
         comparisons = comparisons_of(prepared.trajectory)

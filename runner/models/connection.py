@@ -8,7 +8,7 @@ import socket
 import ssl
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -140,6 +140,11 @@ class Client(ABC):
     @abstractmethod
     def _body(self, answer: Any) -> object:
         """Return what an answer says, as parsed JSON."""
+
+
+def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
+    """Return values, and of such as ``Bearer abc`` also what follows the scheme."""
+    return tuple(text for value in values for text in (value, *value.split()[1:]))
 
 
 def explain(error: BaseException, endpoint: Endpoint) -> ModelError:

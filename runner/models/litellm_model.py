@@ -7,15 +7,15 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Mapping
 from functools import cache
 from typing import Any
 
 from runner.models.base import FatalError, ModelError, Request, RequestOptions
-from runner.models.connection import Client, known_cause
+from runner.models.connection import Client, known_cause, secrets_in
 from runner.models.reply import Endpoint, classify, classify_words
 
-_SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+_SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")
 _WHO_SAYS_SO = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
 _REFUSED_SETTINGS = re.compile(r"parameters: \[(.*?)\]")
 
@@ -58,8 +58,7 @@ class LiteLLMModel(Client):
     def __init__(self, name: str, options: RequestOptions) -> None:
         self._litellm = library()
         provider = name.partition("/")[0]
-        values = options.extra_headers.values()
-        secrets = (*_secrets(os.environ), *values, *(w for v in values for w in v.split()[1:]))
+        secrets = secrets_in([*_keys(os.environ), *options.extra_headers.values()])
         advice = f"set the key that {provider} gave you, such as {provider.upper()}_API_KEY"
         super().__init__(Endpoint(name, options.base_url or provider, secrets, advice), options)
         settings = {
@@ -115,11 +114,8 @@ def is_provider(name: str) -> bool:
     return name in {str(getattr(known, "value", known)) for known in library().provider_list}
 
 
-def _secrets(variables: Mapping[str, str]) -> Iterator[str]:
-    for name, value in variables.items():
-        if _SECRET_VARIABLE.search(name.upper()) or "AUTH" in name.upper():
-            yield value
-            yield from value.split()[1:]
+def _keys(variables: Mapping[str, str]) -> list[str]:
+    return [value for name, value in variables.items() if _SECRET_VARIABLE.search(name.upper())]
 
 
 def _said(text: str) -> object:

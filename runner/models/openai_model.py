@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.request import getproxies
 
@@ -27,7 +27,7 @@ from runner.models.base import (
     RequestOptions,
     TransientError,
 )
-from runner.models.connection import Client, explain
+from runner.models.connection import Client, explain, secrets_in
 from runner.models.reply import Endpoint, classify
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -68,7 +68,7 @@ class OpenAIModel(Client):
             )
         headers = _checked_headers({"OPENAI_API_KEY": key, **options.extra_headers})
         address = f"{url.scheme}://{url.netloc.decode('ascii')}{url.path}"
-        secrets = tuple(_secrets(headers))
+        secrets = secrets_in(headers.values())
         advice = "set OPENAI_API_KEY to one that it accepts"
         super().__init__(Endpoint(name, address, secrets, advice), options)
         del headers["OPENAI_API_KEY"]
@@ -208,12 +208,6 @@ def _checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
         if not (name + value).isascii() or not (name + value).isprintable():
             raise FatalError(f"{name} has characters that cannot be sent")
     return dict(headers)
-
-
-def _secrets(headers: Mapping[str, str]) -> Iterator[str]:
-    for value in headers.values():
-        yield value
-        yield from value.split()[1:]
 
 
 def _head(settings: Mapping[str, Any]) -> bytes:

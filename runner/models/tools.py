@@ -14,7 +14,7 @@ from envs.schema import spec
 from runner.models.base import ToolList
 from trajectories import bfcl
 from trajectories.jsonl import read_objects
-from trajectories.schema import ExpectedCalls, ExpectedResults, Trajectory
+from trajectories.schema import Trajectory
 
 Document = Mapping[str, Any]
 """``{"name", "description", "parameters"}``, the parameters as a schema."""
@@ -52,15 +52,12 @@ def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
     ]
 
 
-def documents_of(expects: ExpectedCalls) -> list[Document]:
-    """Return the function documents of a single-turn entry as its model is shown them.
-
-    Java and JavaScript values have no JSON form, so there every parameter is a text, and its type
-    is told in words.
-    """
-    if expects.language == "python":
-        return [*expects.functions]
-    return [_with_texts(document) for document in expects.functions]
+def documents_for(trajectory: Trajectory) -> list[Document]:
+    """Return the documents of a single turn's functions as its data has them; of others none."""
+    if trajectory.documents is not None:
+        return [*trajectory.documents]
+    documents = {each["name"]: each for each in own_documents(trajectory.environments)}
+    return [documents[name] for name in trajectory.functions or ()]
 
 
 def _with_texts(document: Document) -> Document:
@@ -186,21 +183,12 @@ def toolbox_of(trajectory: Trajectory, folder: Path | None = None) -> Toolbox:
     Raises:
         DataError: A file with documents is missing or malformed.
     """
-    expects = trajectory.expects
-    if isinstance(expects, ExpectedCalls):
-        return Toolbox(documents_of(expects), expects.language)
-    if isinstance(expects, ExpectedResults):
-        return Toolbox(documents_for(trajectory))
-    return _shared_toolbox(trajectory.environments, folder)
-
-
-def documents_for(trajectory: Trajectory) -> list[Document]:
-    """Return the documents of a single turn's functions as its data has them; of others none."""
-    expects = trajectory.expects
-    if isinstance(expects, ExpectedCalls):
-        return [*expects.functions]
-    documents = {each["name"]: each for each in own_documents(trajectory.environments)}
-    return [documents[name] for name in expects.functions] if expects else []
+    if trajectory.functions is None:
+        return _shared_toolbox(trajectory.environments, folder)
+    documents, language = documents_for(trajectory), trajectory.language
+    # Java and JavaScript values have no JSON form: they are texts, their types told in words.
+    shown = documents if language == "python" else map(_with_texts, documents)
+    return Toolbox([*shown], language)
 
 
 @cache

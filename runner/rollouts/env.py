@@ -14,7 +14,6 @@ from functools import cache, partial
 from typing import Any, Literal, NamedTuple, Self
 
 from checkers.profile import STRICT, Mode, Profile
-from checkers.turn import check_turn
 from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import ToolError
@@ -31,7 +30,7 @@ from runner.models.tools import toolbox_of
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, prepare
-from trajectories.schema import JudgedBy, Trajectory
+from trajectories.schema import Trajectory
 
 FORMAT = 1
 """Version of the bytes that ``snapshot`` gives; others are refused."""
@@ -261,14 +260,8 @@ class RolloutEnv:
         turn = taken.turn
         if len(outcomes) <= turn or self._passed != turn or self._dialogue.episode.terminated:
             return 0
-        if self.trajectory.judged_by is not JudgedBy.STATE:
-            self._passed = self._dialogue.verdict().turns_passed
-            return self._passed
-        seen = [result for outcome in outcomes for result in outcome.results]
-        if check_turn(self._prepared.truth[turn], outcomes[turn], seen, self.profile) is not None:
-            return 0
-        self._passed += 1
-        return 1
+        self._passed += self._dialogue.passes_so_far
+        return self._passed - turn
 
     def _observe(self, messages: Sequence[ChatMessage]) -> Observation:
         tools = self._dialogue.conversation.tools

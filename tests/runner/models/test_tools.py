@@ -14,14 +14,12 @@ from runner.models.tools import (
     Toolbox,
     as_tool,
     bfcl_documents,
-    documents_of,
     own_documents,
     toolbox_of,
     with_syntax_note,
 )
 from trajectories.bfcl import function_docs_file
 from trajectories.errors import DataError
-from trajectories.schema import ExpectedCalls
 
 JSON_TYPES = {"object", "number", "array", "string", "integer", "boolean", "null"}
 NOTE = " Argument values follow Python 3 syntax."
@@ -344,20 +342,20 @@ def typed(**parameters):
     return document(parameters=schema)
 
 
-def test_python_documents_are_shown_as_they_are():
+def test_python_documents_are_shown_as_they_are(single_turn):
     own = typed(n={"type": "integer", "description": "How many."})
-    assert documents_of(ExpectedCalls((own,))) == [own]
+    assert toolbox_of(single_turn("python", own)).plain(frozenset({"f"})) == [own]
 
 
 @pytest.mark.parametrize("language", ["java", "javascript"])
-def test_values_of_other_languages_are_texts_whose_type_is_told(language):
+def test_values_of_other_languages_are_texts_whose_type_is_told(single_turn, language):
     members = {"k": {"type": "integer"}, "l": {"type": "array", "items": {"type": "String"}}}
     own = typed(
         n={"type": "long", "description": "How many."},
         a={"type": "ArrayList", "items": {"type": "integer"}},
         d={"type": "dict", "properties": members},
     )
-    (shown,) = documents_of(ExpectedCalls((own,), (), language))
+    (shown,) = toolbox_of(single_turn(language, own)).plain(frozenset({"f"}))
     assert shown["parameters"]["properties"] == {
         "n": {"type": "string", "description": "How many. Its type is long."},
         "a": {"type": "string", "description": "Its type is ArrayList of integer."},
