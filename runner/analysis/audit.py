@@ -19,10 +19,12 @@ from checkers.verdict import TurnOutcome, Verdict
 from envs.state import Difference, Snapshot
 from runner.episodes.evaluate import judge_recorded
 from runner.episodes.kinds import Judgement
+from runner.records.record import Recorded
 from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset
+from trajectories.errata.readings import AS_PUBLISHED, Readings, first_right
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepare import Prepared, prepare
 
 
 class Executed(NamedTuple):
@@ -63,30 +65,51 @@ def _named(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
         yield path, name if names[path.name] == 1 else f"{path.parent.name}/{name}"
 
 
-def execute_runs(dataset: Dataset, models: Mapping[str, Run], profile: Profile) -> Executed:
+def execute_runs(
+    dataset: Dataset,
+    models: Mapping[str, Run],
+    profile: Profile,
+    readings: Readings = AS_PUBLISHED,
+) -> Executed:
     """Execute the runs of several models again and judge them.
 
     Args:
         dataset: What they are runs of.
         models: Model to its recorded entries.
         profile: How steps are decoded, executed and judged.
+        readings: By what entries are judged; those that errata withdraw are left out.
     """
     truths: dict[str, Sequence[TurnOutcome]] = {}
     runs: dict[str, dict[str, Judgement]] = {model: {} for model in models}
     recorded_of = {model: run.entries() for model, run in models.items()}
     for id in dict.fromkeys(id for entries in recorded_of.values() for id in entries):
         try:
-            prepared = prepare(dataset, dataset.trajectories[id], profile)
+            prepared = [
+                prepare(dataset, reading, profile)
+                for reading in readings.of(dataset.trajectories[id])
+            ]
         except CannotJudge:
             continue
-        truths[id] = prepared.truth
+        if not prepared:
+            continue
+        truths[id] = prepared[0].truth
         for model, entries in recorded_of.items():
             if id in entries:
                 # Without a verdict there is nothing to be said of the entry.
                 with suppress(CannotJudge):
-                    entry = entries[id]
-                    runs[model][id] = judge_recorded(prepared, entry.turns, entry.mode, profile)
+                    runs[model][id] = _judged(prepared, entries[id], profile)
     return Executed(truths, runs)
+
+
+def _judged(prepared: Sequence[Prepared], recorded: Recorded, profile: Profile) -> Judgement:
+    """Judge an entry's run by any of its readings, of which there is at least one."""
+    turns, mode = recorded.turns, recorded.mode
+    judged = first_right(
+        (judge_recorded(each, turns, mode, profile) for each in prepared),
+        lambda judgement: judgement.verdict.valid,
+    )
+    assert judged is not None
+    return judged
 
 
 class Agreement(NamedTuple):

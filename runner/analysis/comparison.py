@@ -15,6 +15,7 @@ from runner.analysis.examined import examine_recorded
 from runner.records.record import Recorded
 from runner.records.run import Run
 from trajectories.dataset import Dataset
+from trajectories.errata.readings import AS_PUBLISHED, Readings, first_right
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Category, Trajectory
@@ -87,6 +88,10 @@ class RunComparison(NamedTuple):
     categories: Mapping[Category, RunDifference]
     causes: Sequence[CauseCount]
     """Those in which the runs differ most first."""
+    readings: Readings
+    """By what the entries were judged."""
+    mended: RunComparison | None = None
+    """The same two with errata, beside the data as published; None where there are none."""
 
     @property
     def trials(self) -> tuple[int, int]:
@@ -119,6 +124,8 @@ class RunComparison(NamedTuple):
             "causes": [{**count._asdict(), "cause": count.cause.value} for count in self.causes],
             "lost": [_entry_json(entry) for entry in self.lost],
             "gained": [_entry_json(entry) for entry in self.gained],
+            "errata": None if self.readings is AS_PUBLISHED else self.readings.name,
+            "mended": self.mended and self.mended.to_json(),
         }
 
 
@@ -127,6 +134,7 @@ def compare_runs(
     dataset: Dataset,
     profile: Profile,
     step_limits: tuple[int, int],
+    readings: Readings = AS_PUBLISHED,
 ) -> RunComparison:
     """Execute what two runs have in common once more, and compare what became of it.
 
@@ -135,16 +143,18 @@ def compare_runs(
         dataset: What both are of.
         profile: How both are executed and judged.
         step_limits: Steps that a turn of either may take, where the profile limits recorded runs.
+        readings: By what the entries are judged.
 
     Raises:
         DataError: The data set lacks an entry, or nothing that both have could be judged.
     """
     first, second = map(_by_entry, runs)
     common = _common(runs, dataset, first.keys() & second.keys())
+    common = [trajectory for trajectory in common if readings.of(trajectory)]
     judged = []
     for trajectory in common:
         tries = zip((first[trajectory.id], second[trajectory.id]), step_limits, strict=True)
-        judged.append(_compared(dataset, trajectory, profile, tries))
+        judged.append(_compared(dataset, readings.of(trajectory), profile, tries))
     entries = [entry for entry in judged if entry.first and entry.second]
     if not entries:
         message = f"has no episode that can be compared with one of {runs[0].path}"
@@ -163,6 +173,7 @@ def compare_runs(
         compare([entry.pair for entry in entries]),
         _by_category(entries),
         _by_cause(entries),
+        readings,
     )
 
 
@@ -187,13 +198,14 @@ def _common(runs: Sequence[Run], dataset: Dataset, ids: Set[str]) -> list[Trajec
 
 def _compared(
     dataset: Dataset,
-    trajectory: Trajectory,
+    readings: Sequence[Trajectory],
     profile: Profile,
     tries: Iterable[tuple[Sequence[Recorded], int]],
 ) -> Compared:
-    """Judge an entry's trials in both runs, each with its step limit."""
+    """Judge an entry's trials in both runs, each with its step limit, by any of its readings."""
+    trajectory = readings[0]
     try:
-        prepared = prepare(dataset, trajectory, profile)
+        prepared = [prepare(dataset, reading, profile) for reading in readings]
         first, second = [_trials(prepared, trials, profile, limit) for trials, limit in tries]
     except (BackendFault, CannotJudge):
         return Compared(trajectory, (), ())
@@ -201,15 +213,18 @@ def _compared(
 
 
 def _trials(
-    prepared: Prepared, trials: Iterable[Recorded], profile: Profile, step_limit: int
+    prepared: Sequence[Prepared], trials: Iterable[Recorded], profile: Profile, step_limit: int
 ) -> list[Trial]:
     """Judge trials; one that ended in an error which is not the model's is left out."""
     examined = [
-        examine_recorded(prepared, recorded, profile, step_limit)
+        first_right(
+            (examine_recorded(each, recorded, profile, step_limit) for each in prepared),
+            lambda examined: examined.verdict.valid,
+        )
         for recorded in trials
         if recorded.record.outcome != "error"
     ]
-    return [Trial(one.verdict.valid, one.diagnosis) for one in examined]
+    return [Trial(one.verdict.valid, one.diagnosis) for one in examined if one]
 
 
 def _by_category(entries: Sequence[Compared]) -> dict[Category, RunDifference]:

@@ -7,6 +7,7 @@ from math import ceil
 
 from checkers.statistics import POWER, RunDifference
 from runner.analysis.comparison import Compared, RunComparison
+from runner.analysis.figure_lines import errata_line
 from runner.show.table import table
 from runner.show.terminal import Line, clipped
 
@@ -34,6 +35,9 @@ def conclusion(comparison: RunComparison) -> Iterator[Line]:
     yield Line(f"p is from {_test(comparison)}.")
     if overall.is_noise and overall.needed:
         yield Line(_what_would_settle(comparison, overall.needed))
+    if comparison.mended:
+        yield Line(f"As mended: {_finding(comparison.mended.overall)}", "strong")
+        yield Line(errata_line(comparison.mended.readings))
 
 
 def _heading(comparison: RunComparison) -> Iterator[Line]:
@@ -78,10 +82,18 @@ def _rates(entry: Compared) -> str:
 
 def _category_rows(comparison: RunComparison) -> list[list[str]]:
     rows = [["category", "entries", "A", "B", "difference", "95%", "A better", "B better", "p"]]
-    rows += [_row(name, difference) for name, difference in comparison.categories.items()]
-    if len(comparison.categories) > 1:
-        rows.append(_row("all", comparison.overall))
+    mended = _differences(comparison.mended) if comparison.mended else {}
+    for name, difference in _differences(comparison).items():
+        rows.append(_row(name, difference))
+        if name in mended:
+            rows.append(_row(f"{name}, mended", mended[name]))
     return rows
+
+
+def _differences(comparison: RunComparison) -> dict[str, RunDifference]:
+    """Return the difference in each category, and where there are several in all."""
+    found = {str(name): difference for name, difference in comparison.categories.items()}
+    return {**found, "all": comparison.overall} if len(found) > 1 else found
 
 
 def _row(name: str, difference: RunDifference) -> list[str]:

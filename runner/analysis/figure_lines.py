@@ -11,6 +11,8 @@ from runner.analysis.figures import MOST_ERRORS, REQUEST_FIGURES, CategoryScore,
 from runner.analysis.run_scores import RunScores
 from runner.show.table import table
 from runner.show.terminal import clipped, visible
+from trajectories.errata.readings import Readings
+from trajectories.errata.record import Standing
 
 CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "field")
 
@@ -43,6 +45,27 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
     if figures.grouped:
         yield ""
         yield from group_lines(figures.rows, field=field)
+
+
+def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) -> Iterator[str]:
+    """Yield the lines that put the scores as published and as mended by errata side by side."""
+    rows = [["category", "entries", "as published", "95%", "entries", "as mended", "95%", "change"]]
+    found = {score.name: score for score in mended.scores}
+    for score in published.scores:
+        now = found.get(score.name)
+        rows.append([score.name, *_short(score), *_short(now), _change(score, now)])
+    yield ""
+    yield table(rows)
+    yield errata_line(readings)
+
+
+def errata_line(readings: Readings) -> str:
+    """Return the line that says what errata make of the entries that they judge."""
+    counts = [
+        f"{readings.standings[kind]} {kind}" for kind in Standing if kind in readings.standings
+    ]
+    judged = ", ".join(counts) or "none of these entries"
+    return f"errata {readings.name}: {judged}; {len(readings.right)} are judged otherwise"
 
 
 def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
@@ -184,6 +207,19 @@ def _cells(score: CategoryScore, trials: int) -> list[str]:
         interval,
         f"{score.turns_passed} of {score.turns}",
     ]
+
+
+def _short(score: CategoryScore | None) -> list[str]:
+    if score is None or score.rate is None or score.interval is None:
+        return ["0" if score is None else str(score.entries), "-", "-"]
+    low, high = score.interval
+    return [str(score.entries), _percent(score.rate), f"{_percent(low)} to {_percent(high)}"]
+
+
+def _change(published: CategoryScore, mended: CategoryScore | None) -> str:
+    if mended is None or mended.rate is None or published.rate is None:
+        return "-"
+    return f"{100 * (mended.rate - published.rate):+.1f}"
 
 
 def _bounds(figures: RunFigures) -> Iterator[str]:

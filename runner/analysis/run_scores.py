@@ -7,17 +7,20 @@ BFCL are executed and judged.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.groups import Rate, classic
-from checkers.profile import Profile
+from checkers.profile import PROFILES, Profile
 from checkers.verdict import Verdict
 from runner.analysis.figures import RunFigures, Totals, requests_json, totals_of
+from runner.analysis.mended import Mend, judge_of
 from runner.analysis.source import dataset_of
 from runner.data import choose
 from runner.data.choose import Notify
+from runner.data.errata import open_errata
 from runner.data.load import profile_for
 from runner.episodes.evaluate import evaluate, judge_recorded
 from runner.records import result_file, verdict_file
@@ -49,6 +52,8 @@ class RunScores(NamedTuple):
     profile: str
     """The name of that by which it was judged."""
     figures: RunFigures
+    errata: str | None = None
+    """What the user called the errata by which the data was read; None as published."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the scores as a JSON object."""
@@ -58,6 +63,7 @@ class RunScores(NamedTuple):
             "name": self.name,
             "path": str(self.path),
             "profile": self.profile,
+            "errata": self.errata,
             "episodes": len(figures.outcomes),
             "errors": figures.errors,
             "table": [
@@ -94,10 +100,45 @@ def open_scores(
     return found
 
 
+def mended_scores(
+    published: RunScores, rules: ScoringRules, errata: str, notify: Notify
+) -> RunScores | None:
+    """Return what a run scores as errata have it; None where the user wants none.
+
+    Args:
+        published: What it scored as published.
+        rules: How result files are judged.
+        errata: What the user called the errata.
+        notify: Told when data has to be downloaded, or errata do not fit it.
+
+    Raises:
+        DataError: The errata cannot be used, or only verdicts were kept of the run.
+    """
+    path = published.path
+    if errata == "none":
+        return None
+    if _holds_verdicts(path):
+        raise DataError(str(path), "holds verdicts only: --errata judges again, and needs the run")
+    run = open_run(path)
+    dataset = dataset_of(run, rules.dataset, notify)
+    readings = open_errata(errata, dataset, notify)
+    assert readings is not None
+    limit = run.definition.step_limit if run.definition else rules.step_limit
+    profile = PROFILES[published.profile]
+    mend = Mend(dataset, readings, profile, judge_of(run, profile, limit))
+    figures = replace(mend.figures(published.figures), totals=None)
+    name = f"mended by {errata}: {published.name}"
+    return published._replace(name=name, figures=figures, errata=errata)
+
+
+def _holds_verdicts(path: Path) -> bool:
+    return path.is_file() and "valid" in next(read_objects(path), ("", {}))[1]
+
+
 def _opened(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     if is_run(path):
         return _kept(path)
-    if path.is_file() and "valid" in next(read_objects(path), ("", {}))[1]:
+    if _holds_verdicts(path):
         return _from_verdicts(path)
     return _judged(path, rules, notify)
 

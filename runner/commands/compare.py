@@ -13,7 +13,16 @@ from runner.analysis.source import data_change, dataset_of
 from runner.commands import DONE
 from runner.commands.episodes import rules_of
 from runner.commands.options import argument, option
-from runner.commands.shared import DatasetOption, JsonOption, JudgingOptions, note, show, written
+from runner.commands.shared import (
+    DatasetOption,
+    ErrataOption,
+    JsonOption,
+    JudgingOptions,
+    note,
+    show,
+    written,
+)
+from runner.data.errata import open_errata
 from runner.records.run import open_run
 from trajectories.errors import DataError
 
@@ -21,7 +30,7 @@ EXAMPLE = "turnwise compare runs/a runs/b --html comparison.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JsonOption, JudgingOptions):
+class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption):
     """Which runs to compare."""
 
     run_a: Path = argument("run folder, result file, or folder of them", "RUN_A")
@@ -55,4 +64,9 @@ def _comparison(options: Options) -> RunComparison:
     if profile.name != other.name:
         message = f"{first.path} was judged by {profile.name}, {second.path} by {other.name}"
         raise DataError("--profile", f"{message}: say which of them holds for both")
-    return compare_runs((first, second), dataset, profile, (limit, other_limit))
+    what = (first, second), dataset, profile, (limit, other_limit)
+    comparison = compare_runs(*what)
+    readings = open_errata(options.errata, dataset, note)
+    if readings is None:
+        return comparison
+    return comparison._replace(mended=compare_runs(*what, readings))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from checkers.verdict import Verdict
 from envs.lazy import lazily
 from runner.commands.eval_options import EvalOptions, LiveOptions
-from runner.commands.judging import judge_all, report, run_entry
+from runner.commands.judging import judge_all, mend_for, report, run_entry
 from runner.commands.options import given
 from runner.commands.shared import note
 from runner.data import choose
@@ -63,8 +63,9 @@ def run(options: Options) -> int:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
     runs_one = partial(run_entry, entries=recorded.entries()) if recorded else _OFFLINE[model.name]
     judge = partial(runs_one, profile=profile, step_limit=options.step_limit)
+    mend = mend_for(options, dataset, profile, lambda prepared, _: judge(prepared))
     outcomes = judge_all(dataset, trajectories, profile, judge, options)
-    return report(dataset, profile, trajectories, outcomes, population)
+    return report(dataset, profile, trajectories, outcomes, population, mend)
 
 
 def _refuse_live_options(options: Options) -> None:

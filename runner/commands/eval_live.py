@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import BFCL, Profile
-from runner.analysis.figure_lines import summary
+from runner.analysis.figure_lines import both_lines, summary
 from runner.analysis.figures import RunFigures, totals_of, usage_lines
 from runner.analysis.format_scores import FormatScore, lines
+from runner.analysis.mended import judge_of
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
-from runner.commands.judging import workers_for
+from runner.commands.judging import mend_for, workers_for
 from runner.commands.shared import note
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, estimate, open_jobs, open_store, preflight
@@ -170,7 +171,8 @@ def _print_result(
     population: int,
     options: EvalOptions,
 ) -> None:
-    records = list(open_run(folder).records)
+    run = open_run(folder)
+    records = list(run.records)
     if not records:
         return
     if options.output is not None:
@@ -179,6 +181,12 @@ def _print_result(
     figures = RunFigures(records, trajectories, totals, options.allow_errors)
     for line in summary(figures, options.trials, population, field=plan.profile is BFCL):
         print(line)
+    mend = mend_for(
+        options, plan.dataset, plan.profile, judge_of(run, plan.profile, plan.step_limit)
+    )
+    if mend is not None:
+        for line in both_lines(figures, mend.figures(figures), mend.readings):
+            print(line)
     for line in usage_lines(totals):
         print(line)
     data = plan.dataset

@@ -12,16 +12,20 @@ from typing import IO
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
-from runner.analysis.figure_lines import summary
+from runner.analysis.figure_lines import both_lines, summary
 from runner.analysis.figures import RunFigures
+from runner.analysis.mended import JudgeRecord, Mend
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import option, positive
 from runner.commands.shared import (
+    ErrataOption,
     JudgingOptions,
     OutputOption,
+    note,
     written,
 )
 from runner.data import choose
+from runner.data.errata import open_errata
 from runner.episodes.evaluate import judge_recorded
 from runner.live.workers import Workers, workers_of
 from runner.records.record import EpisodeRecord, Recorded
@@ -32,7 +36,7 @@ from trajectories.schema import Trajectory
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkOptions(OutputOption, JudgingOptions):
+class WorkOptions(OutputOption, JudgingOptions, ErrataOption):
     """Processes."""
 
     workers: int | None = option("to judge with, or workers of Ray", "N", read=positive)
@@ -47,6 +51,18 @@ def workers_for(options: WorkOptions) -> Workers:
         DataError: The options contradict each other, or Ray is not installed.
     """
     return workers_of(options.engine, options.address, options.workers)
+
+
+def mend_for(
+    options: ErrataOption, dataset: Dataset, profile: Profile, judge: JudgeRecord
+) -> Mend | None:
+    """Return how a run is judged with the errata that the user named, None where with none.
+
+    Raises:
+        DataError: They cannot be used.
+    """
+    readings = open_errata(options.errata, dataset, note)
+    return None if readings is None else Mend(dataset, readings, profile, judge)
 
 
 def run_entry(
@@ -95,11 +111,15 @@ def report(
     trajectories: Sequence[Trajectory],
     outcomes: Sequence[EpisodeRecord],
     population: int,
+    mend: Mend | None,
 ) -> int:
     """Print the table and what the data were; return the exit status."""
     figures = RunFigures(outcomes, trajectories)
     for line in summary(figures, 1, population, field=profile is BFCL):
         print(line)
+    if mend is not None:
+        for line in both_lines(figures, mend.figures(figures), mend.readings):
+            print(line)
     print(
         f"data {dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}; "
         f"profile {profile.name}; turnwise {__version__}"

@@ -5,20 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.analysis.mended import judge_of
 from runner.analysis.report.run_report import report
 from runner.analysis.report.viewing import view
 from runner.analysis.source import dataset_of
 from runner.commands import DONE
 from runner.commands.episodes import rules_of
+from runner.commands.judging import mend_for
 from runner.commands.options import argument, option
-from runner.commands.shared import DatasetOption, JudgingOptions, note, written
+from runner.commands.shared import DatasetOption, ErrataOption, JudgingOptions, note, written
 from runner.records.run import open_run
 
 EXAMPLE = "turnwise report runs/mine --output report.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JudgingOptions):
+class Options(DatasetOption, JudgingOptions, ErrataOption):
     """Which runs to report on, and where."""
 
     runs: tuple[Path, ...] = argument("a run folder, a result file, or a folder of such", "RUN")
@@ -33,7 +35,9 @@ def run(options: Options) -> int:
     for path in options.runs:
         source = open_run(path)
         dataset = dataset_of(source, options.dataset, note)
-        runs.append(view(source, dataset, *rules_of(source, dataset, options)))
+        profile, limit = rules_of(source, dataset, options)
+        mend = mend_for(options, dataset, profile, judge_of(source, profile, limit))
+        runs.append(view(source, dataset, profile, limit)._replace(mend=mend))
     text = report(runs)
     with written(options.output) as file:
         file.write(text)

@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from checkers.profile import Mode
-from runner.commands.judging import WorkOptions, judge_all, report, run_entry
+from runner.analysis.mended import judge_of
+from runner.commands.judging import WorkOptions, judge_all, mend_for, report, run_entry
 from runner.commands.options import argument, option
 from runner.commands.shared import REASONS, DatasetOption, note
 from runner.data import choose
@@ -36,5 +37,6 @@ def run(options: Options) -> int:
     trajectories = choose.trajectories(dataset, recorded)
     entries = recorded.entries()
     judge = partial(run_entry, entries=entries, profile=profile, step_limit=options.step_limit)
+    mend = mend_for(options, dataset, profile, judge_of(recorded, profile, options.step_limit))
     outcomes = judge_all(dataset, trajectories, profile, judge, options)
-    return report(dataset, profile, trajectories, outcomes, len(trajectories))
+    return report(dataset, profile, trajectories, outcomes, len(trajectories), mend)

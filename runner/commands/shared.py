@@ -64,6 +64,18 @@ class JudgingOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ErrataOption:
+    """Judging."""
+
+    errata: str = option(
+        "also judge by these corrections of the data, and show both figures: bfcl (BFCL's, which "
+        "come along), a file of such, or none",
+        "NAME",
+        default="none",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class OutputOption:
     """Output."""
 

@@ -12,17 +12,25 @@ from typing import IO
 from checkers.profile import PROFILES
 from runner.analysis.figure_lines import csv_rows, table_lines
 from runner.analysis.report.scores_page import scores_page
-from runner.analysis.run_scores import RunScores, ScoringRules, open_scores
+from runner.analysis.run_scores import RunScores, ScoringRules, mended_scores, open_scores
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
-from runner.commands.shared import REASONS, DatasetOption, JsonOption, JudgingOptions, note, written
+from runner.commands.shared import (
+    REASONS,
+    DatasetOption,
+    ErrataOption,
+    JsonOption,
+    JudgingOptions,
+    note,
+    written,
+)
 
 EXAMPLE = "turnwise table runs/a runs/b --html scores.html"
 NOTES = REASONS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JsonOption, JudgingOptions):
+class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption):
     """Which runs to sum up, and where."""
 
     runs: tuple[Path, ...] = argument(
@@ -39,9 +47,11 @@ def run(options: Options) -> int:
     """Print what runs scored, and write it where that is wanted."""
     profile = PROFILES[options.profile] if options.profile else None
     rules = ScoringRules(options.dataset, profile, options.step_limit)
-    runs = [
-        open_scores(path, rules, note, allow_errors=options.allow_errors) for path in options.runs
-    ]
+    runs = []
+    for run in options.runs:
+        runs.append(open_scores(run, rules, note, allow_errors=options.allow_errors))
+        mended = mended_scores(runs[-1], rules, options.errata, note)
+        runs += [mended] if mended else []
     for path, write in ((options.csv, _write_csv), (options.html, _write_page)):
         if path is not None:
             with written(path) as file:

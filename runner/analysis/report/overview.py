@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from checkers.profile import BFCL
+from runner.analysis.figure_lines import errata_line
 from runner.analysis.figures import RunFigures, totals_of, usage_json
 from runner.analysis.report.requests import Json
 from runner.analysis.report.scores_page import groups
@@ -34,6 +35,15 @@ def group_scores(run: ViewedRun) -> Json | None:
     """Return BFCL's table; None of a run without single turns, or with too many errors."""
     figures = _figures(run.episodes)
     return groups([figures.rates], [run.profile is BFCL]) if figures.grouped else None
+
+
+def mended_scores(run: ViewedRun) -> Json | None:
+    """Return the scores as errata have them, to stand beside those as published."""
+    if run.mend is None:
+        return None
+    figures = run.mend.figures(_figures(run.episodes))
+    scores = [score._asdict() for score in figures.scores]
+    return {"errata": errata_line(run.mend.readings), "scores": scores}
 
 
 def _figures(episodes: Sequence[Viewed]) -> RunFigures:

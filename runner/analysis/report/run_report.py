@@ -8,7 +8,7 @@ from functools import partial
 from runner.analysis.examined import Examined
 from runner.analysis.report.answer import Documents, answer_card
 from runner.analysis.report.bounds import Bounds
-from runner.analysis.report.overview import group_scores, overview, row
+from runner.analysis.report.overview import group_scores, mended_scores, overview, row
 from runner.analysis.report.page import packed, page
 from runner.analysis.report.requests import Json, Requests
 from runner.analysis.report.transcript import transcript
@@ -71,6 +71,7 @@ def _about(run: ViewedRun) -> Json:
         "profile": run.profile.name,
         "definition": _BOUNDS[0].json(definition.to_json()) if definition else None,
         "overview": overview(run.episodes),
+        "mended": mended_scores(run),
         "groups": group_scores(run),
         "rows": [row(episode) for episode in run.episodes],
     }

@@ -14,6 +14,7 @@ from checkers.why.diagnosis import Diagnosis
 from checkers.why.divergence import Divergence
 from envs.errors import BackendFault
 from runner.analysis.examined import Examined, examine_recorded
+from runner.analysis.mended import Mend
 from runner.data import choose
 from runner.records.record import EpisodeRecord, Outcome, Recorded
 from runner.records.run import Run
@@ -89,6 +90,8 @@ class ViewedRun(NamedTuple):
     profile: Profile
     episodes: list[Viewed]
     """By the data set's order, then by trial."""
+    mend: Mend | None = None
+    """How it is judged with errata beside; None where with none."""
 
 
 def view(source: Run, dataset: Dataset, profile: Profile, step_limit: int) -> ViewedRun:

@@ -10,23 +10,22 @@ from pathlib import Path
 from checkers.statistics import Score
 from runner.analysis.audit import Finding, audit, execute_runs, read_runs
 from runner.commands import DONE
-from runner.commands.options import argument, option
-from runner.commands.shared import DatasetOption, JsonOption, note
+from runner.commands.options import argument
+from runner.commands.shared import DatasetOption, ErrataOption, JsonOption, note
 from runner.data import choose
+from runner.data.errata import open_errata
 from runner.data.load import profile_for
 from runner.records import result_file
 from runner.show.table import table
-from trajectories.dataset import corrected, read_errata
 
 EXAMPLE = "turnwise dataset audit runs/a runs/b"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JsonOption):
+class Options(DatasetOption, JsonOption, ErrataOption):
     """Which runs to hold against the ground truth."""
 
     runs: tuple[Path, ...] = argument("one model's result file or folder", "RUN")
-    errata: Path | None = option("corrected ground truth; scores become two", "FILE")
 
 
 def run(options: Options) -> int:
@@ -40,10 +39,10 @@ def run(options: Options) -> int:
     profile = profile_for(dataset)
     published = execute_runs(dataset, models, profile)
     executed, scores = published, {"as published": published.scores()}
-    if options.errata:
-        mended = corrected(dataset, read_errata(options.errata))
-        executed = execute_runs(mended, models, profile)
-        scores["corrected"] = executed.scores()
+    readings = open_errata(options.errata, dataset, note)
+    if readings is not None:
+        executed = execute_runs(dataset, models, profile, readings)
+        scores["as mended"] = executed.scores()
     findings = audit(executed.truths, executed.runs)
     if options.json:
         shown = {

@@ -8,6 +8,9 @@ function showComparison(found) {
   main.replaceChildren(
     summary(found, names),
     card("Difference by category", differencesTable(found)),
+    found.mended
+      ? card(`Difference by category, mended by ${found.mended.errata}`, differencesTable(found.mended))
+      : "",
     found.causes.length > 0 ? card("Why episodes failed", causesTable(found.causes)) : "",
     flipsFilter(),
     flips("A passes more often", found.lost, "B"),

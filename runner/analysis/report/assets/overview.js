@@ -8,7 +8,13 @@ function overviewOf(run) {
     "section.overview",
     { "aria-label": "Overview" },
     headline(run, total),
-    card("Score by category", scoresTable(scores)),
+    card(run.mended ? "Score by category, as published" : "Score by category", scoresTable(scores)),
+    run.mended &&
+      card(
+        "Score by category, as mended",
+        scoresTable(run.mended.scores),
+        el("p.quiet", `${run.mended.errata}.`),
+      ),
     causes.length > 0 &&
       card(
         "Why episodes failed",
@@ -39,6 +45,7 @@ function headline(run, total) {
     el("h1", run.name),
     el("p.big", total.rate === null ? "No score" : [percent(total.rate), el("small", " passed")]),
     total.interval && el("p.quiet", `95% interval ${interval(total.interval)}`),
+    run.mended && el("p.quiet", mendedTotal(run.mended.scores)),
     outcomesBar(outcomes),
     el(
       "p.quiet",
@@ -64,6 +71,12 @@ function headline(run, total) {
         el("pre", JSON.stringify(run.definition, null, 2)),
       ),
   );
+}
+
+function mendedTotal(scores) {
+  const total = scores[scores.length - 1];
+  if (!total || total.rate === null) return "No score as mended by errata";
+  return `As mended by errata ${percent(total.rate)}, ${interval(total.interval)}`;
 }
 
 function interval([low, high]) {

@@ -1,0 +1,73 @@
+"""What a run comes to when its data is read with errata, beside what it came to as published.
+
+Only entries that errata read otherwise are judged again, by the judge and the profile of the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from checkers.profile import Profile
+from checkers.verdict import Verdict
+from runner.analysis.figures import RunFigures
+from runner.episodes.evaluate import evaluate, judge_recorded
+from runner.records.record import EpisodeRecord
+from runner.records.run import Run
+from trajectories.dataset import Dataset
+from trajectories.errata.readings import Readings, first_right
+from trajectories.prepare import Prepared
+
+JudgeRecord = Callable[[Prepared, EpisodeRecord], Verdict]
+"""Judges once more what a model did in an episode."""
+
+
+def judge_of(run: Run, profile: Profile, step_limit: int) -> JudgeRecord:
+    """Return what judges the episodes of a recorded run once more."""
+
+    def judge(prepared: Prepared, record: EpisodeRecord) -> Verdict:
+        recorded = run.episodes[record.key]
+        turns, mode, reader = recorded.turns, recorded.mode, recorded.reader
+        return judge_recorded(prepared, turns, mode, profile, step_limit, reader=reader).verdict
+
+    return judge
+
+
+@dataclass(frozen=True)
+class Mend:
+    """How a run is judged once more, with errata.
+
+    Attributes:
+        dataset: What it is of.
+        readings: What errata make of the data.
+        profile: How episodes are executed and judged.
+        judge: Judges an episode once more.
+    """
+
+    dataset: Dataset
+    readings: Readings
+    profile: Profile
+    judge: JudgeRecord
+
+    def figures(self, published: RunFigures) -> RunFigures:
+        """Return the figures as errata have them, given those as published."""
+        return replace(
+            published,
+            outcomes=[now for then in published.outcomes if (now := self._judged(then))],
+            planned=[entry for entry in published.planned if self.readings.of(entry)],
+        )
+
+    def _judged(self, record: EpisodeRecord) -> EpisodeRecord | None:
+        """Return what has become of an episode; None where its entry leaves the denominator."""
+        readings = self.readings.right.get(record.id)
+        # What never was answered is no better for what the answer should have been.
+        if readings is None or (readings and record.outcome == "error"):
+            return record
+        judged = evaluate(
+            self.dataset, readings, self.profile, lambda prepared: self.judge(prepared, record)
+        )
+        found = first_right(judged, lambda judged: bool(judged.verdict and judged.verdict.valid))
+        if found is None:
+            return None
+        now = found.record
+        return record._replace(outcome=now.outcome, verdict=now.verdict, error=now.error)

@@ -1,0 +1,124 @@
+"""What errata make of a data set: by which trajectories an answer to an entry is judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from trajectories.dataset import Dataset
+from trajectories.errata.record import Erratum, Standing, Turns, fingerprint
+from trajectories.errors import DataError
+from trajectories.schema import ExpectedCalls, Message, Trajectory
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The entries of a data set that are judged otherwise than published.
+
+    Attributes:
+        name: What the user called the errata.
+        right: By id the trajectories by any of which an answer may be right, the first of which
+            is the one to report; none where an answer to the published entry does not count.
+        standings: How many judgements there are of each kind among those that hold.
+        stale: Ids of entries that are not, or no longer, what was judged; they stay as published.
+        needless: Ids of entries that already read as their erratum wants them.
+    """
+
+    name: str
+    right: Mapping[str, Sequence[Trajectory]] = field(default_factory=dict)
+    standings: Mapping[Standing, int] = field(default_factory=dict)
+    stale: Sequence[str] = ()
+    needless: Sequence[str] = ()
+
+    def of(self, trajectory: Trajectory) -> Sequence[Trajectory]:
+        """Return the trajectories by any of which an answer to an entry may be right."""
+        return self.right.get(trajectory.id, (trajectory,))
+
+
+AS_PUBLISHED = Readings("none")
+"""No errata: every entry is judged by itself."""
+
+
+def first_right(tries: Iterable[Found], passes: Callable[[Found], bool]) -> Found | None:
+    """Return what an answer comes to by the first reading that it passes, else by the first.
+
+    Args:
+        tries: What it comes to by each reading, worked out when it is asked for.
+        passes: Whether that is a pass.
+
+    Returns:
+        One of the tries, or None where there are none.
+    """
+    first: Found | None = None
+    for found in tries:
+        if passes(found):
+            return found
+        first = found if first is None else first
+    return first
+
+
+def read(dataset: Dataset, errata: Iterable[Erratum], name: str) -> Readings:
+    """Return what errata make of the entries that are loaded.
+
+    Raises:
+        DataError: An erratum names a turn or a backend that its entry does not have.
+    """
+    right: dict[str, Sequence[Trajectory]] = {}
+    standings: Counter[Standing] = Counter()
+    stale, needless = [], []
+    for erratum in errata:
+        trajectory = dataset.trajectories.get(erratum.id)
+        if trajectory is None:
+            continue
+        readings = [] if erratum.asks_otherwise else read_entry(trajectory, erratum)
+        if erratum.judgement is not Standing.SOUND and readings == [trajectory]:
+            needless.append(erratum.id)
+        elif fingerprint(trajectory) != erratum.published:
+            stale.append(erratum.id)
+        else:
+            standings[erratum.judgement] += 1
+            if readings != [trajectory]:
+                right[erratum.id] = readings
+    return Readings(name, right, standings, stale, needless)
+
+
+def read_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
+    """Return an entry as an erratum reads it: mended, then each alternative; none if withdrawn.
+
+    Raises:
+        DataError: The erratum names a turn or a backend that the entry does not have.
+    """
+    if erratum.judgement is Standing.WITHDRAWN:
+        return []
+    for index in [*erratum.wording, *(turn for path in erratum.paths for turn in path)]:
+        if not 0 <= index < len(trajectory.turns):
+            count = len(trajectory.turns)
+            raise DataError(erratum.id, f"has {count} turns, counted from 0: there is no {index}")
+    for backend in erratum.config.keys() - trajectory.config.keys():
+        raise DataError(erratum.id, f"has no {backend} whose config could be another one")
+    mended = _with_truth(_asked(trajectory, erratum), erratum.ground_truth)
+    if erratum.answers and isinstance(mended.expects, ExpectedCalls):
+        mended = replace(mended, expects=replace(mended.expects, answers=erratum.answers))
+    return [mended, *(_with_truth(mended, path) for path in erratum.alternatives)]
+
+
+def _asked(trajectory: Trajectory, erratum: Erratum) -> Trajectory:
+    """Return a trajectory with the words and the config that an erratum gives it."""
+    turns = list(trajectory.turns)
+    for index, words in erratum.wording.items():
+        turns[index] = replace(turns[index], messages=(Message("user", words),))
+    config = {
+        name: {**own, **erratum.config.get(name, {})} for name, own in trajectory.config.items()
+    }
+    return replace(trajectory, turns=tuple(turns), config=config)
+
+
+def _with_truth(trajectory: Trajectory, truth: Turns) -> Trajectory:
+    turns = list(trajectory.turns)
+    for index, calls in truth.items():
+        turns[index] = replace(turns[index], ground_truth=calls)
+    return replace(trajectory, turns=tuple(turns))

@@ -1,0 +1,82 @@
+"""One erratum as a record: the judgement of an entry, its reason, and how the entry is read then.
+
+It holds for the entry as it was when it was judged, which a hash tells.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any
+
+from trajectories.schema import ExpectedCalls, Strict, Trajectory
+
+Turns = Mapping[int, tuple[str, ...]]
+"""Index of a turn, from 0, to its ground truth; the other turns keep theirs."""
+
+
+class Standing(StrEnum):
+    """What an entry was found to be."""
+
+    SOUND = "sound"
+    """It is right as published, however many fail it."""
+    MENDED = "mended"
+    """It is wrong as published, and read otherwise."""
+    AMBIGUOUS = "ambiguous"
+    """It may be understood in several ways, each of which is right."""
+    WITHDRAWN = "withdrawn"
+    """It cannot be judged by anything: it leaves the denominator."""
+
+
+@dataclass(frozen=True)
+class Erratum(Strict):
+    """The judgement of an entry.
+
+    Attributes:
+        id: The entry's.
+        judgement: What it was found to be.
+        reason: Why, for people.
+        evidence: What was executed or looked up, and what it gave.
+        published: The entry's ``fingerprint`` when it was judged.
+        ground_truth: What is right in place of what was published.
+        alternatives: What is right besides, each for the turns that it names.
+        wording: Index of a turn to what the user says in place of what was published.
+        config: By backend, the members of its initial config that are other ones.
+        answers: Of a single turn: the answers that are right in place of those published.
+    """
+
+    id: str
+    judgement: Standing
+    reason: str
+    evidence: str
+    published: str
+    ground_truth: Turns = field(default_factory=dict)
+    alternatives: tuple[Turns, ...] = ()
+    wording: Mapping[int, str] = field(default_factory=dict)
+    config: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    answers: tuple[Mapping[str, Mapping[str, Sequence[Any]]], ...] = ()
+
+    @property
+    def asks_otherwise(self) -> bool:
+        """Whether it has to be asked anew: an answer to what was published does not count."""
+        return bool(self.wording or self.config)
+
+    @property
+    def paths(self) -> tuple[Turns, ...]:
+        """The calls of all turns that it names, path by path."""
+        return (self.ground_truth, *self.alternatives)
+
+
+def fingerprint(trajectory: Trajectory) -> str:
+    """Return a hash of what an entry asks and expects, 16 hex digits."""
+    turns = [
+        [[(m.role, m.content) for m in turn.messages], turn.ground_truth, turn.offers]
+        for turn in trajectory.turns
+    ]
+    expects = trajectory.expects
+    compared = [expects.functions, expects.answers] if isinstance(expects, ExpectedCalls) else None
+    said = json.dumps([turns, trajectory.config, compared], sort_keys=True)
+    return sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
