@@ -12,7 +12,7 @@ from runner.analysis.run_scores import RunScores
 from runner.show.table import table
 from runner.show.terminal import clipped, visible
 from trajectories.errata.readings import Readings
-from trajectories.errata.record import Standing
+from trajectories.errata.record import Assessment
 
 CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "field")
 
@@ -62,7 +62,9 @@ def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) ->
 def errata_line(readings: Readings) -> str:
     """Return the line that says what errata make of the entries that they judge."""
     counts = [
-        f"{readings.standings[kind]} {kind}" for kind in Standing if kind in readings.standings
+        f"{readings.assessments[kind]} {kind}"
+        for kind in Assessment
+        if kind in readings.assessments
     ]
     judged = ", ".join(counts) or "none of these entries"
     return f"errata {readings.name}: {judged}; {len(readings.right)} are judged otherwise"

@@ -66,8 +66,5 @@ class Mend:
         judged = evaluate(
             self.dataset, readings, self.profile, lambda prepared: self.judge(prepared, record)
         )
-        found = first_right(judged, lambda judged: bool(judged.verdict and judged.verdict.valid))
-        if found is None:
-            return None
-        now = found.record
-        return record._replace(outcome=now.outcome, verdict=now.verdict, error=now.error)
+        now = first_right(judged, lambda judged: judged.outcome == "passed")
+        return now and record._replace(outcome=now.outcome, verdict=now.verdict, error=now.error)

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from envs.calls import parse_call
 from envs.errors import MalformedCall
-from trajectories.errata.record import Erratum, Standing
+from trajectories.errata.record import Assessment, Erratum
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.validation import validated
@@ -46,17 +46,17 @@ def to_json(erratum: Erratum) -> dict[str, Any]:
 
 def _problems(erratum: Erratum) -> Iterator[str]:
     """Yield how an erratum contradicts itself."""
-    standing = erratum.judgement
+    assessment = erratum.judgement
     for name, text in (("reason", erratum.reason), ("evidence", erratum.evidence)):
         if not text.strip():
             yield f"$.{name}: must say it in words"
     others = bool(erratum.alternatives or erratum.answers)
     mends = others or bool(erratum.ground_truth or erratum.asks_otherwise)
-    if mends and standing in (Standing.SOUND, Standing.WITHDRAWN):
-        yield f"$.judgement: an entry that is {standing} is not read otherwise"
-    if standing is Standing.MENDED and not mends:
+    if mends and assessment in (Assessment.SOUND, Assessment.WITHDRAWN):
+        yield f"$.judgement: an entry that is {assessment} is not read otherwise"
+    if assessment is Assessment.MENDED and not mends:
         yield "$.judgement: an entry that is mended needs what is right instead"
-    if standing is Standing.AMBIGUOUS and not others:
+    if assessment is Assessment.AMBIGUOUS and not others:
         yield "$.judgement: an entry that is ambiguous needs alternatives"
     for path in erratum.paths:
         for turn, calls in path.items():

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from trajectories.dataset import Dataset
-from trajectories.errata.record import Erratum, Standing, Turns, fingerprint
+from trajectories.errata.record import Assessment, Erratum, Turns, fingerprint
 from trajectories.errors import DataError
 from trajectories.schema import ExpectedCalls, Message, Trajectory
 
 Found = TypeVar("Found")
+
+_MOST_PATHS = 64
+"""By how many readings an entry may be judged."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +26,14 @@ class Readings:
         name: What the user called the errata.
         right: By id the trajectories by any of which an answer may be right, the first of which
             is the one to report; none where an answer to the published entry does not count.
-        standings: How many judgements there are of each kind among those that hold.
+        assessments: How many judgements there are of each kind among those that hold.
         stale: Ids of entries that are not, or no longer, what was judged; they stay as published.
         needless: Ids of entries that already read as their erratum wants them.
     """
 
     name: str
     right: Mapping[str, Sequence[Trajectory]] = field(default_factory=dict)
-    standings: Mapping[Standing, int] = field(default_factory=dict)
+    assessments: Mapping[Assessment, int] = field(default_factory=dict)
     stale: Sequence[str] = ()
     needless: Sequence[str] = ()
 
@@ -68,22 +71,23 @@ def read(dataset: Dataset, errata: Iterable[Erratum], name: str) -> Readings:
         DataError: An erratum names a turn or a backend that its entry does not have.
     """
     right: dict[str, Sequence[Trajectory]] = {}
-    standings: Counter[Standing] = Counter()
+    assessments: Counter[Assessment] = Counter()
     stale, needless = [], []
     for erratum in errata:
         trajectory = dataset.trajectories.get(erratum.id)
         if trajectory is None:
             continue
-        readings = [] if erratum.asks_otherwise else read_entry(trajectory, erratum)
-        if erratum.judgement is not Standing.SOUND and readings == [trajectory]:
+        entries = read_entry(trajectory, erratum)
+        readings = [] if erratum.asks_otherwise else entries
+        if erratum.judgement is not Assessment.SOUND and entries == [trajectory]:
             needless.append(erratum.id)
         elif fingerprint(trajectory) != erratum.published:
             stale.append(erratum.id)
         else:
-            standings[erratum.judgement] += 1
+            assessments[erratum.judgement] += 1
             if readings != [trajectory]:
                 right[erratum.id] = readings
-    return Readings(name, right, standings, stale, needless)
+    return Readings(name, right, assessments, stale, needless)
 
 
 def read_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
@@ -92,7 +96,7 @@ def read_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
     Raises:
         DataError: The erratum names a turn or a backend that the entry does not have.
     """
-    if erratum.judgement is Standing.WITHDRAWN:
+    if erratum.judgement is Assessment.WITHDRAWN:
         return []
     for index in [*erratum.wording, *(turn for path in erratum.paths for turn in path)]:
         if not 0 <= index < len(trajectory.turns):
@@ -103,7 +107,18 @@ def read_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
     mended = _with_truth(_asked(trajectory, erratum), erratum.ground_truth)
     if erratum.answers and isinstance(mended.expects, ExpectedCalls):
         mended = replace(mended, expects=replace(mended.expects, answers=erratum.answers))
-    return [mended, *(_with_truth(mended, path) for path in erratum.alternatives)]
+    return [_with_truth(mended, path) for path in _paths(erratum)]
+
+
+def _paths(erratum: Erratum) -> list[Turns]:
+    """Return the alternatives, and their combinations of which no two name the same turn."""
+    paths: list[Turns] = [{}]
+    for alternative in erratum.alternatives:
+        free = [path for path in paths if path.keys().isdisjoint(alternative)]
+        paths += [{**path, **alternative} for path in free]
+    if len(paths) > _MOST_PATHS:
+        raise DataError(erratum.id, f"has {len(paths)} combinations of alternatives; name fewer")
+    return paths
 
 
 def _asked(trajectory: Trajectory, erratum: Erratum) -> Trajectory:

@@ -18,7 +18,7 @@ Turns = Mapping[int, tuple[str, ...]]
 """Index of a turn, from 0, to its ground truth; the other turns keep theirs."""
 
 
-class Standing(StrEnum):
+class Assessment(StrEnum):
     """What an entry was found to be."""
 
     SOUND = "sound"
@@ -42,14 +42,15 @@ class Erratum(Strict):
         evidence: What was executed or looked up, and what it gave.
         published: The entry's ``fingerprint`` when it was judged.
         ground_truth: What is right in place of what was published.
-        alternatives: What is right besides, each for the turns that it names.
+        alternatives: What is right besides, each for the turns that it names; those that name no
+            turn in common may be taken together.
         wording: Index of a turn to what the user says in place of what was published.
         config: By backend, the members of its initial config that are other ones.
         answers: Of a single turn: the answers that are right in place of those published.
     """
 
     id: str
-    judgement: Standing
+    judgement: Assessment
     reason: str
     evidence: str
     published: str

@@ -1,4 +1,4 @@
-"""What runs of several models say of the data, and corrections that are laid over it."""
+"""What runs of several models say of the data, and errata beside."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from envs.session import Session
 from runner.analysis.audit import agreed, audit
 from runner.episodes.kinds import Judgement
 from tests.runner.commands.running import run as run_command
-from trajectories.dataset import Dataset, corrected, read_errata
+from trajectories.errata.record import fingerprint
 from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.validation import to_json
@@ -112,7 +112,7 @@ def test_a_run_without_a_record_agrees_with_nobody() -> None:
     assert agreed(outcomes(TRUTH), {"a": empty, "b": empty}) is None
 
 
-# --- Corrections
+# --- Commands
 
 
 def written(path: Path, *lines: dict[str, Any]) -> Path:
@@ -121,54 +121,15 @@ def written(path: Path, *lines: dict[str, Any]) -> Path:
 
 
 def erratum(**changes: Any) -> dict[str, Any]:
-    calls = ["mkdir(dir_name='plan')"]
-    return {"id": "base_one", "turn": 0, "ground_truth": calls, "reason": "Singular.", **changes}
-
-
-DATA = Dataset("hand", "1", "0", {ENTRY.id: ENTRY})
-
-
-def test_corrections_are_laid_over_and_leave_the_original(tmp_path: Path) -> None:
-    errata = read_errata(written(tmp_path / "e.jsonl", erratum(), erratum(id="elsewhere")))
-    mended = corrected(DATA, errata)
-    assert mended.trajectories["base_one"].turns[0].ground_truth == ("mkdir(dir_name='plan')",)
-    assert mended.trajectories["base_one"].turns[1] == ENTRY.turns[1]
-    assert DATA.trajectories["base_one"] == ENTRY
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"id": 3}, r"\$\.id: must be text"),
-        ({"turn": -1}, r"\$\.turn: must be the index"),
-        ({"turn": True}, r"\$\.turn: must be the index"),
-        ({"ground_truth": "ls()"}, r"\$\.ground_truth: must be a list"),
-        ({"ground_truth": ["ls("]}, r"\$\.ground_truth\[0\]: .*not valid Python"),
-        ({"reason": ""}, r"\$\.reason: must say why"),
-        ({"extra": 1}, "must have the members id, turn, ground_truth, reason"),
-    ],
-)
-def test_a_correction_that_is_none_is_refused(
-    tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(DataError, match=message):
-        read_errata(written(tmp_path / "e.jsonl", erratum(**changes)))
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ([erratum(turn=2)], "base_one has 2 turns"),
-        ([erratum(), erratum()], "turn 0 of base_one is corrected on .*:1 already"),
-    ],
-)
-def test_a_correction_has_to_fit(tmp_path: Path, lines: list[dict[str, Any]], message: str) -> None:
-    errata = read_errata(written(tmp_path / "e.jsonl", *lines))
-    with pytest.raises(DataError, match=message):
-        corrected(DATA, errata)
-
-
-# --- Commands
+    return {
+        "id": "base_one",
+        "judgement": "mended",
+        "reason": "One plan.",
+        "evidence": "The words say so.",
+        "published": fingerprint(ENTRY),
+        "ground_truth": {"0": ["mkdir(dir_name='plan')"]},
+        **changes,
+    }
 
 
 def command(*arguments: str | Path) -> int:
@@ -197,7 +158,7 @@ def test_audit_shows_findings_and_both_scores(
     assert command("audit", *files, "--dataset", data, "--errata", errata, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["scores"]["as published"]["a"]["passed"] == 0
-    assert told["scores"]["corrected"]["a"]["passed"] == 1
+    assert told["scores"]["as mended"]["a"]["passed"] == 1
     assert told["findings"] == []
 
 

@@ -1,0 +1,78 @@
+"""Files of errata: what is read, what is refused, and those that come along."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trajectories.errata.file import read_errata, to_json
+from trajectories.errata.record import Assessment, Erratum
+from trajectories.errors import DataError
+
+
+def line(**changes: Any) -> dict[str, Any]:
+    """Return an erratum as a line of a file."""
+    return {
+        "id": "base_one",
+        "judgement": "mended",
+        "reason": "The words ask for one plan.",
+        "evidence": "Played: the directory is called plan.",
+        "published": "0123456789abcdef",
+        "ground_truth": {"0": ["mkdir(dir_name='plan')"]},
+        **changes,
+    }
+
+
+def written(path: Path, *lines: dict[str, Any]) -> Path:
+    """Write lines."""
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    return path
+
+
+def test_an_erratum_is_read_as_it_is_written(tmp_path: Path) -> None:
+    wanted = line(alternatives=[{"1": ["touch(file_name='b')"]}], config={"MathAPI": {"a": 1}})
+    (erratum,) = read_errata(written(tmp_path / "e.jsonl", wanted))
+    assert erratum.judgement is Assessment.MENDED
+    assert erratum.ground_truth == {0: ("mkdir(dir_name='plan')",)}
+    assert erratum.alternatives == ({1: ("touch(file_name='b')",)},)
+    assert json.loads(json.dumps(to_json(erratum))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"id": 3}, r"\$\.id: .*string"),
+        ({"judgement": "odd"}, r"\$\.judgement: .*sound"),
+        ({"reason": " "}, r"\$\.reason: must say it"),
+        ({"evidence": ""}, r"\$\.evidence: must say it"),
+        ({"ground_truth": {"one": []}}, r"\$\.ground_truth"),
+        ({"ground_truth": {"0": "ls()"}}, r"\$\.ground_truth\.0: "),
+        ({"ground_truth": {"0": ["ls("]}}, "turn 0: .*not valid Python"),
+        ({"alternatives": [{"2": ["ls("]}]}, "turn 2: .*not valid Python"),
+        ({"extra": 1}, r"\$\.extra: "),
+        ({"judgement": "sound"}, "sound is not read otherwise"),
+        ({"judgement": "withdrawn"}, "withdrawn is not read otherwise"),
+        ({"ground_truth": {}}, "mended needs what is right instead"),
+        ({"judgement": "ambiguous"}, "ambiguous needs alternatives"),
+    ],
+)
+def test_an_erratum_that_is_none_is_refused(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        read_errata(written(tmp_path / "e.jsonl", line(**changes)))
+
+
+def test_an_entry_is_judged_once(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="base_one is judged on an earlier line"):
+        read_errata(written(tmp_path / "e.jsonl", line(), line()))
+
+
+def test_new_words_or_another_config_have_to_be_asked_anew() -> None:
+    plain = Erratum("a", Assessment.MENDED, "r", "e", "0")
+    assert not plain.asks_otherwise
+    assert Erratum("a", Assessment.MENDED, "r", "e", "0", wording={0: "Go."}).asks_otherwise
+    assert Erratum("a", Assessment.MENDED, "r", "e", "0", config={"A": {}}).asks_otherwise

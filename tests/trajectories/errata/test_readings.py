@@ -1,0 +1,171 @@
+"""What errata make of entries, and which of them hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from trajectories.dataset import Dataset
+from trajectories.errata.readings import AS_PUBLISHED, Readings, first_right, read
+from trajectories.errata.record import Assessment, Erratum, fingerprint
+from trajectories.errors import DataError
+from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
+
+ENTRY = Trajectory(
+    "base_one",
+    Category.BASE,
+    ("GorillaFileSystem",),
+    {"GorillaFileSystem": {"root": {}}},
+    (
+        Turn((Message("user", "Make plans."),), ("mkdir(dir_name='plans')",)),
+        Turn((Message("user", "And a list."),), ("touch(file_name='list')",)),
+    ),
+)
+DOCUMENT = {"name": "f", "description": "", "parameters": {}}
+SINGLE = Trajectory(
+    "simple_one",
+    Category.SIMPLE_PYTHON,
+    (),
+    {},
+    (Turn((Message("user", "Call f of 1."),), ()),),
+    expects=ExpectedCalls((DOCUMENT,), ({"f": {"x": [2]}},)),
+)
+DATA = Dataset("hand", "1", "0", {ENTRY.id: ENTRY, SINGLE.id: SINGLE})
+PLAN, NOTES = ("mkdir(dir_name='plan')",), ("touch(file_name='notes')",)
+
+
+def erratum(assessment: Assessment, of: Trajectory = ENTRY, **changes: Any) -> Erratum:
+    """Return an erratum of an entry as it is."""
+    return Erratum(of.id, assessment, "reason", "evidence", fingerprint(of), **changes)
+
+
+def truths(readings: Readings, entry: Trajectory = ENTRY) -> list[list[tuple[str, ...]]]:
+    """Return the ground truth of each reading."""
+    return [[turn.ground_truth for turn in each.turns] for each in readings.of(entry)]
+
+
+def test_without_errata_an_entry_is_judged_by_itself() -> None:
+    assert AS_PUBLISHED.of(ENTRY) == (ENTRY,)
+
+
+def test_a_mended_turn_leaves_the_others_and_the_original() -> None:
+    readings = read(DATA, [erratum(Assessment.MENDED, ground_truth={0: PLAN})], "e")
+    assert truths(readings) == [[PLAN, ENTRY.turns[1].ground_truth]]
+    assert DATA.trajectories["base_one"] == ENTRY
+    assert readings.assessments == {Assessment.MENDED: 1}
+
+
+def test_alternatives_stand_beside_what_is_mended() -> None:
+    found = erratum(Assessment.AMBIGUOUS, ground_truth={0: PLAN}, alternatives=({1: NOTES},))
+    assert truths(read(DATA, [found], "e")) == [
+        [PLAN, ENTRY.turns[1].ground_truth],
+        [PLAN, NOTES],
+    ]
+
+
+def test_alternatives_of_different_turns_may_be_taken_together() -> None:
+    found = erratum(Assessment.AMBIGUOUS, alternatives=({0: PLAN}, {0: ()}, {1: NOTES}))
+    first, second = (turn.ground_truth for turn in ENTRY.turns)
+    assert truths(read(DATA, [found], "e")) == [
+        [first, second],
+        [PLAN, second],
+        [(), second],
+        [first, NOTES],
+        [PLAN, NOTES],
+        [(), NOTES],
+    ]
+
+
+def test_there_may_not_be_too_many_combinations() -> None:
+    found = erratum(Assessment.AMBIGUOUS, alternatives=({0: PLAN},) * 70)
+    with pytest.raises(DataError, match="base_one: has 71 combinations"):
+        read(DATA, [found], "e")
+
+
+def test_an_entry_that_is_sound_stays_as_it_is() -> None:
+    readings = read(DATA, [erratum(Assessment.SOUND)], "e")
+    assert readings.right == {}
+    assert readings.assessments == {Assessment.SOUND: 1}
+    assert not readings.stale
+    assert not readings.needless
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        erratum(Assessment.WITHDRAWN),
+        erratum(Assessment.MENDED, wording={0: "Make a plan."}),
+        erratum(Assessment.MENDED, config={"GorillaFileSystem": {"root": {"a": {}}}}),
+    ],
+)
+def test_what_was_asked_otherwise_or_is_withdrawn_has_no_reading(found: Erratum) -> None:
+    assert truths(read(DATA, [found], "e")) == []
+
+
+def test_answers_of_a_single_turn_are_replaced() -> None:
+    readings = read(DATA, [erratum(Assessment.MENDED, SINGLE, answers=({"f": {"x": [1]}},))], "e")
+    (reading,) = readings.of(SINGLE)
+    assert isinstance(reading.expects, ExpectedCalls)
+    assert reading.expects.answers == ({"f": {"x": [1]}},)
+
+
+def test_an_erratum_of_another_text_is_stale_and_changes_nothing() -> None:
+    old = replace(erratum(Assessment.MENDED, ground_truth={0: PLAN}), published="0" * 16)
+    readings = read(DATA, [old], "e")
+    assert (list(readings.stale), readings.right, readings.assessments) == (["base_one"], {}, {})
+
+
+def test_an_erratum_that_the_data_has_taken_up_is_needless() -> None:
+    same = {0: ENTRY.turns[0].ground_truth}
+    old = replace(erratum(Assessment.MENDED, ground_truth=same), published="0" * 16)
+    readings = read(DATA, [old], "e")
+    assert (list(readings.needless), list(readings.stale)) == (["base_one"], [])
+
+
+def test_errata_of_entries_that_are_not_loaded_are_passed_over() -> None:
+    other = replace(erratum(Assessment.WITHDRAWN), id="elsewhere")
+    assert read(DATA, [other], "e") == Readings("e", {}, {}, [], [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"ground_truth": {2: PLAN}}, "base_one: has 2 turns"),
+        ({"alternatives": ({-1: PLAN},)}, "there is no -1"),
+        ({"wording": {5: "Go."}}, "there is no 5"),
+        ({"config": {"MathAPI": {}}}, "has no MathAPI"),
+    ],
+)
+def test_an_erratum_has_to_fit(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read(DATA, [erratum(Assessment.MENDED, **changes)], "e")
+
+
+def test_a_fingerprint_tells_words_calls_and_config() -> None:
+    turns = (replace(ENTRY.turns[0], ground_truth=PLAN), ENTRY.turns[1])
+    words = (replace(ENTRY.turns[0], messages=(Message("user", "Go."),)), ENTRY.turns[1])
+    others = [
+        replace(ENTRY, turns=turns),
+        replace(ENTRY, turns=words),
+        replace(ENTRY, config={}),
+        SINGLE,
+        replace(SINGLE, expects=ExpectedCalls((DOCUMENT,), ())),
+    ]
+    assert len({fingerprint(each) for each in [ENTRY, *others]}) == 6
+    assert fingerprint(replace(ENTRY, provenance={"author": "me"})) == fingerprint(ENTRY)
+
+
+def test_the_first_that_passes_decides_and_the_rest_is_not_tried() -> None:
+    tried = []
+
+    def tries(*values: int) -> Any:
+        for value in values:
+            tried.append(value)
+            yield value
+
+    assert first_right(tries(1, 5, 7), lambda value: value > 3) == 5
+    assert tried == [1, 5]
+    assert first_right(tries(1, 2), lambda value: value > 3) == 1
+    assert first_right(tries(), bool) is None
