@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_origin
 
+from typing_extensions import TypedDict
+
 from envs.errors import ConfigProblem
 from envs.lazy import lazily
 from envs.long_context import Pack
@@ -53,6 +55,10 @@ def writes_even_refused(reason: str) -> Callable[[Function], Function]:
         return function
 
     return mark
+
+
+class NoConfig(TypedDict, total=False):
+    """Initial config of a backend that holds no state: nothing."""
 
 
 class Backend:

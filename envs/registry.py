@@ -12,8 +12,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
+from envs import library as plain
 from envs import more as further
 from envs.backend import Backend
 from envs.backends.file_system import GorillaFileSystem
@@ -29,12 +31,9 @@ from envs.lazy import lazily
 
 if TYPE_CHECKING:
     from importlib import metadata
-
-    from envs.library import environments
 else:
-    # Only asked for names that are none of the eight.
+    # Only asked for names that are none of ours.
     metadata = lazily("importlib.metadata")
-    environments = lazily(".library.environments", __package__)
 
 GROUP = "turnwise.environments"
 """Entry-point group of out-of-tree environments."""
@@ -58,8 +57,18 @@ BACKENDS: Mapping[str, type[Backend]] = {
 @cache
 def more() -> Mapping[str, type[Backend]]:
     """Return the further environments of this repository by name: those of ``envs/more/``."""
-    files = sorted(Path(further.__path__[0]).glob("[!_]*.py"))
-    modules = [import_module(f"{further.__name__}.{file.stem}") for file in files]
+    return _backends_in(further)
+
+
+@cache
+def library() -> Mapping[str, type[Backend]]:
+    """Return the environments of plain functions by name."""
+    return _backends_in(plain)
+
+
+def _backends_in(package: ModuleType) -> Mapping[str, type[Backend]]:
+    files = sorted(Path(package.__path__[0]).glob("[!_]*.py"))
+    modules = [import_module(f"{package.__name__}.{file.stem}") for file in files]
     return {
         name: member
         for module in modules
@@ -68,12 +77,6 @@ def more() -> Mapping[str, type[Backend]]:
         and issubclass(member, Backend)
         and member.__module__ == module.__name__
     }
-
-
-@cache
-def library() -> Mapping[str, type[Backend]]:
-    """Return the environments of plain functions by name."""
-    return {backend.__name__: backend for backend in environments.LIBRARY}
 
 
 def names() -> list[str]:

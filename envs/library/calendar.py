@@ -10,23 +10,17 @@ from datetime import date as Date
 from datetime import timedelta
 from typing import Any
 
-from typing_extensions import TypedDict
-
-from envs.backend import Backend, reads
+from envs.backend import Backend, NoConfig, reads
 from envs.errors import InvalidArgument
 from envs.library.bounds import check_between, check_count
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-class CalendarConfig(TypedDict, total=False):
-    """Initial config of the calendar functions: nothing."""
-
-
 class CalendarTools(Backend):
     """Functions of dates."""
 
-    Config = CalendarConfig
+    Config = NoConfig
 
     @reads
     def weekday_of(self, date: str) -> dict[str, Any]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from typing_extensions import TypedDict
-
-from envs.backend import Backend, reads
+from envs.backend import Backend, NoConfig, reads
 from envs.errors import InvalidArgument
 from envs.library.bounds import check_between, check_count, check_numbers
 
@@ -18,14 +16,10 @@ _MOST = 1e12
 _MAX_MONTHS = 600
 
 
-class FinanceConfig(TypedDict, total=False):
-    """Initial config of the finance functions: nothing."""
-
-
 class FinanceTools(Backend):
     """Functions of money."""
 
-    Config = FinanceConfig
+    Config = NoConfig
 
     @reads
     def compound_interest(

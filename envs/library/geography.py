@@ -10,9 +10,7 @@ import math
 from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
 
-from typing_extensions import TypedDict
-
-from envs.backend import Backend, reads
+from envs.backend import Backend, NoConfig, reads
 from envs.errors import NotFound
 from envs.library.bounds import check_between
 
@@ -108,14 +106,10 @@ _CITIES = {city.name: city for city in CITIES}
 _CONTINENTS = sorted({country.continent for country in COUNTRIES})
 
 
-class GeographyConfig(TypedDict, total=False):
-    """Initial config of the geography functions: nothing."""
-
-
 class GeographyTools(Backend):
     """Functions of countries and cities."""
 
-    Config = GeographyConfig
+    Config = NoConfig
 
     @reads
     def country_facts(self, country: str) -> dict[str, Any]:

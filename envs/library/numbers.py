@@ -9,9 +9,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from typing_extensions import TypedDict
-
-from envs.backend import Backend, reads
+from envs.backend import Backend, NoConfig, reads
 from envs.errors import InvalidArgument
 from envs.library.bounds import check_between, check_count, check_numbers
 
@@ -19,14 +17,10 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LARGEST = 10**9
 
 
-class NumbersConfig(TypedDict, total=False):
-    """Initial config of the number functions: nothing."""
-
-
 class NumberTools(Backend):
     """Functions of numbers."""
 
-    Config = NumbersConfig
+    Config = NoConfig
 
     @reads
     def greatest_common_divisor(self, numbers: list[int]) -> dict[str, Any]:

@@ -9,9 +9,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from typing_extensions import TypedDict
-
-from envs.backend import Backend, reads
+from envs.backend import Backend, NoConfig, reads
 from envs.errors import InvalidArgument
 from envs.library.bounds import check_between, check_count
 
@@ -31,14 +29,10 @@ _MORSE = {
 }  # fmt: skip
 
 
-class TextsConfig(TypedDict, total=False):
-    """Initial config of the text functions: nothing."""
-
-
 class TextTools(Backend):
     """Functions of texts."""
 
-    Config = TextsConfig
+    Config = NoConfig
 
     @reads
     def count_text(self, text: str) -> dict[str, Any]:

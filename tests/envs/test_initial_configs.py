@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from envs.registry import BACKENDS
+from envs.registry import BACKENDS, library
 from envs.schema import config_schema
 from envs.session import Session
 
 FOLDER = Path(__file__).parents[2] / "configs" / "initial"
+OURS = {**BACKENDS, **library()}
 
 
 def schema(backend):
@@ -23,20 +24,20 @@ def schema(backend):
     }
 
 
-@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("name", OURS)
 def test_the_example_loads_without_a_complaint(name):
     config = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     assert list(config) == [name]
     Session.load([name], config)
 
 
-@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("name", OURS)
 def test_the_schema_is_that_of_the_backend(name):
     path = FOLDER / f"{name}.schema.json"
-    assert json.loads(path.read_text(encoding="utf-8")) == schema(BACKENDS[name])
+    assert json.loads(path.read_text(encoding="utf-8")) == schema(OURS[name])
 
 
 if __name__ == "__main__":
-    for name, backend in BACKENDS.items():
+    for name, backend in OURS.items():
         text = json.dumps(schema(backend), indent=2) + "\n"
         (FOLDER / f"{name}.schema.json").write_text(text, encoding="utf-8")
