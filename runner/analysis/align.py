@@ -7,12 +7,12 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from checkers.why.trace import TracedCall, TracedTurn
-from runner.analysis.examined import Examined
-from runner.analysis.writing import executed_json
+from checkers.why.trace import TracedCall
+from runner.analysis.document import executed
+from runner.analysis.view import TurnView, view
+from runner.episodes.examined import ExaminedTurns
 from runner.records.record import call_text
 from runner.show.terminal import Line, Tone, clipped, visible
-from trajectories.schema import Turn
 
 MOST = 5
 """How many runs there is room for."""
@@ -28,7 +28,7 @@ class Column(NamedTuple):
     """One run of the trajectory."""
 
     name: str
-    examined: Examined
+    examined: ExaminedTurns
 
     @property
     def summary(self) -> str:
@@ -58,11 +58,8 @@ class AlignedRow(NamedTuple):
 class AlignedTurn(NamedTuple):
     """One turn of all runs."""
 
-    number: int
-    asked: Turn
-    truth: TracedTurn
-    reached: tuple[TracedTurn | None, ...]
-    """Per run; None where it did not come so far."""
+    views: tuple[TurnView, ...]
+    """Per run."""
     rows: tuple[AlignedRow, ...]
 
 
@@ -90,13 +87,11 @@ def align(columns: Sequence[Column]) -> SideBySide:
     Args:
         columns: Runs of one trajectory, two at least.
     """
-    prepared, truth = columns[0].examined.prepared, columns[0].examined.truth
     turns = []
-    for number, asked in enumerate(prepared.trajectory.turns):
-        reached = tuple([_turn(column, number) for column in columns])
-        steps = zip_longest(*[turn.steps if turn else () for turn in reached])
-        rows = [AlignedRow(number, step, cells) for step, cells in enumerate(steps)]
-        turns.append(AlignedTurn(number, asked, truth.turns[number], reached, tuple(rows)))
+    for views in zip(*[view(column.examined) for column in columns], strict=True):
+        steps = zip_longest(*[turn.model.steps if turn.model else () for turn in views])
+        rows = [AlignedRow(views[0].number, step, cells) for step, cells in enumerate(steps)]
+        turns.append(AlignedTurn(views, tuple(rows)))
     return SideBySide(tuple(columns), tuple(turns))
 
 
@@ -110,7 +105,7 @@ def lines(alignment: SideBySide, width: int) -> Iterator[Line]:
         width: Columns of the terminal, 80 at least.
     """
     columns = alignment.columns
-    trajectory = columns[0].examined.prepared.trajectory
+    trajectory = columns[0].examined.trajectory
     yield Line(f"{trajectory.id} ({trajectory.category}; {', '.join(trajectory.environments)})")
     for letter, column in zip(_letters(columns), columns, strict=True):
         yield Line(f"  {letter}  {column.name}: {column.summary}")
@@ -118,8 +113,8 @@ def lines(alignment: SideBySide, width: int) -> Iterator[Line]:
     parting = alignment.first_parting
     for turn in alignment.turns:
         yield Line("")
-        yield Line(f"turn {turn.number}", "strong")
-        for message in turn.asked.messages:
+        yield Line(f"turn {turn.views[0].number}", "strong")
+        for message in turn.views[0].asked.messages:
             yield Line(clipped(visible(f"  {message.role}: {message.content}"), width))
         if any(not _agreed(row) for row in turn.rows):
             yield from _cells("", [[letter] for letter in _letters(columns)], width, "faint")
@@ -133,17 +128,12 @@ def document(alignment: SideBySide) -> dict[str, Any]:
     columns = alignment.columns
     partings = [alignment.parting(0, other) for other in range(len(columns))]
     return {
-        "id": columns[0].examined.prepared.trajectory.id,
+        "id": columns[0].examined.trajectory.id,
         "runs": [_column_json(column) for column in columns],
         "parts": _place(alignment.first_parting),
         "parts_from_first": [_place(row) for row in partings],
         "turns": [_turn_json(turn) for turn in alignment.turns],
     }
-
-
-def _turn(column: Column, number: int) -> TracedTurn | None:
-    model = column.examined.model
-    return model.turns[number] if model and number < len(model.turns) else None
 
 
 def _same(one: TracedCall, other: TracedCall) -> bool:
@@ -191,17 +181,17 @@ def _texts(calls: Sequence[TracedCall] | None) -> list[str]:
 
 
 def _end_lines(turn: AlignedTurn, width: int) -> Iterator[Line]:
-    standings = [_standing(turn, run) for run in turn.reached]
+    standings = [_standing(view) for view in turn.views]
     once = len(set(standings)) == 1
     texts = [[standing] for standing in (standings[:1] if once else standings)]
     yield from _cells("  end", texts, width, "faint")
 
 
-def _standing(turn: AlignedTurn, run: TracedTurn | None) -> str:
+def _standing(turn: TurnView) -> str:
     """Say how the state at the end of a turn compares to the ground truth's."""
-    if run is None:
+    if turn.model is None:
         return "not reached"
-    wrong = len(turn.truth.after.differences(run.after))
+    wrong = len(turn.differences)
     places = "1 place" if wrong == 1 else f"{wrong} places"
     return f"state: {places} not as the truth's" if wrong else "state: as the truth's"
 
@@ -237,21 +227,21 @@ def _place(row: AlignedRow | None) -> dict[str, int] | None:
 
 def _turn_json(turn: AlignedTurn) -> dict[str, Any]:
     return {
-        "turn": turn.number,
+        "turn": turn.views[0].number,
         "steps": [
             {"step": row.step, "runs": [_cell_json(cell) for cell in row.cells]}
             for row in turn.rows
         ],
-        "ends": [_end_json(turn, run) for run in turn.reached],
+        "ends": [_end_json(view) for view in turn.views],
     }
 
 
 def _cell_json(calls: Sequence[TracedCall] | None) -> list[dict[str, Any]] | None:
-    return None if calls is None else [executed_json(traced) for traced in calls]
+    return None if calls is None else [executed(traced) for traced in calls]
 
 
-def _end_json(turn: AlignedTurn, run: TracedTurn | None) -> dict[str, Any] | None:
-    if run is None:
+def _end_json(turn: TurnView) -> dict[str, Any] | None:
+    if turn.model is None:
         return None
-    differences = turn.truth.after.differences(run.after)
-    return {"answer": run.answer, "differences": [each.to_json() for each in differences]}
+    differences = [each.to_json() for each in turn.differences]
+    return {"answer": turn.closing, "differences": differences}

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import sys
 from bdb import BdbQuit
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from functools import wraps
 from typing import Any, NamedTuple
 
 from checkers.why.divergence import off_path
-from checkers.why.trace import TracedCall, TracedTurn
+from checkers.why.trace import TracedCall
 from envs.backend import Backend
 from envs.calls import Call
 from envs.errors import BackendFault, MalformedCall
 from envs.results import Result
 from envs.session import Session
 from envs.state import Difference, Snapshot
-from runner.analysis.examined import Examined
+from runner.analysis.view import Moment, Place, TurnView, view
+from runner.episodes.examined import ExaminedTurns
 from runner.records.record import call_text
 from trajectories.errors import DataError
 
@@ -31,21 +32,6 @@ _STOPS_AT_ONCE = sys.version_info >= (3, 13)
 from where it stops is to lead into the backend."""
 _DIGITS = 6
 """Longest index that is read."""
-
-
-class Place(NamedTuple):
-    """Where a call is in an episode; all count from 0."""
-
-    turn: int
-    step: int = 0
-    call: int | None = 0
-    """Index in the step; None for the end of the turn."""
-
-    def __str__(self) -> str:
-        """Return the place in words."""
-        if self.call is None:
-            return f"end of turn {self.turn}"
-        return f"turn {self.turn}, step {self.step}, call {self.call}"
 
 
 class Truth(NamedTuple):
@@ -62,16 +48,24 @@ class Truth(NamedTuple):
 class Stop(NamedTuple):
     """One place to stop at."""
 
-    place: Place
-    before: Snapshot
-    offered: frozenset[str]
-    traced: TracedCall | None
-    """The call to come and its result; None at the end of a turn."""
-    truth: Truth
+    moment: Moment
+    turn: TurnView
 
     def __str__(self) -> str:
         """Return place and call as one line."""
-        return f"{self.place}: {call_text(self.traced.call)}" if self.traced else str(self.place)
+        place, traced = self.moment.place, self.moment.traced
+        return f"{place}: {call_text(traced.call)}" if traced else str(place)
+
+    @property
+    def truth(self) -> Truth:
+        """What the ground truth does in the turn."""
+        turn = self.turn.truth
+        return Truth(
+            tuple([call_text(traced.call) for traced in turn.calls]),
+            tuple([traced.result.text for traced in turn.calls]),
+            turn.after,
+            tuple(off_path(turn, self.moment.after)),
+        )
 
 
 class _Scope(NamedTuple):
@@ -93,10 +87,10 @@ def read_place(text: str) -> Place:
     numbers = all(value.isdecimal() and len(value) <= _DIGITS for value in given.values())
     if not numbers or not {"turn"} <= set(given) <= set(_KEYS):
         raise DataError("--break", f"{text!r} is no place; write turn=2,step=1 or turn=2")
-    return Place(**{key: int(value) for key, value in given.items()})
+    return Place(kind="call", **{key: int(value) for key, value in given.items()})
 
 
-def stops(examined: Examined, places: Iterable[Place], events: Iterable[str]) -> list[Stop]:
+def stops(examined: ExaminedTurns, places: Iterable[Place], events: Iterable[str]) -> list[Stop]:
     """Return where to stop in an episode, in order.
 
     Args:
@@ -107,31 +101,32 @@ def stops(examined: Examined, places: Iterable[Place], events: Iterable[str]) ->
     Raises:
         DataError: There is no such place, or nothing of the kind happens.
     """
-    everything = list(_stops(examined))
+    everything = [Stop(moment, turn) for turn in view(examined) for moment in turn.moments[1:]]
+    made = {stop.moment.place for stop in everything}
     wanted: set[Place] = set()
     for place in places:
-        if place not in [stop.place for stop in everything]:
+        if place not in made:
             raise DataError("--break", f"the episode makes no call at {place}")
         wanted.add(place)
     for event in events:
-        found = _places_of(event, examined, everything)
+        found = _places_of(event, [stop.moment for stop in everything])
         if not found:
             raise DataError("--break-on", f"{event} does not happen in this episode")
         wanted |= found
-    return [stop for stop in everything if stop.place in wanted]
+    return [stop for stop in everything if stop.moment.place in wanted]
 
 
-def visit(examined: Examined, stop: Stop) -> None:
+def visit(examined: ExaminedTurns, stop: Stop) -> None:
     """Stop in the debugger, then make the call; with the session as it was then.
 
     Raises:
         KeyboardInterrupt: The user has quit the debugger.
     """
     session = examined.prepared.template.fork()
-    session.restore(stop.before)
-    if examined.profile.execution.only_offered:
-        session.offer(stop.offered)
-    traced = stop.traced
+    traced, turn = stop.moment.traced, stop.turn.model
+    session.restore(stop.moment.before)
+    if turn and examined.profile.execution.only_offered:
+        session.offer(turn.offered)
     scope = _Scope(session, traced and traced.call, traced and traced.result, stop.truth)
     try:
         if traced is None or not _called(scope, traced.call):
@@ -178,36 +173,12 @@ def _pause(scope: _Scope) -> None:
     breakpoint()
 
 
-def _stops(examined: Examined) -> Iterator[Stop]:
-    """Yield all places of an episode."""
-    reached = examined.model.turns if examined.model else ()
-    for number, (truth, turn) in enumerate(zip(examined.truth.turns, reached, strict=False)):
-        before = turn.before
-        for step, calls in enumerate(turn.steps):
-            for index, traced in enumerate(calls):
-                place = Place(number, step, index)
-                yield Stop(place, before, turn.offered, traced, _truth(truth, traced.after))
-                before = traced.after
-        end = Place(number, len(turn.steps), None)
-        yield Stop(end, turn.after, turn.offered, None, _truth(truth, turn.after))
-
-
-def _truth(turn: TracedTurn, state: Snapshot) -> Truth:
-    return Truth(
-        tuple([call_text(traced.call) for traced in turn.calls]),
-        tuple([traced.result.text for traced in turn.calls]),
-        turn.after,
-        tuple(off_path(turn, state)),
-    )
-
-
-def _places_of(event: str, examined: Examined, everything: list[Stop]) -> set[Place]:
+def _places_of(event: str, moments: Sequence[Moment]) -> set[Place]:
     """Return the places of an event."""
     kind, _, name = event.partition(":")
     if kind == "divergence" and not name:
-        divergence = examined.divergence
-        return {Place(*divergence[:3])} if divergence else set()
-    made = [(stop.place, stop.traced) for stop in everything if stop.traced]
+        return {moment.place for moment in moments if moment.diverges}
+    made = [(moment.place, moment.traced) for moment in moments if moment.traced]
     if kind == "error" and not name:
         return {place for place, traced in made if not traced.result.ok}
     if kind == "call" and name:

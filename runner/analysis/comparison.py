@@ -11,7 +11,7 @@ from checkers.profile import Profile
 from checkers.statistics import Attempts, Pair, RunDifference, cluster_test, compare
 from checkers.why.diagnosis import Cause, Diagnosis
 from envs.errors import BackendFault
-from runner.analysis.examined import examine_recorded
+from runner.episodes.evaluate import examine_recorded
 from runner.records.record import Recorded
 from runner.records.run import Run
 from trajectories.dataset import Dataset
@@ -21,20 +21,14 @@ from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Category, Trajectory
 
 
-class Trial(NamedTuple):
-    """One trial of an entry, judged."""
-
-    passed: bool
-    diagnosis: Diagnosis | None
-    """Why it failed."""
-
-
 class Compared(NamedTuple):
     """One entry in two runs."""
 
     trajectory: Trajectory
-    first: Sequence[Trial]
-    second: Sequence[Trial]
+    first: Sequence[Diagnosis | None]
+    """Of each trial in the first run why it failed; None where it passed."""
+    second: Sequence[Diagnosis | None]
+    """Those of the second run."""
 
     @property
     def pair(self) -> Pair:
@@ -50,9 +44,8 @@ class Compared(NamedTuple):
     def diagnosis(self) -> Diagnosis | None:
         """Why it failed, where it did so more often; the most frequent cause of several trials."""
         worse = self.second if self.difference < 0 else self.first
-        found = [trial.diagnosis for trial in worse if trial.diagnosis]
         often = causes(worse)
-        return max(found, key=lambda diagnosis: often[diagnosis.cause], default=None)
+        return max(filter(None, worse), key=lambda diagnosis: often[diagnosis.cause], default=None)
 
 
 class LeftOut(NamedTuple):
@@ -177,9 +170,9 @@ def compare_runs(
     )
 
 
-def causes(episodes: Iterable[Trial]) -> Counter[Cause]:
-    """Count why episodes failed."""
-    return Counter(trial.diagnosis.cause for trial in episodes if trial.diagnosis)
+def causes(trials: Iterable[Diagnosis | None]) -> Counter[Cause]:
+    """Count why trials failed."""
+    return Counter(diagnosis.cause for diagnosis in trials if diagnosis)
 
 
 def _by_entry(run: Run) -> dict[str, list[Recorded]]:
@@ -214,7 +207,7 @@ def _compared(
 
 def _trials(
     prepared: Sequence[Prepared], trials: Iterable[Recorded], profile: Profile, step_limit: int
-) -> list[Trial]:
+) -> list[Diagnosis | None]:
     """Judge trials; one that ended in an error which is not the model's is left out."""
     examined = [
         first_right(
@@ -224,7 +217,7 @@ def _trials(
         for recorded in trials
         if recorded.record.outcome != "error"
     ]
-    return [Trial(one.verdict.valid, one.diagnosis) for one in examined if one]
+    return [one.diagnosis for one in examined if one]
 
 
 def _by_category(entries: Sequence[Compared]) -> dict[Category, RunDifference]:
@@ -256,8 +249,8 @@ def _with_cause(entries: Iterable[Compared], cause: Cause) -> list[Pair]:
     ]
 
 
-def _attempts(trajectory: Trajectory, trials: Sequence[Trial]) -> Attempts:
-    return Attempts(trajectory.base, len(trials), sum(trial.passed for trial in trials))
+def _attempts(trajectory: Trajectory, trials: Sequence[Diagnosis | None]) -> Attempts:
+    return Attempts(trajectory.base, len(trials), list(trials).count(None))
 
 
 def _difference_json(difference: RunDifference) -> dict[str, Any]:

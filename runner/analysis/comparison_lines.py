@@ -67,11 +67,11 @@ def _flips(title: str, entries: Sequence[Compared]) -> Iterator[Line]:
     for entry in entries:
         why = entry.diagnosis
         said = f"{why.cause:24} {why.detail}" if why else ""
-        rates = "" if _is_single(entry) else f"{_rates(entry)}  "
+        rates = "" if _one_trial_each(entry) else f"{_rates(entry)}  "
         yield Line(clipped(f"  {entry.trajectory.id:{width}}  {rates}{said}".rstrip(), _WIDTH))
 
 
-def _is_single(entry: Compared) -> bool:
+def _one_trial_each(entry: Compared) -> bool:
     return len(entry.first) == len(entry.second) == 1
 
 

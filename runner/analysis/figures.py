@@ -199,6 +199,22 @@ class RunFigures:
         """The outcomes that are no errors."""
         return [outcome for outcome in self.outcomes if outcome.outcome != "error"]
 
+    @property
+    def turns_passed(self) -> list[dict[str, int]]:
+        """By number of passed turns how many failed after them and how many passed.
+
+        Episodes of one turn are not counted; where there are no others, there is nothing.
+        """
+        if not any(outcome.category in MULTI_TURN for outcome in self.outcomes):
+            return []
+        several = [outcome for outcome in self.judged if outcome.category in MULTI_TURN]
+        count = Counter((outcome.turns_passed, outcome.outcome) for outcome in several)
+        most = max((turns for turns, _ in count), default=0)
+        return [
+            {"turns": turns, "failed": count[turns, "failed"], "passed": count[turns, "passed"]}
+            for turns in range(most + 1)
+        ]
+
     @cached_property
     def rates(self) -> dict[str, Rate]:
         """The score of each category of which something was judged."""

@@ -17,7 +17,7 @@ from checkers.profile import PROFILES, Profile
 from checkers.verdict import Verdict
 from runner.analysis.figures import RunFigures, Totals, requests_json, totals_of
 from runner.analysis.mended import Mend, judge_of
-from runner.analysis.source import dataset_of
+from runner.analysis.runs import dataset_of
 from runner.data import choose
 from runner.data.choose import Notify
 from runner.data.errata import open_errata

@@ -8,20 +8,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
+from checkers.verdict import Verdict
 from checkers.why.trace import Trace
 from envs import __version__
-from envs.errors import BackendFault
-from runner.data import choose
-from runner.episodes.evaluate import judge_recorded
+from runner.analysis.runs import executed_again
 from runner.records import verdict_file
-from runner.records.record import Key, Recorded, call_text
+from runner.records.record import EpisodeRecord, Recorded, call_text
 from runner.records.run import Run
 from runner.records.verdict_file import Verdicts
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
 
 
 class ResultChange(NamedTuple):
@@ -36,15 +33,14 @@ class ResultChange(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """One episode, executed once more."""
+    """A recorded verdict, and what comes out now."""
 
-    key: Key
     then: Mapping[str, Any]
     """The recorded verdict, as far as it is known."""
-    now: Mapping[str, Any]
-    """What comes out now, as JSON."""
+    now: EpisodeRecord
+    """What became of the episode now."""
     members: tuple[str, ...]
-    """In which members the two differ."""
+    """In which members the verdicts differ."""
     result: ResultChange | None
 
     @property
@@ -104,25 +100,11 @@ def verify(
     Raises:
         DataError: The data set has no trajectory of an episode's id.
     """
-    for key, then in verdicts.items():
-        recorded = run.episodes[key]
-        trajectory = choose.trajectory(dataset, recorded.id)
-        try:
-            prepared = prepare(dataset, trajectory, profile)
-            verdict, _, trace = judge_recorded(
-                prepared,
-                recorded.turns,
-                recorded.mode,
-                profile,
-                step_limit,
-                reader=recorded.reader,
-                traced=True,
-            )
-        except (BackendFault, CannotJudge) as fault:
-            yield Verified(key, then, {"valid": None, "error": str(fault)}, ("valid",), None)
-        else:
-            now = verdict.to_json()
-            yield Verified(key, then, now, _differing(then, now), _first_change(recorded, trace))
+    again = executed_again(run, verdicts, dataset, profile, step_limit)
+    for then, (_, recorded, now, examined) in zip(verdicts.values(), again, strict=True):
+        members = _differing(then, now.verdict) if now.verdict else ("valid",)
+        change = _first_change(recorded, examined.model if examined else None)
+        yield Verified(then, now, members, change)
 
 
 def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
@@ -137,10 +119,10 @@ def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
         yield f"the profile is {profile.name}, it was {', '.join(sorted(profiles))}"
 
 
-def _differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, ...]:
+def _differing(then: Mapping[str, Any], now: Verdict) -> tuple[str, ...]:
     """Return the members in which verdicts differ, out of those that are on record."""
     # As text, in which a value that is not a number equals itself.
-    written = {member: json.dumps(_present(value)) for member, value in now.items()}
+    written = {member: json.dumps(_present(value)) for member, value in now.to_json().items()}
     return tuple(
         [
             name

@@ -1,21 +1,22 @@
-"""An episode's transcript as lines for people, and as JSON."""
+"""An episode as lines for people."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import dataclass
 
+from checkers.calls.pairs import ArgumentPair, CallPair
 from checkers.verdict import Failure
 from checkers.why.trace import TracedCall
 from envs.results import Result
-from envs.state import Difference, brief
-from runner.analysis.examined import Examined
-from runner.analysis.transcript import ShownCall, ShownStep, ShownTurn
+from envs.state import ABSENT, Difference, brief
+from runner.analysis.view import WHOLE, EpisodePart, Moment, TurnView, view
+from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
 from runner.records.record import call_text
 from runner.show.terminal import Line, Tone, clipped
+from trajectories.schema import Message
 
-WIDTH = 200
+_WIDTH = 200
 """Longest call or result that is shown, in characters."""
 _SAID = 2000
 """Longest message."""
@@ -28,119 +29,89 @@ _GOOD: Tone = "good"
 _BAD: Tone = "bad"
 
 
-def lines(examined: Examined, turns: Sequence[ShownTurn], source: str) -> Iterator[Line]:
-    """Yield the lines that show an episode.
+@dataclass(frozen=True)
+class Transcript:
+    """Lays an episode out as lines.
 
-    Args:
-        examined: The episode.
-        turns: What to show of it.
+    Attributes:
         source: Where its calls are from.
+        part: What to show of it.
     """
-    trajectory, record = examined.prepared.trajectory, examined.recorded
-    environments = ", ".join(trajectory.environments)
-    yield Line(f"{trajectory.id} ({trajectory.category}; {environments})", "strong")
-    yield Line(f"{source}, profile {examined.profile.name}", "faint")
-    if record and record.error:
-        yield Line(f"no steps were recorded: {record.error}", _BAD)
+
+    source: str
+    part: EpisodePart = WHOLE
+
+    def turns(self, examined: ExaminedTurns) -> Iterator[Line]:
+        """Yield the lines that show turns."""
+        shown = self.part.of(view(examined))
+        environments = "; ".join(["", ", ".join(examined.trajectory.environments)])
+        return self._lines(examined, environments, _turns_lines(shown), _turns_ending(examined))
+
+    def pairs(self, examined: ExaminedCalls) -> Iterator[Line]:
+        """Yield the lines that show one answer."""
+        self.part.check_single(examined.trajectory.id)
+        shown = _answer_lines(examined, only_diff=self.part.only_diff)
+        return self._lines(examined, "", shown, _answer_ending(examined))
+
+    def _lines(
+        self, examined: Examined, environments: str, course: Iterator[Line], ending: Iterator[Line]
+    ) -> Iterator[Line]:
+        trajectory, recorded = examined.trajectory, examined.recorded
+        yield Line(f"{trajectory.id} ({trajectory.category}{environments})", "strong")
+        yield Line(f"{self.source}, profile {examined.profile.name}", "faint")
+        if recorded and recorded.error:
+            yield Line(f"no steps were recorded: {recorded.error}", _BAD)
+        yield from course
+        yield Line("")
+        yield from ending
+
+
+def _turns_lines(turns: Sequence[TurnView]) -> Iterator[Line]:
     for turn in turns:
         yield Line("")
         yield from _turn_lines(turn)
-    yield Line("")
-    yield from _ending(examined)
 
 
-def document(examined: Examined, turns: Sequence[ShownTurn], source: str) -> dict[str, Any]:
-    """Return an episode as a JSON object; ``runner/README.md`` describes it.
-
-    Args:
-        examined: The episode.
-        turns: What to show of it.
-        source: Where its calls are from.
-    """
-    trajectory, recorded = examined.prepared.trajectory, examined.recorded
-    divergence, diagnosis = examined.divergence, examined.diagnosis
-    return {
-        "id": trajectory.id,
-        "trial": recorded.trial if recorded else None,
-        "category": trajectory.category.value,
-        "environments": list(trajectory.environments),
-        "source": source,
-        "profile": examined.profile.name,
-        "error": recorded.error if recorded else None,
-        "verdict": examined.verdict.to_json(),
-        "divergence": divergence
-        and {
-            **divergence._asdict(),
-            "differences": [each.to_json() for each in divergence.differences],
-        },
-        "diagnosis": diagnosis and diagnosis.to_json(),
-        "turns": [_turn_json(turn) for turn in turns],
-    }
-
-
-def said(role: str, text: str) -> Iterator[Line]:
-    """Yield the lines of a message."""
-    first, *others = clipped(text, _SAID).split("\n")
-    yield Line(f"  {role}: {first}")
-    yield from (Line(f"    {line}") for line in others)
-
-
-def result_line(result: Result) -> Line:
-    """Return the line of what a call gave."""
-    arrow = "->" if result.ok else "-> refused:"
-    return Line(f"{_INDENT}{arrow} {clipped(result.text, WIDTH)}")
-
-
-def executed_json(traced: TracedCall) -> dict[str, Any]:
-    """Return an executed call as a JSON object."""
-    return {
-        "call": call_text(traced.call),
-        "ok": traced.result.ok,
-        "result": traced.result.text,
-    }
-
-
-def _turn_lines(turn: ShownTurn) -> Iterator[Line]:
+def _turn_lines(turn: TurnView) -> Iterator[Line]:
     not_judged = "" if turn.judged else " (after the failure, not judged)"
     yield Line(f"turn {turn.number}{not_judged}", "strong")
-    for message in turn.asked.messages:
-        yield from said(message.role, message.content)
+    yield from _messages(turn.asked.messages)
     if turn.asked.offers:
         yield Line(f"  functions handed over: {', '.join(turn.asked.offers)}")
-    for step in turn.steps:
-        for call in step.calls:
-            yield from _call_lines(step, call)
+    for call in turn.calls:
+        yield from _call_lines(call)
     if turn.model is None:
         yield Line("  not reached", _BAD)
         return
-    if turn.model.unreadable is not None:
-        yield Line(f"  unreadable: {clipped(str(turn.model.unreadable), WIDTH)}", _BAD)
-    if turn.model.answer is not None:
-        yield from said("assistant", turn.model.answer)
+    if turn.unreadable is not None:
+        yield Line(f"  unreadable: {clipped(turn.unreadable, _WIDTH)}", _BAD)
+    if turn.closing is not None:
+        yield from _said("assistant", turn.closing)
     if turn.departs:
         yield from _truth_lines(turn)
     if turn.failure is not None:
         yield from _failure_lines(turn.failure)
 
 
-def _call_lines(step: ShownStep, call: ShownCall) -> Iterator[Line]:
+def _call_lines(call: Moment) -> Iterator[Line]:
+    assert call.traced is not None
     mark, tone = (_MARK, _BAD) if call.diverges else ("  ", _PLAIN)
-    yield Line(f"{mark}step {step.number}  {_clipped_call(call.traced)}", tone)
-    yield result_line(call.traced.result)
+    yield Line(f"{mark}step {call.place.step}  {_clipped_call(call.traced)}", tone)
+    yield _result_line(call.traced.result)
     yield from _listed(call.changes, f"{_INDENT}changed   ", "new", _change)
     yield from _listed(call.strays, f"{_INDENT}off path  ", _BAD, str)
     if call.diverges:
         yield Line(f"{_INDENT}here it leaves the ground truth", _BAD)
 
 
-def _truth_lines(turn: ShownTurn) -> Iterator[Line]:
+def _truth_lines(turn: TurnView) -> Iterator[Line]:
     """Yield what the ground truth does in a turn, and how the state stands against it."""
     if turn.diverges:
         yield Line(f"{_MARK}here it leaves the ground truth, by what is not done", _BAD)
     yield Line("  ground truth:" if turn.truth.calls else "  ground truth: no call")
     for traced in turn.truth.calls:
         yield Line(f"{_INDENT}{_clipped_call(traced)}")
-        yield result_line(traced.result)
+        yield _result_line(traced.result)
     if turn.differences:
         yield Line("  state: not as in the ground truth", _BAD)
     else:
@@ -149,15 +120,14 @@ def _truth_lines(turn: ShownTurn) -> Iterator[Line]:
 
 
 def _failure_lines(failure: Failure) -> Iterator[Line]:
-    yield Line(f"  FAILED {failure.reason}: {failure.reason.meaning}", _BAD)
-    yield from (Line(f"    not seen: {clipped(text, WIDTH)}", _BAD) for text in failure.missing)
+    yield _failed(failure, "  ")
+    yield from (Line(f"    not seen: {clipped(text, _WIDTH)}", _BAD) for text in failure.missing)
 
 
-def _ending(examined: Examined) -> Iterator[Line]:
+def _turns_ending(examined: ExaminedTurns) -> Iterator[Line]:
     verdict, divergence, diagnosis = examined.verdict, examined.divergence, examined.diagnosis
     if verdict.failure and verdict.failed_turn is None:
-        reason = verdict.failure.reason
-        yield Line(f"FAILED {reason}: {reason.meaning}", _BAD)
+        yield _failed(verdict.failure)
     word, tone = ("passed", _GOOD) if verdict.valid else ("FAILED", _BAD)
     yield Line(f"{word}: {verdict.turns_passed} of {verdict.turns} turns", tone)
     if divergence is not None:
@@ -168,8 +138,83 @@ def _ending(examined: Examined) -> Iterator[Line]:
         yield Line(f"cause: {diagnosis.cause}{turn}: {diagnosis.detail}")
 
 
+def _answer_lines(examined: ExaminedCalls, *, only_diff: bool) -> Iterator[Line]:
+    paired = examined.paired
+    yield Line("")
+    yield from _messages(examined.trajectory.turns[0].messages)
+    yield Line(f"  functions: {', '.join(paired.offered) or 'none'}", "faint")
+    if paired.aim is not None:
+        yield Line(f"  {paired.aim}", "faint")
+    for pair in paired.pairs:
+        if pair.problem or not only_diff:
+            yield from _pair_lines(pair)
+    words, problem, _ = paired.said
+    if problem is not None:
+        tone = _PLAIN if examined.verdict.valid else _BAD
+        yield Line(f"  no call can be read: {clipped(problem, _WIDTH)}", tone)
+    if words is not None:
+        yield from _said("assistant", words)
+
+
+def _pair_lines(pair: CallPair) -> Iterator[Line]:
+    mark = _MARK if pair.problem else "  "
+    tone = _BAD if pair.problem else _GOOD
+    if pair.call is not None:
+        yield Line(f"{mark}called    {clipped(call_text(pair.call), _WIDTH)}", tone)
+        mark, tone = "  ", _PLAIN
+    if pair.result is not None:
+        yield _result_line(pair.result)
+    if pair.expected is not None:
+        yield Line(f"{mark}expected  {clipped(pair.expected, _WIDTH)}", tone)
+    if pair.expected_result is not None:
+        yield _result_line(pair.expected_result)
+    wrong = [_in_words(argument) for argument in pair.arguments if argument.problem is not None]
+    for text in wrong or filter(None, [pair.problem]):
+        yield Line(f"{_INDENT}  {clipped(text, _WIDTH)}", _BAD)
+
+
+def _in_words(argument: ArgumentPair) -> str:
+    """Say what is wrong with an argument: what is right, what was given, and why that is not."""
+    right = " or ".join(map(brief, argument.allowed)) or "not to be given"
+    optional = ", or left out" if argument.optional else ""
+    given = "left out" if argument.given is ABSENT else brief(argument.given)
+    return f"{argument.parameter}: expected {right}{optional}, got {given} ({argument.problem})"
+
+
+def _answer_ending(examined: ExaminedCalls) -> Iterator[Line]:
+    failure, diagnosis = examined.verdict.failure, examined.diagnosis
+    if failure is None:
+        yield Line("passed", _GOOD)
+        return
+    yield _failed(failure)
+    if failure.calls is not None:
+        yield from (Line(f"  {clipped(text, _WIDTH)}", _BAD) for text in failure.calls.lines())
+    if diagnosis is not None:
+        yield Line(f"cause: {diagnosis.cause}: {diagnosis.detail}")
+
+
+def _failed(failure: Failure, indent: str = "") -> Line:
+    return Line(f"{indent}FAILED {failure.reason}: {failure.reason.meaning}", _BAD)
+
+
+def _messages(messages: Sequence[Message]) -> Iterator[Line]:
+    for message in messages:
+        yield from _said(message.role, message.content)
+
+
+def _said(role: str, text: str) -> Iterator[Line]:
+    first, *others = clipped(text, _SAID).split("\n")
+    yield Line(f"  {role}: {first}")
+    yield from (Line(f"    {line}") for line in others)
+
+
+def _result_line(result: Result) -> Line:
+    arrow = "->" if result.ok else "-> refused:"
+    return Line(f"{_INDENT}{arrow} {clipped(result.text, _WIDTH)}")
+
+
 def _clipped_call(traced: TracedCall) -> str:
-    return clipped(call_text(traced.call), WIDTH)
+    return clipped(call_text(traced.call), _WIDTH)
 
 
 def _listed(
@@ -184,34 +229,3 @@ def _listed(
 def _change(difference: Difference) -> str:
     was, now = brief(difference.expected), brief(difference.actual)
     return f"{difference.path}: was {was}, now {now}"
-
-
-def _turn_json(turn: ShownTurn) -> dict[str, Any]:
-    model, failure = turn.model, turn.failure
-    return {
-        "turn": turn.number,
-        "messages": [asdict(message) for message in turn.asked.messages],
-        "offers": list(turn.asked.offers),
-        "reached": model is not None,
-        "judged": turn.judged,
-        "steps": [
-            {"step": step.number, "calls": [_call_json(call) for call in step.calls]}
-            for step in turn.steps
-        ],
-        "answer": model.answer if model else None,
-        "unreadable": str(model.unreadable) if model and model.unreadable else None,
-        "truth": [executed_json(traced) for traced in turn.truth.calls],
-        "differences": [each.to_json() for each in turn.differences],
-        "diverges": turn.diverges,
-        "failed": failure.reason.value if failure else None,
-        "missing_results": list(failure.missing) if failure else [],
-    }
-
-
-def _call_json(call: ShownCall) -> dict[str, Any]:
-    return {
-        **executed_json(call.traced),
-        "changes": [each.to_json("before", "after") for each in call.changes],
-        "off_path": [each.to_json() for each in call.off_path],
-        "diverges": call.diverges,
-    }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from runner.analysis.align import MOST, Column, align, document, lines
 from runner.commands import DONE
-from runner.commands.episodes import EpisodeOptions, examined_episodes, source_name, with_state
+from runner.commands.episodes import EpisodeOptions, WithState, examined_episodes, source_name
 from runner.commands.options import index, option
 from runner.commands.shared import JsonOption, show
 from trajectories.errors import DataError
@@ -54,6 +54,6 @@ def run(options: Options) -> int:
 def _columns(options: Options, path: Path, trials: Sequence[int] | None) -> list[Column]:
     run, episodes = examined_episodes(options, path, trials)
     return [
-        Column(source_name(run, examined), with_state(examined, "to put side by side"))
+        Column(source_name(run, examined), examined.show(WithState("to put side by side")))
         for examined in episodes
     ]

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
-from runner.analysis.examined import Examined
 from runner.commands import DONE
-from runner.commands.episodes import EpisodeOptions, examined_episode, examined_truth, with_state
+from runner.commands.episodes import EpisodeOptions, WithState, examined_episode, examined_truth
 from runner.commands.options import index, option
 from runner.commands.shared import needing
+from runner.episodes.examined import ExaminedTurns
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ def run(options: Options) -> int:
     return debugger.return_code or DONE
 
 
-def _episode(options: Options) -> tuple[Examined, str]:
+def _episode(options: Options) -> tuple[ExaminedTurns, str]:
     """Return the episode that the user named, and what to call where it is from."""
     if options.run is None:
-        examined = with_state(examined_truth(options), "to step through")
+        examined = examined_truth(options).show(WithState("to step through"))
         return examined, options.dataset or "ground truth"
     run, found = examined_episode(options, options.run, options.trial)
-    examined = with_state(found, "to step through")
+    examined = found.show(WithState("to step through"))
     if examined.model is None or not examined.model.turns:
         why = examined.recorded and examined.recorded.error
         raise DataError(str(run.path), f"there are no steps of {options.id}: {why or 'no turn'}")

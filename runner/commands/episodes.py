@@ -9,13 +9,13 @@ from pathlib import Path
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
-from runner.analysis.examined import Examined, examine_recorded, examine_truth
-from runner.analysis.source import dataset_of
+from runner.analysis.runs import dataset_of
 from runner.commands.options import argument
 from runner.commands.shared import DataOptions, JudgingOptions, note
 from runner.data import choose
 from runner.data.load import profile_for
-from runner.episodes.evaluate import kind_of
+from runner.episodes.evaluate import examine_recorded, examine_truth
+from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
 from runner.records.result_file import categories_of
 from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset
@@ -87,21 +87,29 @@ def _judged(id: str) -> Iterator[None]:
         raise DataError(id, f"there is no verdict on it: {error}") from None
 
 
-def with_state(examined: Examined, purpose: str) -> Examined:
-    """Return an episode that has a state to look at.
+@dataclass(frozen=True)
+class WithState:
+    """Takes episodes that have a state to look at.
 
-    Args:
-        examined: The episode.
+    Attributes:
         purpose: What is to be done with it.
-
-    Raises:
-        DataError: It is a single turn.
     """
-    if not kind_of(examined.trajectory).is_single_turn:
+
+    purpose: str
+
+    def turns(self, examined: ExaminedTurns) -> ExaminedTurns:
+        """Return the episode."""
         return examined
-    id, category = examined.trajectory.id, examined.trajectory.category
-    what = f"{id} is a single turn ({category}): it has no state"
-    raise DataError("ID", f"{what} {purpose}; turnwise replay shows it")
+
+    def pairs(self, examined: ExaminedCalls) -> ExaminedTurns:
+        """Refuse a single turn.
+
+        Raises:
+            DataError: Always.
+        """
+        id, category = examined.trajectory.id, examined.trajectory.category
+        what = f"{id} is a single turn ({category}): it has no state"
+        raise DataError("ID", f"{what} {self.purpose}; turnwise replay shows it")
 
 
 def rules_of(run: Run, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:

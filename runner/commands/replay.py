@@ -6,21 +6,21 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.analysis import answer_writing
 from runner.analysis.breakpoints import read_place, stops, visit
-from runner.analysis.examined import Examined
-from runner.analysis.transcript import EpisodePart, shown_turns
-from runner.analysis.writing import document, lines
+from runner.analysis.document import Document
+from runner.analysis.view import EpisodePart
+from runner.analysis.writing import Transcript
 from runner.commands import DONE
 from runner.commands.episodes import (
     EpisodeOptions,
+    WithState,
     examined_episode,
     examined_truth,
     source_name,
-    with_state,
 )
 from runner.commands.options import index, option, switch
 from runner.commands.shared import JsonOption, note, show
+from runner.episodes.examined import Examined
 from runner.show.terminal import visible
 from trajectories.errors import DataError
 
@@ -56,26 +56,11 @@ def run(options: Options) -> int:
     if options.places or options.events:
         return _debug(options)
     examined, source = _examined(options)
-    if examined.answer is not None:
-        return _replay_answer(examined, source, options)
-    selection = EpisodePart(options.turn, options.step, options.only_diff)
-    turns = shown_turns(examined, selection)
+    part = EpisodePart(options.turn, options.step, options.only_diff)
     if options.json:
-        print(json.dumps(document(examined, turns, source), indent=2))
+        print(json.dumps(examined.show(Document(source, part)), indent=2))
     else:
-        show(lines(examined, turns, source))
-    return DONE
-
-
-def _replay_answer(examined: Examined, source: str, options: Options) -> int:
-    for flag, wanted in (("--turn", options.turn), ("--step", options.step)):
-        if wanted:
-            raise DataError(flag, f"{wanted} is not there; {options.id} is one turn of one step")
-    if options.json:
-        shown = answer_writing.document(examined, source, only_diff=options.only_diff)
-        print(json.dumps(shown, indent=2))
-    else:
-        show(answer_writing.lines(examined, source, only_diff=options.only_diff))
+        show(examined.show(Transcript(source, part)))
     return DONE
 
 
@@ -91,7 +76,7 @@ def _debug(options: Options) -> int:
             raise DataError(flag, "is about the transcript, which --break does not print")
     places = [read_place(text) for text in options.places]
     found, _ = _examined(options)
-    examined = with_state(found, "to stop at")
+    examined = found.show(WithState("to stop at"))
     for stop in stops(examined, places, options.events):
         note(visible(str(stop)))
         visit(examined, stop)

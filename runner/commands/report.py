@@ -7,8 +7,7 @@ from pathlib import Path
 
 from runner.analysis.mended import judge_of
 from runner.analysis.report.run_report import report
-from runner.analysis.report.viewing import view
-from runner.analysis.source import dataset_of
+from runner.analysis.runs import dataset_of, view_run
 from runner.commands import DONE
 from runner.commands.episodes import rules_of
 from runner.commands.judging import mend_for
@@ -37,7 +36,7 @@ def run(options: Options) -> int:
         dataset = dataset_of(source, options.dataset, note)
         profile, limit = rules_of(source, dataset, options)
         mend = mend_for(options, dataset, profile, judge_of(source, profile, limit))
-        runs.append(view(source, dataset, profile, limit)._replace(mend=mend))
+        runs.append(view_run(source, dataset, profile, limit)._replace(mend=mend))
     text = report(runs)
     with written(options.output) as file:
         file.write(text)

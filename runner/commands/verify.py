@@ -10,7 +10,7 @@ from typing import Any
 
 from checkers.profile import Mode
 from envs.state import brief
-from runner.analysis.source import dataset_of
+from runner.analysis.runs import dataset_of
 from runner.analysis.verify import Verified, changes, recorded_verdicts, verify
 from runner.commands import DONE
 from runner.commands.episodes import rules_of
@@ -73,10 +73,10 @@ def _count_line(count: str, same: bool) -> Line:
 
 
 def _difference_lines(episode: Verified) -> Iterator[Line]:
-    id, trial = episode.key
+    id, trial = episode.now.key
     if episode.members:
         members = ", ".join(episode.members)
-        was, now = _word(episode.then), _word(episode.now)
+        was, now = _word(episode.then), _word(episode.now.verdict_line())
         yield Line(f"{id}, trial {trial}: was {was}, is {now} ({members})", "bad")
     if episode.result is not None:
         turn, step, call, then, new = episode.result

@@ -15,7 +15,7 @@ from envs.lazy import lazily
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement, Terms
 from runner.episodes.tracing import trace_recorded
-from runner.records.record import EpisodeRecord
+from runner.records.record import EpisodeRecord, Recorded
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared, TruthSource, prepare
 from trajectories.schema import JudgedBy, Trajectory
@@ -23,6 +23,7 @@ from trajectories.schema import JudgedBy, Trajectory
 if TYPE_CHECKING:
     from checkers.replies.single_turn import FormatReader
     from runner.episodes import single_turn
+    from runner.episodes.examined import Examined
 else:
     single_turn = lazily(".single_turn", __package__)
 
@@ -139,3 +140,25 @@ def judge_right(
         traced: Whether to keep what happened.
     """
     return kind_of(prepared.trajectory).judge(prepared, None, Terms(profile, step_limit, traced))
+
+
+def examine_recorded(
+    prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
+) -> Examined:
+    """Judge a recorded episode once more, to look at it; it raises what ``judge_recorded`` does."""
+    found = judge_recorded(
+        prepared,
+        recorded.turns,
+        recorded.mode,
+        profile,
+        step_limit,
+        reader=recorded.reader,
+        traced=True,
+    )
+    return kind_of(prepared.trajectory).examine(prepared, found, profile, recorded)
+
+
+def examine_truth(prepared: Prepared, profile: Profile, step_limit: int) -> Examined:
+    """Judge what is right as if it were a model's, to look at it, as ``judge_right`` does."""
+    found = judge_right(prepared, profile, step_limit, traced=True)
+    return kind_of(prepared.trajectory).examine(prepared, found, profile, None)

@@ -15,14 +15,21 @@ from checkers.replies.decoding import Step
 from checkers.turn import judge
 from checkers.verdict import TurnOutcome, Verdict
 from checkers.why.trace import Trace
+from envs.lazy import lazily
 from runner.episodes.episode import STEP_LIMIT, Episode
-from runner.episodes.scripts import Script, oracle, play, recorded
+from runner.episodes.scripts import Script, oracle, play
+from runner.episodes.scripts import recorded as script_of
 from runner.episodes.tracing import trace, trace_recorded
+from runner.records.record import Recorded
 from trajectories.prepare import Prepared
 
+# Who only judges need not load what says why.
 if TYPE_CHECKING:
     from checkers.replies.single_turn import FormatReader
-    from checkers.why.calls import PairedAnswer
+    from runner.episodes import examined
+    from runner.episodes.examined import Examined
+else:
+    examined = lazily(".examined", __package__)
 
 
 Outcomes = Sequence[TurnOutcome]
@@ -97,18 +104,18 @@ class EntryKind(ABC):
         """Tell whether the turns of an episode passed that have ended, as for ``judge_played``."""
         return self.judge_played(prepared, episode, answers).valid
 
+    @abstractmethod
     def examine(
-        self, prepared: Prepared, answers: Answers | None, profile: Profile, played: Trace | None
-    ) -> PairedAnswer | None:
-        """Put the one answer of a single turn beside what was expected; None of several turns.
+        self, prepared: Prepared, found: Judgement, profile: Profile, recorded: Recorded | None
+    ) -> Examined:
+        """Return all there is to know of a judged episode, which says how it is shown.
 
         Args:
             prepared: The trajectory.
-            answers: What the model answered; None for what is right.
-            profile: How it is read and judged.
-            played: What happened.
+            found: The verdict, and what happened.
+            profile: How it was read, executed and judged.
+            recorded: The episode; None for what is right.
         """
-        return None
 
 
 class ExecutedKind(EntryKind):
@@ -125,7 +132,7 @@ class ExecutedKind(EntryKind):
         elif traced:
             played = trace_recorded(prepared, answers.turns, answers.mode, profile, limit)
         else:
-            script = recorded(answers.turns, profile.replies.decoders[answers.mode], profile)
+            script = script_of(answers.turns, profile.replies.decoders[answers.mode], profile)
             limited = limit if profile.execution.limits_recorded_runs else None
             return self.judge_script(prepared, script, profile, limited)
         outcomes = [turn.outcome for turn in played.turns]
@@ -174,3 +181,12 @@ class ComparedState(ExecutedKind):
         """Compare the turns that have ended with as many of the ground truth."""
         begun = prepared._replace(truth=prepared.truth[: len(episode.outcomes)])
         return self.judge_played(begun, episode, answers).valid
+
+    def examine(
+        self, prepared: Prepared, found: Judgement, profile: Profile, recorded: Recorded | None
+    ) -> Examined:
+        """Return the turns, beside those of the ground truth."""
+        verdict, _, model = found
+        return examined.ExaminedTurns(
+            prepared=prepared, profile=profile, verdict=verdict, model=model, recorded=recorded
+        )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 from checkers.calls.documents import Kind, MissingGrammar, Unreadable
 from checkers.calls.judge import inference_error, judge
@@ -17,8 +18,10 @@ from checkers.verdict import Verdict
 from checkers.why.calls import PairedAnswer, Said
 from checkers.why.trace import Trace
 from runner.episodes.episode import Episode
+from runner.episodes.examined import ExaminedCalls
 from runner.episodes.kinds import Answers, EntryKind, ExecutedKind, Judgement, Outcomes, Terms
 from runner.episodes.tracing import trace_truth
+from runner.records.record import Recorded
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, task_of
 from trajectories.right_step import right_step
@@ -54,26 +57,11 @@ class ComparedCalls(EntryKind):
         return self.judge(prepared, answers, Terms(episode.profile)).verdict
 
     def examine(
-        self, prepared: Prepared, answers: Answers | None, profile: Profile, played: Trace | None
-    ) -> PairedAnswer:
-        """Put calls beside the answers that are right."""
-        ((step,),), mode, reader = answers or _right(prepared, profile)
-        task = task_of(prepared.trajectory)
-        rules = Rules(task.language, profile.calls, underscores=mode == "fc")
-        offered = tuple([shown_name(document.name, rules) for document in task.documents])
-        found = PairedAnswer(offered=offered, aim=_AIMS.get(task.kind))
-        words = step if isinstance(step, str) else None
-        if is_error(step):
-            return found._replace(said=Said(words, None, True))
-        try:
-            calls = read_calls(step, task.language, mode, profile.calls, reader)
-        except Unreadable as error:
-            # A function-calling model that answers in words has not tried to call anything.
-            problem = None if mode == "fc" and not isinstance(step, list) else str(error)
-            calls, said = [], Said(words, problem)
-        else:
-            said = Said(None if mode == "prompt" and calls else words)
-        return found._replace(pairs=pair_answers(calls, task, rules), said=said)
+        self, prepared: Prepared, found: Judgement, profile: Profile, recorded: Recorded | None
+    ) -> ExaminedCalls:
+        """Return the calls, beside the answers that are right."""
+        pair = partial(_paired_calls, prepared, profile, recorded)
+        return _examined(prepared, found, profile, recorded, pair)
 
 
 class ComparedResults(ExecutedKind):
@@ -90,27 +78,17 @@ class ComparedResults(ExecutedKind):
         return Judgement(Verdict.of_single_turn(found))
 
     def examine(
-        self, prepared: Prepared, answers: Answers | None, profile: Profile, played: Trace | None
-    ) -> PairedAnswer:
-        """Put executed calls beside those of the ground truth."""
-        assert played is not None
-        (truth,), (turn,) = trace_truth(prepared, profile).turns, played.turns
-        return PairedAnswer(
-            pair_results(truth, turn, comparisons_of(prepared.trajectory)),
-            Said(turn.answer, str(turn.unreadable) if turn.unreadable else None),
-            _expected(prepared.trajectory).functions,
-        )
+        self, prepared: Prepared, found: Judgement, profile: Profile, recorded: Recorded | None
+    ) -> ExaminedCalls:
+        """Return the executed calls, beside those of the ground truth."""
+        pair = partial(_paired_results, prepared, profile, found.trace)
+        return _examined(prepared, found, profile, recorded, pair)
 
 
 KINDS: Mapping[JudgedBy, EntryKind] = {
     JudgedBy.CALLS: ComparedCalls(),
     JudgedBy.RESULTS: ComparedResults(),
 }
-
-
-def unanswered(*, request_failed: bool) -> PairedAnswer:
-    """Return what there is to see where there is no answer."""
-    return PairedAnswer(said=Said(request_failed=request_failed))
 
 
 def is_error(step: Step) -> bool:
@@ -145,6 +123,63 @@ def _expected(trajectory: Trajectory) -> ExpectedResults:
 
 def _right(prepared: Prepared, profile: Profile) -> Answers:
     return Answers([[oracle_step(prepared.trajectory, profile)]], "fc")
+
+
+def _examined(
+    prepared: Prepared,
+    found: Judgement,
+    profile: Profile,
+    recorded: Recorded | None,
+    pair: Callable[[], PairedAnswer],
+) -> ExaminedCalls:
+    """Return a judged answer; ``pair`` looks at one that there is."""
+    turns = recorded and recorded.turns
+    if recorded and not (turns and len(turns) == 1 and turns[0]):
+        pair = partial(PairedAnswer, said=Said(request_failed=turns is None))
+    return ExaminedCalls(
+        prepared=prepared,
+        profile=profile,
+        verdict=found.verdict,
+        model=found.trace,
+        recorded=recorded,
+        pair=pair,
+    )
+
+
+def _paired_calls(prepared: Prepared, profile: Profile, recorded: Recorded | None) -> PairedAnswer:
+    """Put calls beside the answers that are right; where nothing is recorded, these themselves."""
+    turns, mode, reader = (
+        Answers(recorded.turns or (), recorded.mode, recorded.reader)
+        if recorded
+        else _right(prepared, profile)
+    )
+    step, task = turns[0][0], task_of(prepared.trajectory)
+    rules = Rules(task.language, profile.calls, underscores=mode == "fc")
+    offered = tuple([shown_name(document.name, rules) for document in task.documents])
+    found = PairedAnswer(offered=offered, aim=_AIMS.get(task.kind))
+    words = step if isinstance(step, str) else None
+    if is_error(step):
+        return found._replace(said=Said(words, None, True))
+    try:
+        calls = read_calls(step, task.language, mode, profile.calls, reader)
+    except Unreadable as error:
+        # A function-calling model that answers in words has not tried to call anything.
+        problem = None if mode == "fc" and not isinstance(step, list) else str(error)
+        calls, said = [], Said(words, problem)
+    else:
+        said = Said(None if mode == "prompt" and calls else words)
+    return found._replace(pairs=pair_answers(calls, task, rules), said=said)
+
+
+def _paired_results(prepared: Prepared, profile: Profile, played: Trace | None) -> PairedAnswer:
+    """Put executed calls beside those of the ground truth."""
+    assert played is not None
+    (truth,), (turn,) = trace_truth(prepared, profile).turns, played.turns
+    return PairedAnswer(
+        pair_results(truth, turn, comparisons_of(prepared.trajectory)),
+        Said(turn.answer, str(turn.unreadable) if turn.unreadable else None),
+        _expected(prepared.trajectory).functions,
+    )
 
 
 @contextmanager

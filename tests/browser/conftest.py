@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 from runner.analysis.report.run_report import report
-from runner.analysis.report.viewing import ViewedRun
+from runner.analysis.runs import ViewedRun
 
 QUIET = (
     "--no-sandbox",

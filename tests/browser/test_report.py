@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Page, expect
 
-from runner.analysis.report.viewing import ViewedRun
+from runner.analysis.runs import ViewedRun
 from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
 from trajectories.schema import Category
 

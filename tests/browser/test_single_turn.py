@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from checkers.profile import STRICT
-from runner.analysis.report.viewing import ViewedRun
+from runner.analysis.runs import ViewedRun
 from tests.browser.test_hostile import TEXTS
 from tests.browser.test_report import PHONE, hash_of
 from tests.conftest import user

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from checkers.profile import BFCL
 from checkers.why.diagnosis import Cause
-from runner.analysis.examined import examine_recorded
 from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.evaluate import examine_recorded
 from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset, load_bfcl
 from trajectories.prepare import prepare

@@ -17,7 +17,7 @@ from runner.analysis.debugger import views
 from runner.analysis.debugger.stepper import Stepper
 from runner.analysis.debugger.timeline import Timeline
 from runner.analysis.debugger.widgets import Help, Prompt, StateView
-from runner.analysis.examined import Examined
+from runner.episodes.examined import ExaminedTurns
 from runner.show.terminal import visible
 
 _TEXTS = {"call": views.call_view, "truth": views.truth_view, "talk": views.transcript}
@@ -79,7 +79,7 @@ class Debugger(App[None]):
         Binding("q,ctrl+c", "quit", "quit", key_display="q"),
     ]
 
-    def __init__(self, examined: Examined, source: str) -> None:
+    def __init__(self, examined: ExaminedTurns, source: str) -> None:
         super().__init__()
         self.animation_level = "none"
         self.stepper = Stepper(examined)
@@ -182,9 +182,7 @@ class Debugger(App[None]):
         self.query_one("#heading", Static).update(views.heading(stepper, self._source))
         self.query_one("#names", Static).update(views.tabs(_VIEWS, view))
         if view == "state":
-            self.query_one(StateView).show(
-                stepper.moment, stepper.truth_turn.after, stepper.off_truth
-            )
+            self.query_one(StateView).show(stepper.moment, stepper.turn.truth.after)
             return
         pane = self.query_one(f"#{view}", VerticalScroll)
         pane.query_one(Static).update(_TEXTS[view](stepper))

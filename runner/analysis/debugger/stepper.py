@@ -6,23 +6,19 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from checkers.profile import Profile, offering_all
-from checkers.verdict import Failure
-from checkers.why.divergence import Divergence, first_divergence, off_path
-from checkers.why.trace import TracedTurn
 from envs.calls import read_call
 from envs.errors import BackendFault
-from envs.state import Difference, brief
+from envs.state import brief
 from envs.tool import parameters
 from runner.analysis.debugger.timeline import (
-    Moment,
     Source,
     Timeline,
-    TimelinePlace,
     with_call,
     with_rest,
     with_turn_ended,
 )
-from runner.analysis.examined import Examined
+from runner.analysis.view import Moment, Place, TurnView
+from runner.episodes.examined import ExaminedTurns
 from runner.episodes.scripts import recorded as script_of
 from runner.records.record import Recorded, ReplyRecord
 
@@ -45,28 +41,21 @@ class Stepper:
 
     Attributes:
         examined: The episode.
-        diagnosis: Why the recording failed, or None.
         said: What came with the recording's calls, by turn and step.
         timelines: What there is: the recording, the ground truth, branches.
         timeline: The one that is shown.
         cursor: Which of its moments is.
-        divergence: Where the shown timeline left the ground truth first, or None.
-        failures: What the checks say of each of its turns, taken by itself.
         wanted: What was searched for last.
     """
 
     timeline: Timeline
     cursor: int
-    divergence: Divergence | None
-    failures: tuple[Failure | None, ...]
 
-    def __init__(self, examined: Examined) -> None:
+    def __init__(self, examined: ExaminedTurns) -> None:
         self.examined = examined
-        self.diagnosis = examined.diagnosis
         self.said = said(examined)
         self.timelines = list(_timelines(examined))
         self.wanted = ""
-        self._prepared = examined.prepared
         self._branches = 0
         self._show(self.timelines[0], 0)
 
@@ -78,27 +67,17 @@ class Stepper:
     @property
     def completions(self) -> list[str]:
         """The functions that may be called here, with their parameters."""
-        offered = self.timeline.trace.turns[self.moment.place.turn].offered
+        offered = self.turn.model.offered if self.turn.model else ()
         return [
             f"{name}({', '.join(f'{parameter.name}=' for parameter in parameters(tool))})"
-            for name, tool in self._prepared.template.tools.items()
+            for name, tool in self.examined.prepared.template.tools.items()
             if name in offered
         ]
 
     @property
-    def truth_turn(self) -> TracedTurn:
-        """What the ground truth does in this turn."""
-        return self.examined.truth.turns[self.moment.place.turn]
-
-    @property
-    def off_truth(self) -> list[Difference]:
-        """Where the state is none that the ground truth passes through in this turn.
-
-        At the end of the turn only the state in which the ground truth ends it will do.
-        """
-        if self.moment.place.kind == "end":
-            return self.truth_turn.after.differences(self.moment.after)
-        return off_path(self.truth_turn, self.moment.after)
+    def turn(self) -> TurnView:
+        """The turn in which one stands."""
+        return self.timeline.turns[self.moment.place.turn]
 
     @property
     def counterpart(self) -> Moment | None:
@@ -122,9 +101,10 @@ class Stepper:
 
     def go_to_divergence(self) -> str:
         """Go to where the timeline left the ground truth first."""
-        if self.divergence is None:
+        left = self.timeline.divergence
+        if left is None:
             return f"The {self.timeline.name} does not leave the ground truth."
-        self.cursor = self.timeline.index(TimelinePlace.of(self.divergence))
+        self.cursor = self.timeline.index(Place.of(left))
         return ""
 
     def search(self, wanted: str) -> str:
@@ -159,13 +139,13 @@ class Stepper:
         if not text.strip() and not instead:
             return ""
         call = read_call(text) if text.strip() else None
-        here = self._prepared, self.timeline, self.moment.place
+        here = self.timeline, self.moment.place
         return self._branch(lambda name: with_call(*here, call, name, instead=instead))
 
     def end_turn(self) -> str:
         """Make no more calls in this turn and go on to the next one, in a branch."""
-        here = self._prepared, self.timeline, self.moment.place
-        if self.moment.place.turn + 1 == len(self._prepared.trajectory.turns):
+        here = self.timeline, self.moment.place
+        if self.moment.place.turn + 1 == len(self.timeline.turns):
             return "This is the last turn."
         return self._branch(lambda name: with_turn_ended(*here, name))
 
@@ -174,7 +154,7 @@ class Stepper:
         if not any(self.timeline.rest) and len(self.timeline.rest) == 1:
             return "There is nothing left to play; a branch begins with a call: e or c."
         cursor = self.cursor
-        said = self._branch(lambda _: with_rest(self._prepared, self.timeline))
+        said = self._branch(lambda _: with_rest(self.timeline))
         self.cursor = cursor
         return said
 
@@ -206,8 +186,6 @@ class Stepper:
     def _show(self, timeline: Timeline, cursor: int) -> None:
         self.timeline = timeline
         self.cursor = cursor
-        self.divergence = first_divergence(self.examined.truth, timeline.trace)
-        self.failures = timeline.failures(self._prepared.truth)
 
     def _find(self, start: int, by: int) -> str:
         """Go to the next moment of all, from a start on and around, that holds the wanted text."""
@@ -221,29 +199,30 @@ class Stepper:
     def _texts(self, index: int) -> Iterator[str]:
         """Yield what there is to search at a moment: what is said, calls, results, the state."""
         moment = self.timeline.moments[index]
-        turn = moment.place.turn
+        turn = self.timeline.turns[moment.place.turn]
         if moment.traced is not None:
             yield str(moment.traced.call)
             yield moment.traced.result.text
             yield from map(str, moment.changes)
         elif moment.place.kind == "start":
-            yield from (m.content for m in self._prepared.trajectory.turns[turn].messages)
-            yield from self._prepared.trajectory.turns[turn].offers
+            yield from (message.content for message in turn.asked.messages)
+            yield from turn.asked.offers
         else:
-            yield self.timeline.trace.turns[turn].answer or ""
+            yield turn.closing or ""
         if index == 0:
             yield str(moment.after.to_json())
 
 
-def _timelines(examined: Examined) -> Iterator[Timeline]:
+def _timelines(examined: ExaminedTurns) -> Iterator[Timeline]:
     if examined.recorded is not None and examined.model is not None and examined.model.turns:
-        yield Timeline("recording", Source.RECORDING, examined.model, examined.profile)
+        recording = "recording", Source.RECORDING
+        yield Timeline(*recording, examined, examined.model, examined.profile)
     # What was held out is no matter to the ground truth, or to who tries something on it.
     everything = offering_all(examined.profile)
-    yield Timeline("ground truth", Source.TRUTH, examined.truth, everything)
+    yield Timeline("ground truth", Source.TRUTH, examined, examined.truth, everything)
 
 
-def said(examined: Examined) -> dict[tuple[int, int], StepWords]:
+def said(examined: ExaminedTurns) -> dict[tuple[int, int], StepWords]:
     """Return what was said in steps with calls, by the index of the turn and that of the step.
 
     Where a turn has not as many such steps as are on record, as under another profile than that of

@@ -15,7 +15,8 @@ from checkers.why.trace import TracedCall
 from envs.state import Difference, brief
 from runner.analysis.debugger.state_tree import Node
 from runner.analysis.debugger.stepper import Stepper
-from runner.analysis.debugger.timeline import Moment, Source, TimelinePlace
+from runner.analysis.debugger.timeline import Source
+from runner.analysis.view import Moment, Place, TurnView
 from runner.records.record import call_text
 from runner.show.terminal import clipped, visible
 
@@ -41,10 +42,9 @@ def rows(stepper: Stepper) -> list[Content]:
     """Return the list's rows: one per moment of the shown timeline."""
     timeline = stepper.timeline
     own = len(timeline.moments) if timeline.parted is None else timeline.index(timeline.parted)
-    parting = stepper.divergence and TimelinePlace.of(stepper.divergence)
     found = []
     for index, moment in enumerate(timeline.moments):
-        side = "≠" if moment.place == parting else "+" if index >= own else " "
+        side = "≠" if moment.diverges else "+" if index >= own else " "
         found.append(Content.assemble((side, _NEW), *_row(stepper, moment)))
     return found
 
@@ -61,7 +61,7 @@ def heading(stepper: Stepper, source: str) -> Content:
     place = f"{stepper.moment.place} ({stepper.cursor + 1} of {len(timeline.moments)})"
     recording = timeline.source is Source.RECORDING
     return Content.assemble(
-        (f"{visible(stepper.examined.prepared.trajectory.id)}  {place}  ", _STRONG),
+        (f"{visible(stepper.examined.trajectory.id)}  {place}  ", _STRONG),
         (f"{visible(source)}\n", _FAINT),
         (which, f"{_NEW} reverse" if timeline.source is Source.BRANCH else "reverse"),
         *(_outcome(stepper) if recording else _so_far(stepper)),
@@ -88,7 +88,7 @@ def call_view(stepper: Stepper) -> Content:
 
 def truth_view(stepper: Stepper) -> Content:
     """Return how the state stands against the ground truth's, and what that calls in the turn."""
-    calls = stepper.truth_turn.calls
+    calls = stepper.turn.truth.calls
     return Content.assemble(
         *_against_truth(stepper),
         *_against_recording(stepper),
@@ -121,14 +121,14 @@ def transcript(stepper: Stepper) -> Content:
     """Return what was said and called up to the moment."""
     parts: list[Part] = []
     for moment in stepper.timeline.moments[: stepper.cursor + 1]:
-        turn = moment.place.turn
+        turn = stepper.timeline.turns[moment.place.turn]
         if moment.place.kind == "start":
-            parts += [(f"turn {turn}\n", f"{_STRONG} reverse"), *_asked(stepper, turn)]
+            parts += [(f"turn {turn.number}\n", f"{_STRONG} reverse"), *_asked(turn)]
         elif moment.traced is not None:
             parts += _said(stepper, moment.place, _PASSING)
             parts += _call_and_result(moment.traced, _PASSING)
         else:
-            parts += [*_answered(stepper, turn), ("\n", "")]
+            parts += [*_answered(turn), ("\n", "")]
     return Content.assemble(*parts)
 
 
@@ -137,7 +137,7 @@ def _row(stepper: Stepper, moment: Moment) -> list[Part]:
     if kind == "start":
         return [(f"turn {turn}", _STRONG)]
     if moment.traced is None:
-        failure = stepper.failures[turn]
+        failure = stepper.timeline.failures[turn]
         return [("   end ", _FAINT), ("✗", _BAD) if failure else ("✓", _GOOD)]
     result = moment.traced.result
     flag = "!" if not result.ok else "*" if result.changed else " "
@@ -148,8 +148,8 @@ def _row(stepper: Stepper, moment: Moment) -> list[Part]:
 
 
 def _start(stepper: Stepper) -> list[Part]:
-    turn = stepper.moment.place.turn
-    return [(f"turn {turn} begins\n", _STRONG), *_asked(stepper, turn)]
+    turn = stepper.turn
+    return [(f"turn {turn.number} begins\n", _STRONG), *_asked(turn)]
 
 
 def _made(stepper: Stepper) -> list[Part]:
@@ -165,14 +165,14 @@ def _made(stepper: Stepper) -> list[Part]:
 
 
 def _end(stepper: Stepper) -> list[Part]:
-    turn = stepper.moment.place.turn
-    failure = stepper.failures[turn]
+    turn = stepper.turn
+    failure = stepper.timeline.failures[turn.number]
     judged = _failed(failure) if failure else [("the turn is right\n", _GOOD)]
-    return [(f"turn {turn} ends\n", _STRONG), *_answered(stepper, turn), *judged]
+    return [(f"turn {turn.number} ends\n", _STRONG), *_answered(turn), *judged]
 
 
-def _asked(stepper: Stepper, turn: int) -> list[Part]:
-    asked = stepper.examined.prepared.trajectory.turns[turn]
+def _asked(turn: TurnView) -> list[Part]:
+    asked = turn.asked
     said = [
         part
         for message in asked.messages
@@ -183,7 +183,7 @@ def _asked(stepper: Stepper, turn: int) -> list[Part]:
     return [*said, ("functions handed over: ", _FAINT), (f"{', '.join(asked.offers)}\n", "")]
 
 
-def _said(stepper: Stepper, place: TimelinePlace, longest: int) -> list[Part]:
+def _said(stepper: Stepper, place: Place, longest: int) -> list[Part]:
     """Return what the model said before the first call of a recorded step."""
     found = stepper.said.get((place.turn, place.step))
     if found is None or place.call or stepper.timeline.source is not Source.RECORDING:
@@ -197,14 +197,14 @@ def _said(stepper: Stepper, place: TimelinePlace, longest: int) -> list[Part]:
     ]
 
 
-def _answered(stepper: Stepper, turn: int) -> list[Part]:
-    played = stepper.timeline.trace.turns[turn]
-    parts: list[Part] = []
-    if played.answer is not None:
-        parts += [("answer: ", _FAINT), (f"{_shown(played.answer)}\n", "")]
-    if played.unreadable is not None:
-        parts += [("read as no call: ", _FAINT), (f"{_shown(played.unreadable.message)}\n", "")]
-    return parts
+def _answered(turn: TurnView) -> list[Part]:
+    said = (("answer: ", turn.closing), ("read as no call: ", turn.unreadable))
+    return [
+        part
+        for what, text in said
+        if text is not None
+        for part in ((what, _FAINT), (f"{_shown(text)}\n", ""))
+    ]
 
 
 def _call_and_result(traced: TracedCall, longest: int = _LONGEST) -> list[Part]:
@@ -218,8 +218,8 @@ def _call_and_result(traced: TracedCall, longest: int = _LONGEST) -> list[Part]:
 
 def _leaving(stepper: Stepper) -> list[Part]:
     """Return how the ground truth was left, at the moment where it was."""
-    left = stepper.divergence
-    if left is None or TimelinePlace.of(left) != stepper.moment.place:
+    left = stepper.timeline.divergence
+    if left is None or not stepper.moment.diverges:
         return []
     # At the end of the turn its failure has the same differences.
     differences = () if left.call is None else left.differences
@@ -228,7 +228,7 @@ def _leaving(stepper: Stepper) -> list[Part]:
 
 def _why(stepper: Stepper) -> list[Part]:
     """Return why the recording failed, in the turn in which it did."""
-    why = stepper.diagnosis
+    why = stepper.examined.diagnosis
     here = why is not None and why.turn in (None, stepper.moment.place.turn)
     if why is None or not here or stepper.timeline.source is not Source.RECORDING:
         return []
@@ -236,7 +236,7 @@ def _why(stepper: Stepper) -> list[Part]:
 
 
 def _against_truth(stepper: Stepper) -> list[Part]:
-    differences = stepper.off_truth
+    differences = stepper.moment.off_path
     if not differences:
         return [("the state agrees with the ground truth\n", _GOOD)]
     return [("the state differs from the ground truth\n", _BAD), *_differences(differences)]
@@ -286,7 +286,7 @@ def _failed(failure: Failure) -> list[Part]:
 
 def _outcome(stepper: Stepper) -> list[Part]:
     """Return the verdict on the recording, and why it failed."""
-    verdict, why = stepper.examined.verdict, stepper.diagnosis
+    verdict, why = stepper.examined.verdict, stepper.examined.diagnosis
     failure, turn = verdict.failure, verdict.failed_turn
     if failure is None:
         return [(" passed", _GOOD)]
@@ -299,11 +299,11 @@ def _outcome(stepper: Stepper) -> list[Part]:
 
 def _so_far(stepper: Stepper) -> list[Part]:
     """Return what a timeline without a verdict comes to, and how much a branch may go on with."""
-    timeline, turns = stepper.timeline, len(stepper.examined.truth.turns)
+    timeline, turns = stepper.timeline, len(stepper.timeline.turns)
     left = sum(len(step) for turn in timeline.rest for step in turn)
     rest = (f"  (r plays {left} more)" if left else "", _FAINT)
-    reached = len(stepper.failures)
-    for turn, failure in enumerate(stepper.failures):
+    reached = len(timeline.failures)
+    for turn, failure in enumerate(timeline.failures):
         if failure is not None:
             is_open = timeline.source is Source.BRANCH and turn == reached - 1
             says = "not yet right" if is_open else "FAILED"

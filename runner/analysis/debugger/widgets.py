@@ -16,8 +16,8 @@ from textual.widgets.tree import TreeNode
 from envs.calls import MAX_TEXT
 from envs.state import Difference, Snapshot
 from runner.analysis.debugger.state_tree import Node, children, whole
-from runner.analysis.debugger.timeline import Moment
 from runner.analysis.debugger.views import label, place_text
+from runner.analysis.view import Moment
 
 HELP = """\
 j k  down up    next, previous call
@@ -111,7 +111,7 @@ class StateView(Vertical):
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
-        self._off: list[Difference] = []
+        self._off: Sequence[Difference] = ()
         # What the person opened and closed stays so from moment to moment.
         self._opened: dict[str, bool] = {}
 
@@ -123,15 +123,14 @@ class StateView(Vertical):
         yield tree
         yield VerticalScroll(Static())
 
-    def show(self, moment: Moment, expected: Snapshot, off: list[Difference]) -> None:
+    def show(self, moment: Moment, expected: Snapshot) -> None:
         """Show the state at a moment.
 
         Args:
             moment: Where one stands.
             expected: What the ground truth has at the end of the turn.
-            off: Where the state is off the ground truth's path.
         """
-        self._off = off
+        self._off = moment.off_path
         tree = self.query_one(Tree)
         at = tree.cursor_node.data.path if tree.cursor_node and tree.cursor_node.data else ""
         tree.clear()

@@ -6,28 +6,41 @@ from collections import Counter
 from collections.abc import Sequence
 
 from checkers.profile import BFCL
+from runner.analysis.document import Json
 from runner.analysis.figure_lines import errata_line
 from runner.analysis.figures import RunFigures, totals_of, usage_json
-from runner.analysis.report.requests import Json
 from runner.analysis.report.scores_page import groups
-from runner.analysis.report.viewing import Viewed, ViewedRun
-from trajectories.schema import JudgedBy
+from runner.analysis.runs import Viewed, ViewedRun
+from runner.episodes.examined import ExaminedCalls, ExaminedTurns
+
+
+class _Count:
+    """Counts steps with calls and calls."""
+
+    def turns(self, examined: ExaminedTurns) -> tuple[int, int]:
+        """Count those of all turns."""
+        turns = examined.model.turns if examined.model else ()
+        return sum(len(turn.steps) for turn in turns), sum(len(turn.calls) for turn in turns)
+
+    def pairs(self, examined: ExaminedCalls) -> tuple[int, int]:
+        """Count those of one answer, which is at most one step."""
+        calls = sum(pair.call is not None for pair in examined.paired.pairs)
+        return min(1, calls), calls
 
 
 def overview(episodes: Sequence[Viewed]) -> Json:
     """Return the figures of a run; with too many errors there is no score among them."""
     figures = _figures(episodes)
+    diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
     trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
     return {
         "scores": [score._asdict() for score in figures.scores],
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
-        "causes": Counter(e.diagnosis.cause for e in episodes if e.diagnosis).most_common(),
-        "turns_passed": _turns_passed(
-            [e for e in episodes if e.trajectory.judged_by is JudgedBy.STATE]
-        ),
+        "causes": Counter(each.cause for each in diagnoses if each).most_common(),
+        "turns_passed": figures.turns_passed,
         "trials": [score._asdict() for score in figures.trial_scores(trials) if figures.scored],
         "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),
-        "usage": usage_json(totals_of(episode.record for episode in episodes)),
+        "usage": usage_json(totals_of(episode.recorded.record for episode in episodes)),
     }
 
 
@@ -54,24 +67,25 @@ def _figures(episodes: Sequence[Viewed]) -> RunFigures:
 
 def row(episode: Viewed) -> Json:
     """Return what the table of episodes shows of one."""
-    verdict, divergence, diagnosis = episode.verdict, episode.divergence, episode.diagnosis
-    steps, calls = _steps_and_calls(episode)
-    used = totals_of([episode.record])
-    failure = None if episode.error else verdict.failure
+    trajectory, recorded, judged, examined = episode
+    divergence, diagnosis = (examined.divergence, examined.diagnosis) if examined else (None, None)
+    steps, calls = examined.show(_Count()) if examined else (0, 0)
+    used = totals_of([recorded.record])
+    failure = judged.verdict and judged.verdict.failure
     return {
-        "id": episode.trajectory.id,
-        "trial": episode.recorded.trial,
-        "category": episode.trajectory.category,
-        "outcome": episode.outcome,
+        "id": trajectory.id,
+        "trial": recorded.trial,
+        "category": trajectory.category,
+        "outcome": judged.outcome,
         "recorded": _recorded_otherwise(episode),
         "reason": failure and failure.reason,
         "meaning": failure and failure.reason.meaning,
-        "failed_turn": verdict.failed_turn,
+        "failed_turn": judged.verdict and judged.verdict.failed_turn,
         "cause": diagnosis and diagnosis.cause,
         "cause_at": diagnosis and [diagnosis.turn, diagnosis.step],
-        "detail": episode.error or (diagnosis and diagnosis.detail),
-        "turns": verdict.turns,
-        "turns_passed": verdict.turns_passed,
+        "detail": judged.error or (diagnosis and diagnosis.detail),
+        "turns": len(trajectory.turns),
+        "turns_passed": judged.turns_passed,
         "divergence": divergence and [divergence.turn, divergence.step, divergence.call],
         "steps": steps,
         "calls": calls,
@@ -82,27 +96,5 @@ def row(episode: Viewed) -> Json:
 
 def _recorded_otherwise(episode: Viewed) -> str | None:
     """Return the outcome that was recorded, where executing the calls again gives another one."""
-    recorded = episode.record.outcome or episode.outcome
-    return None if recorded == episode.outcome else recorded
-
-
-def _steps_and_calls(episode: Viewed) -> tuple[int, int]:
-    """Return how many steps with calls and calls there are; a single turn has at most one step."""
-    examined = episode.examined
-    if examined and examined.answer:
-        calls = sum(pair.call is not None for pair in examined.answer.pairs)
-        return min(1, calls), calls
-    turns = examined.model.turns if examined and examined.model else ()
-    return sum(len(turn.steps) for turn in turns), sum(len(turn.calls) for turn in turns)
-
-
-def _turns_passed(episodes: Sequence[Viewed]) -> list[Json]:
-    """Return by number of passed turns how many episodes failed after them, and how many passed."""
-    if not episodes:
-        return []
-    judged = Counter((e.verdict.turns_passed, e.outcome) for e in episodes if e.outcome != "error")
-    most = max((turns for turns, _ in judged), default=0)
-    return [
-        {"turns": turns, "failed": judged[turns, "failed"], "passed": judged[turns, "passed"]}
-        for turns in range(most + 1)
-    ]
+    then, now = episode.recorded.record.outcome, episode.judged.outcome
+    return None if then in (None, now) else then

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner.analysis.document import Json
 from runner.analysis.report.bounds import Bounds
 from runner.records.codec import members_of
 from runner.records.record import EpisodeRecord
 from runner.records.run import Run
-
-Json = dict[str, Any]
 
 _SHOWN = ("request_messages", "tools", "reply", "usage", "latency", "cost", "attempts")
 """Members of a recorded step; its calls, results and changes are shown as executed again."""

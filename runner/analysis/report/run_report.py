@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from runner.analysis.examined import Examined
-from runner.analysis.report.answer import Documents, answer_card
+from runner.analysis.document import Json
 from runner.analysis.report.bounds import Bounds
+from runner.analysis.report.cards import Card, Documents
 from runner.analysis.report.overview import group_scores, mended_scores, overview, row
 from runner.analysis.report.page import packed, page
-from runner.analysis.report.requests import Json, Requests
-from runner.analysis.report.transcript import transcript
-from runner.analysis.report.viewing import Viewed, ViewedRun
+from runner.analysis.report.requests import Requests
+from runner.analysis.runs import Viewed, ViewedRun
 
 _BUDGET = 4_400
 """Characters that an episode's pack may take on average; 1,000 of them stay under 5 MB."""
@@ -52,13 +51,12 @@ def report(runs: Sequence[ViewedRun]) -> str:
     shared: list[str] = []
     writers: list[Callable[[Bounds], str]] = []
     for run in runs:
-        requests, documents = _requests(run), Documents(_answers(run))
+        requests = _requests(run)
+        documents = Documents(filter(None, [episode.examined for episode in run.episodes]))
         index.append({**_about(run), "first_pack": 1 + len(runs) + len(writers)})
         common = {**requests.shared(_BOUNDS[0]), "documents": documents.shared(_BOUNDS[0])}
         shared.append(packed(common))
-        writers += [
-            partial(_packed_transcript, episode, requests, documents) for episode in run.episodes
-        ]
+        writers += [partial(_packed_card, episode, requests, documents) for episode in run.episodes]
     title = f"Turnwise: {', '.join(run.source.name for run in runs)}"
     return page(title, [packed(index), *shared, *_fitting(writers)], _ASSETS)
 
@@ -79,21 +77,13 @@ def _about(run: ViewedRun) -> Json:
 
 def _requests(run: ViewedRun) -> Requests:
     source = run.source if run.source.definition else None
-    return Requests(source, [episode.record for episode in run.episodes])
+    return Requests(source, [episode.recorded.record for episode in run.episodes])
 
 
-def _answers(run: ViewedRun) -> list[Examined]:
-    examined = [episode.examined for episode in run.episodes]
-    return [each for each in examined if each and each.answer]
-
-
-def _packed_transcript(
-    episode: Viewed, requests: Requests, documents: Documents, bounds: Bounds
-) -> str:
+def _packed_card(episode: Viewed, requests: Requests, documents: Documents, bounds: Bounds) -> str:
+    card = Card(episode.recorded.record, requests, documents, bounds)
     examined = episode.examined
-    if examined and examined.answer:
-        return packed(answer_card(examined, requests, documents, bounds))
-    return packed(transcript(episode, requests, bounds))
+    return packed(examined.show(card) if examined else card.asked(episode.trajectory))
 
 
 def _fitting(writers: Sequence[Callable[[Bounds], str]]) -> list[str]:

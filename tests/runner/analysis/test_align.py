@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,8 +9,8 @@ from checkers.profile import BFCL
 from checkers.turn import judge
 from envs.calls import parse_call
 from runner.analysis.align import Column, align, document, lines
-from runner.analysis.examined import Examined
-from runner.episodes.tracing import trace, trace_truth
+from runner.episodes.examined import ExaminedTurns
+from runner.episodes.tracing import trace
 from tests.judging import null
 from trajectories.prepare import prepare
 
@@ -18,7 +19,6 @@ from trajectories.prepare import prepare
 def aligned(dataset_of, folders):
     """Return runs of the folders side by side, each given as turns of steps of call texts."""
     ready = prepare(dataset_of(folders), folders, BFCL)
-    truth = trace_truth(ready, BFCL)
 
     def run(*scripts):
         columns = []
@@ -26,7 +26,8 @@ def aligned(dataset_of, folders):
             calls = [[[parse_call(text) for text in step] for step in turn] for turn in script]
             model = trace(ready, calls, BFCL, None)
             verdict = judge(ready.truth, [turn.outcome for turn in model.turns], BFCL)
-            columns.append(Column(f"run {number}", Examined(ready, BFCL, truth, model, verdict)))
+            examined = ExaminedTurns(prepared=ready, profile=BFCL, verdict=verdict, model=model)
+            columns.append(Column(f"run {number}", examined))
         return align(columns)
 
     return run
@@ -126,5 +127,5 @@ def test_the_json_form(aligned):
 def test_a_run_without_any_step_is_aligned_too(aligned, folders):
     alignment = aligned(RIGHT, null(folders))
     columns = alignment.columns
-    gone = columns[1]._replace(examined=columns[1].examined._replace(model=None))
+    gone = columns[1]._replace(examined=replace(columns[1].examined, model=None))
     assert place(align([columns[0], gone]).first_parting) == (0, 0)

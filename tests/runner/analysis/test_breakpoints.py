@@ -6,12 +6,18 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from envs.state import Difference
-from runner.analysis.breakpoints import Place, read_place, stops, visit
-from runner.analysis.examined import examine_recorded, examine_truth
+from runner.analysis.breakpoints import read_place, stops, visit
+from runner.analysis.view import Place
 from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.evaluate import examine_recorded, examine_truth
 from tests.runner.records.made import answered
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
+
+
+def call_at(turn, step=0, call=0) -> Place:
+    """Return the place of a call."""
+    return Place(turn, "call", step, call)
 
 
 @pytest.fixture
@@ -50,9 +56,9 @@ def seen(monkeypatch):
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("turn=2,step=1", (2, 1, 0)),
-        ("turn=2", (2, 0, 0)),
-        ("step=1, turn=0,call=3", (0, 1, 3)),
+        ("turn=2,step=1", call_at(2, 1)),
+        ("turn=2", call_at(2)),
+        ("step=1, turn=0,call=3", call_at(0, 1, 3)),
     ],
 )
 def test_a_place_is_read(text, place):
@@ -81,38 +87,42 @@ def test_what_is_no_place_is_refused(text):
 
 def places(examined, *events):
     """Return the places of some events."""
-    return [stop.place for stop in stops(examined, [], events)]
+    return [stop.moment.place for stop in stops(examined, [], events)]
 
 
 def test_an_error_is_a_call_that_is_refused(wrong):
-    assert places(wrong, "error") == [Place(0, 0, 0), Place(0, 0, 1)]
+    assert places(wrong, "error") == [call_at(0, 0, 0), call_at(0, 0, 1)]
 
 
 def test_a_function_is_stopped_at_by_its_name(truth, wrong):
-    assert places(truth, "call:wc") == [Place(1, 0, 1)]
-    assert places(wrong, "call:nothing") == [Place(0, 0, 1)]
+    assert places(truth, "call:wc") == [call_at(1, 0, 1)]
+    assert places(wrong, "call:nothing") == [call_at(0, 0, 1)]
 
 
 def test_the_call_that_leaves_the_ground_truth_is_stopped_at(wrong):
-    assert places(wrong, "divergence") == [Place(0, 1, 0)]
+    assert places(wrong, "divergence") == [call_at(0, 1, 0)]
 
 
 def test_what_is_missing_is_stopped_at_the_end_of_its_turn(dataset_of, folders):
     ready = prepare(dataset_of(folders), folders, BFCL)
     gone = examine_recorded(ready, answered("folders_0", [["No."], []], "prompt"), BFCL, 20)
-    assert places(gone, "divergence") == [Place(0, 0, None)]
+    assert places(gone, "divergence") == [Place(0, "end")]
 
 
 def test_places_and_events_come_in_order_and_once(wrong):
-    found = stops(wrong, [Place(0, 1), Place(0)], ["error", "divergence"])
-    assert [stop.place for stop in found] == [Place(0, 0, 0), Place(0, 0, 1), Place(0, 1, 0)]
-    assert str(found[1]) == "turn 0, step 0, call 1: nothing()"
+    found = stops(wrong, [call_at(0, 1), call_at(0)], ["error", "divergence"])
+    assert [stop.moment.place for stop in found] == [
+        call_at(0, 0, 0),
+        call_at(0, 0, 1),
+        call_at(0, 1, 0),
+    ]
+    assert str(found[1]) == "turn 0 step 0 call 1: nothing()"
 
 
 @pytest.mark.parametrize(
     ("place", "events", "said"),
     [
-        ([Place(5)], [], "--break: the episode makes no call at turn 5, step 0, call 0"),
+        ([call_at(5)], [], "--break: the episode makes no call at turn 5 step 0 call 0"),
         ([], ["divergence"], "--break-on: divergence does not happen in this episode"),
         ([], ["call:ls"], "--break-on: call:ls does not happen in this episode"),
         ([], ["call:"], "--break-on: 'call:' is not divergence, error or call:NAME"),
@@ -125,7 +135,7 @@ def test_what_does_not_happen_is_stopped_at_in_vain(truth, place, events, said):
 
 
 def test_the_stop_is_before_the_call_and_knows_what_it_gives(truth, seen):
-    (stop,) = stops(truth, [Place(0)], [])
+    (stop,) = stops(truth, [call_at(0)], [])
     before = truth.truth.turns[0].before
     visit(truth, stop)
     (scope,) = seen
@@ -167,7 +177,7 @@ def test_a_call_that_comes_to_no_function_is_stopped_at_all_the_same(wrong, seen
 
 
 def test_at_the_end_of_a_turn_there_is_no_call(wrong, seen):
-    (stop,) = stops(wrong, [Place(1, 0, None)], [])
+    (stop,) = stops(wrong, [Place(1, "end")], [])
     visit(wrong, stop)
     (scope,) = seen
     assert (scope["call"], scope["result"]) == (None, None)

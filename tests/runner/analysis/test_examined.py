@@ -8,8 +8,10 @@ from checkers.calls.documents import CannotJudge
 from checkers.profile import BFCL, STRICT
 from checkers.verdict import Reason
 from checkers.why.diagnosis import Cause
-from runner.analysis.answer_writing import document, lines
-from runner.analysis.examined import examine_recorded, examine_truth
+from runner.analysis.document import Document
+from runner.analysis.view import EpisodePart
+from runner.analysis.writing import Transcript
+from runner.episodes.evaluate import examine_recorded, examine_truth
 from tests.runner.analysis.entries import (
     ANSWER,
     COUNT,
@@ -52,7 +54,13 @@ def examine(dataset_of):
 
 def shown(examined, **options):
     """Return the lines that show an answer."""
-    return [line.text for line in lines(examined, "run mine", **options)]
+    transcript = Transcript("run mine", EpisodePart(**options))
+    return [line.text for line in examined.show(transcript)]
+
+
+def as_json(examined, **options):
+    """Return the JSON form of an answer."""
+    return examined.show(Document("run mine", EpisodePart(**options)))
 
 
 def test_calls_stand_beside_answers(examine, compared):
@@ -76,11 +84,11 @@ def test_calls_stand_beside_answers(examine, compared):
 def test_what_is_right_can_be_left_out(examine, compared):
     assert "  called    clock_wait(n=5)" in shown(examine(compared, RIGHT))
     assert not any("called" in line for line in shown(examine(compared, RIGHT), only_diff=True))
-    assert document(examine(compared, RIGHT), "run", only_diff=True)["calls"] == []
+    assert as_json(examine(compared, RIGHT), only_diff=True)["calls"] == []
 
 
 def test_json_has_every_argument(examine, compared):
-    found = json.loads(json.dumps(document(examine(compared, WRONG), "run mine")))
+    found = json.loads(json.dumps(as_json(examine(compared, WRONG))))
     assert found["verdict"]["calls"]["parameter"] == "n"
     assert found["functions"] == [WAIT]
     [call] = found["calls"]
@@ -106,7 +114,7 @@ def test_what_is_no_call_is_shown_with_the_reason(examine, compared, mode, step,
 def test_a_prompting_model_s_calls_are_no_answer_in_words(examine, compared):
     found = examine(compared, "[clock.wait(n=5)]", "prompt")
     assert found.verdict.valid
-    assert (found.answer.said.answer, found.answer.offered) == (None, ("clock.wait",))
+    assert (found.paired.said.answer, found.paired.offered) == (None, ("clock.wait",))
 
 
 def test_where_any_call_is_right_that_is_said(examine, single_turn):
@@ -118,20 +126,20 @@ def test_where_any_call_is_right_that_is_said(examine, single_turn):
 
 def test_results_stand_beside_those_of_the_ground_truth(examine, executed):
     found = examine(executed, [LAST, called("wc", file_name="no.txt", mode="l")])
-    wc, tail = found.answer.pairs
+    wc, tail = found.paired.pairs
     assert (wc.result.ok, wc.expected_result.ok, tail.result.ok) == (False, True, True)
     assert found.diagnosis.cause is Cause.WRONG_ARGUMENT
     assert found.diagnosis.evidence["parameter"] == "file_name"
     text = "\n".join(shown(found))
     assert "-> refused: " in text
     assert "expected 'notes.txt', got 'no.txt'" in text
-    assert [d["name"] for d in document(found, "run")["functions"]] == ["wc", "tail"]
+    assert [d["name"] for d in as_json(found)["functions"]] == ["wc", "tail"]
 
 
 def test_another_way_to_the_right_result_is_right(examine, executed):
     found = examine(executed, [LAST, COUNT])
     assert found.verdict.valid
-    assert [pair.problem for pair in found.answer.pairs] == [None, None]
+    assert [pair.problem for pair in found.paired.pairs] == [None, None]
 
 
 def test_too_many_executed_calls(examine, executed):
@@ -169,7 +177,7 @@ def test_the_truth_itself_is_right(dataset_of, request, kind):
     entry = request.getfixturevalue(kind)
     found = examine_truth(prepare(dataset_of(entry), entry, STRICT), STRICT, 20)
     assert (found.verdict.valid, found.recorded) == (True, None)
-    assert all(pair.problem is None for pair in found.answer.pairs)
+    assert all(pair.problem is None for pair in found.paired.pairs)
 
 
 def test_hostile_texts_are_cut_off(examine, compared):

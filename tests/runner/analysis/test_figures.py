@@ -8,9 +8,8 @@ from checkers.profile import STRICT
 from runner.analysis.figure_lines import csv_rows
 from runner.analysis.figures import Latency, RunFigures, Totals, totals_of, usage_lines
 from runner.analysis.report.run_report import report
-from runner.analysis.report.viewing import view
 from runner.analysis.run_scores import ScoringRules, open_scores
-from runner.analysis.source import dataset_of
+from runner.analysis.runs import dataset_of, view_run
 from runner.records.run import open_run
 from tests.runner.analysis.report.making import request, unpacked
 from tests.runner.analysis.runs import definition, record, truth_turns, write_run
@@ -28,7 +27,7 @@ def folder(tmp_path, data, folders):
 def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
     source = open_run(folder)
     dataset = dataset_of(source, None, lambda line: None)
-    shown = unpacked(report([view(source, dataset, STRICT, 20)]))[0][0]["overview"]
+    shown = unpacked(report([view_run(source, dataset, STRICT, 20)]))[0][0]["overview"]
     rules = ScoringRules(None, None, 20)
     kept = open_scores(folder, rules, lambda line: None, allow_errors=False)
     table = json.loads(json.dumps(kept.to_json()))

@@ -7,7 +7,7 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from envs import __version__
-from runner.analysis.source import dataset_of
+from runner.analysis.runs import dataset_of
 from runner.analysis.verify import ResultChange, changes, recorded_verdicts, verify
 from runner.records.run import Run, open_run
 from tests.runner.analysis.entries import ANSWER, COUNT, LAST, RIGHT, WAIT, WRONG, executed_entry
@@ -35,14 +35,14 @@ def test_a_run_is_as_recorded(verified, data, folders):
         record(data, "help_desk_0", [["[get_ticket(ticket_id=9)]", "No."], [], []]),
     )
     assert [episode.same for episode in found] == [True, True]
-    assert [episode.now["valid"] for episode in found] == [True, False]
+    assert [episode.now.verdict.valid for episode in found] == [True, False]
 
 
 def test_an_episode_without_a_verdict_is_left_out(verified, data, folders):
     found = verified(
         record(data, "folders_0", truth_turns(folders)), error_record("folders_0", trial=1)
     )
-    assert [episode.key for episode in found] == [("folders_0", 0)]
+    assert [episode.now.key for episode in found] == [("folders_0", 0)]
 
 
 def test_another_verdict_is_named_with_what_differs(verified, data, folders):
@@ -121,7 +121,7 @@ def judged(dataset_of, single_turn, folders):
 def test_single_turns_are_judged_once_more(judged):
     assert [episode.same for episode in judged(RIGHT, [COUNT, LAST])] == [True, True]
     wrong = judged(WRONG, [LAST, LAST])
-    assert [episode.now["error_type"] for episode in wrong] == [
+    assert [episode.now.verdict.error_type for episode in wrong] == [
         "value_error:others",
         "executable_checker:cannot_find_match",
     ]
@@ -150,7 +150,7 @@ def test_what_is_absent_differs_from_no_text_that_was_once_written_for_it(judged
 
 def test_a_single_turn_without_a_verdict_is_not_as_recorded(judged):
     lost, _ = judged("Error during inference: 500", [COUNT, LAST])
-    assert (lost.members, lost.now["error"]) == (("valid",), "the request failed")
+    assert (lost.members, lost.now.error) == (("valid",), "the request failed")
 
 
 @pytest.fixture

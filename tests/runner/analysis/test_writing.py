@@ -8,12 +8,14 @@ from checkers.profile import BFCL, STRICT
 from checkers.turn import judge
 from checkers.verdict import Reason
 from envs.calls import parse_call
-from runner.analysis.examined import Examined, examine_recorded, examine_truth
-from runner.analysis.transcript import EpisodePart, shown_turns
-from runner.analysis.writing import document, lines
+from runner.analysis.document import Document
+from runner.analysis.view import EpisodePart
+from runner.analysis.writing import Transcript
 from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.evaluate import examine_recorded, examine_truth
+from runner.episodes.examined import Examined, ExaminedTurns
 from runner.episodes.scripts import oracle
-from runner.episodes.tracing import trace, trace_truth
+from runner.episodes.tracing import trace
 from tests.judging import null, run_recorded
 from tests.runner.records.made import answered
 from trajectories.errors import DataError
@@ -42,7 +44,7 @@ def examined(dataset_of):
         model = trace(ready, script, profile, limit)
         outcomes = [turn.outcome for turn in model.turns]
         verdict = judge(ready.truth, outcomes, profile, terminated=model.terminated)
-        return Examined(ready, profile, trace_truth(ready, profile), model, verdict)
+        return ExaminedTurns(prepared=ready, profile=profile, verdict=verdict, model=model)
 
     return run
 
@@ -61,14 +63,14 @@ def recorded(dataset_of):
 
 def written(examined, **selection) -> list[str]:
     """Return the texts of the lines that show an episode."""
-    turns = shown_turns(examined, EpisodePart(**selection))
-    return [line.text for line in lines(examined, turns, "somewhere")]
+    transcript = Transcript("somewhere", EpisodePart(**selection))
+    return [line.text for line in examined.show(transcript)]
 
 
 def as_json(examined, **selection) -> dict:
     """Return the JSON form of an episode, as another process would read it."""
-    turns = shown_turns(examined, EpisodePart(**selection))
-    return json.loads(json.dumps(document(examined, turns, "somewhere"), allow_nan=False))
+    document = Document("somewhere", EpisodePart(**selection))
+    return json.loads(json.dumps(examined.show(document), allow_nan=False))
 
 
 @both

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from runner.analysis.breakpoints import read_place
+from runner.analysis.view import Place
 from runner.cli import main
 from runner.commands.options import parse, parser_of
 from runner.commands.replay import EXAMPLE, Options
@@ -164,7 +165,7 @@ def test_one_step_leads_from_the_breakpoint_into_the_backend(run):
     )
     assert done.returncode == 0
     assert done.stderr == (
-        "turnwise: turn 0, step 1, call 0: create_ticket(title='Dark screen', priority=2)\n"
+        "turnwise: turn 0 step 1 call 0: create_ticket(title='Dark screen', priority=2)\n"
     )
     before, _, after = done.stdout.partition("--Call--")
     assert "function(backend, *args, **kwargs)" in before
@@ -228,4 +229,4 @@ def test_the_editor_s_configurations_are_commands_that_exist():
         asked = {given[8:-1] for given in configuration["args"] if given.startswith("${input:")}
         assert asked <= {given["id"] for given in found["inputs"]}
     (place,) = [given["default"] for given in found["inputs"] if given["id"] == "place"]
-    assert read_place(place) == (0, 0, 0)
+    assert read_place(place) == Place(0, "call", 0, 0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from checkers.profile import BFCL, Profile
 from runner.analysis.debugger.stepper import Stepper
-from runner.analysis.examined import Examined, examine_recorded, examine_truth
 from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.evaluate import examine_recorded, examine_truth
+from runner.episodes.examined import ExaminedTurns
 from tests.runner.records.made import answered
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared, prepare
@@ -45,7 +46,7 @@ def prepared(trajectory: Trajectory = NOTES, profile: Profile = BFCL) -> Prepare
     return prepare(dataset, trajectory, profile)
 
 
-def examined(turns=RECORDED, trajectory=NOTES, profile=BFCL) -> Examined:
+def examined(turns=RECORDED, trajectory=NOTES, profile=BFCL) -> ExaminedTurns:
     """Return a recorded episode, executed once more; where there are no turns, the truth."""
     ready = prepared(trajectory, profile)
     if turns is None:

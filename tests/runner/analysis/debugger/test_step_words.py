@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from checkers.profile import BFCL, STRICT
 from runner.analysis.debugger.stepper import StepWords, said
-from runner.analysis.examined import examine_recorded
 from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.evaluate import examine_recorded
 from runner.records.record import ReplyRecord
 from tests.runner.analysis.debugger.episodes import NOTES, examined, prepared
 from tests.runner.records.made import answered

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from checkers.profile import STRICT
 from envs.errors import BackendFault
-from runner.analysis.debugger.timeline import Source, TimelinePlace
+from runner.analysis.debugger.timeline import Place, Source
 from tests.runner.analysis.debugger.episodes import HOSTILE, RECORDED, stepper
 
 MV = "mv(source='notes.txt', destination='old')"
 
 
-def at(stepper, place: TimelinePlace):
+def at(stepper, place: Place):
     """Stand at a place."""
     stepper.cursor = stepper.timeline.index(place)
     return stepper
@@ -20,7 +20,7 @@ def at(stepper, place: TimelinePlace):
 
 def in_branch():
     """Return a stepper in a branch where the wrong call was put right."""
-    session = at(stepper(), TimelinePlace(0, "call", 1))
+    session = at(stepper(), Place(0, "call", 1))
     assert session.call(MV, instead=True) == ""
     return session
 
@@ -29,14 +29,14 @@ def test_a_recording_comes_with_its_ground_truth():
     session = stepper()
     assert [timeline.name for timeline in session.timelines] == ["recording", "ground truth"]
     assert session.timeline.source is Source.RECORDING
-    assert session.moment.place == TimelinePlace(0, "start")
+    assert session.moment.place == Place(0, "start")
 
 
 def test_without_a_recording_there_is_the_ground_truth():
     session = stepper(None)
     assert [timeline.source for timeline in session.timelines] == [Source.TRUTH]
-    assert session.divergence is None
-    assert session.failures == (None, None, None)
+    assert session.timeline.divergence is None
+    assert session.timeline.failures == (None, None, None)
 
 
 @pytest.mark.parametrize(("start", "by", "stop"), [(0, 1, 1), (0, -1, 0), (9, 1, 9), (2, 5, 7)])
@@ -60,13 +60,13 @@ def test_one_moves_by_turns(start, by, stop):
 def test_one_goes_to_where_the_ground_truth_was_left():
     session = stepper()
     assert session.go_to_divergence() == ""
-    assert session.moment.place == TimelinePlace(0, "call", 1)
+    assert session.moment.place == Place(0, "call", 1)
 
 
 def test_what_is_missing_at_the_end_of_a_turn_leaves_the_ground_truth_there():
     session = stepper([["[ls()]", "Hm."], [], []])
     session.go_to_divergence()
-    assert session.moment.place == TimelinePlace(0, "end")
+    assert session.moment.place == Place(0, "end")
 
 
 def test_one_stays_where_the_ground_truth_was_not_left():
@@ -77,29 +77,29 @@ def test_one_stays_where_the_ground_truth_was_not_left():
 
 
 def test_within_a_turn_the_state_may_be_any_that_the_truth_passes_through():
-    session = at(stepper(), TimelinePlace(0, "call", 0))
-    assert session.off_truth == []
-    session = at(stepper(), TimelinePlace(0, "call", 1))
-    assert [difference.path.rpartition(".")[2] for difference in session.off_truth] == ["new"]
+    session = at(stepper(), Place(0, "call", 0))
+    assert session.moment.off_path == []
+    session = at(stepper(), Place(0, "call", 1))
+    assert [difference.path.rpartition(".")[2] for difference in session.moment.off_path] == ["new"]
 
 
 def test_at_the_end_of_a_turn_the_state_is_the_truths():
-    session = at(stepper([["[ls()]", "Hm."], [], []]), TimelinePlace(0, "call", 0))
-    assert session.off_truth == []
+    session = at(stepper([["[ls()]", "Hm."], [], []]), Place(0, "call", 0))
+    assert session.moment.off_path == []
     session.move(1)
-    assert len(session.off_truth) == 2
+    assert len(session.moment.off_path) == 2
 
 
 @pytest.mark.parametrize(
     ("wanted", "place"),
     [
-        ("put the notes", TimelinePlace(0, "start")),
-        ("MV(", TimelinePlace(0, "call", 1)),
-        ("There is no", TimelinePlace(0, "call", 0)),
-        ("contents.new", TimelinePlace(0, "call", 1)),
-        ("Done.", TimelinePlace(0, "end")),
-        (HOSTILE, TimelinePlace(1, "end")),
-        ("one\\ntwo", TimelinePlace(0, "start")),
+        ("put the notes", Place(0, "start")),
+        ("MV(", Place(0, "call", 1)),
+        ("There is no", Place(0, "call", 0)),
+        ("contents.new", Place(0, "call", 1)),
+        ("Done.", Place(0, "end")),
+        (HOSTILE, Place(1, "end")),
+        ("one\\ntwo", Place(0, "start")),
     ],
 )
 def test_messages_calls_results_changes_answers_and_the_initial_state_are_searched(wanted, place):
@@ -111,7 +111,7 @@ def test_messages_calls_results_changes_answers_and_the_initial_state_are_search
 def test_functions_that_are_handed_over_are_searched(help_desk):
     session = stepper([["Hm."], [], []], help_desk)
     session.search("close_ticket")
-    assert session.moment.place == TimelinePlace(2, "start")
+    assert session.moment.place == Place(2, "start")
 
 
 def test_one_searches_on_and_back_and_around():
@@ -136,11 +136,11 @@ def test_there_is_no_searching_on_before_a_search():
 
 
 def test_the_next_timeline_is_shown_at_the_same_place():
-    session = at(stepper(), TimelinePlace(1, "call", 0, 1))
+    session = at(stepper(), Place(1, "call", 0, 1))
     session.switch()
     assert (session.timeline.name, session.moment.place) == (
         "ground truth",
-        TimelinePlace(1, "call", 0, 1),
+        Place(1, "call", 0, 1),
     )
     session.switch()
     assert session.timeline.name == "recording"
@@ -150,13 +150,13 @@ def test_an_edited_call_makes_a_branch_and_leaves_the_recording_alone():
     session = stepper()
     recording = session.timeline
     before = [(str(m.traced and m.traced.call), m.after) for m in recording.moments]
-    at(session, TimelinePlace(0, "call", 1)).call(MV, instead=True)
+    at(session, Place(0, "call", 1)).call(MV, instead=True)
     assert (session.timeline.name, session.moment.place) == (
         "branch 1",
-        TimelinePlace(0, "call", 1),
+        Place(0, "call", 1),
     )
     assert str(session.moment.traced.call) == MV
-    assert session.divergence is None
+    assert session.timeline.divergence is None
     assert session.timelines[0] is recording
     assert [(str(m.traced and m.traced.call), m.after) for m in recording.moments] == before
 
@@ -166,9 +166,9 @@ def test_a_branch_plays_the_rest_and_stays_where_it_was():
     assert session.play_rest() == ""
     assert (session.timeline.name, session.moment.place) == (
         "branch 1",
-        TimelinePlace(0, "call", 1),
+        Place(0, "call", 1),
     )
-    assert [failure and failure.reason.name for failure in session.failures] == [
+    assert [failure and failure.reason.name for failure in session.timeline.failures] == [
         None,
         "RESPONSE_MISMATCH",
         None,
@@ -179,18 +179,18 @@ def test_a_branch_plays_the_rest_and_stays_where_it_was():
 def test_a_new_call_makes_a_branch_and_further_ones_go_on_in_it():
     session = in_branch()
     session.end_turn()
-    assert session.moment.place == TimelinePlace(1, "start")
+    assert session.moment.place == Place(1, "start")
     for text in ("cd('old')", "wc('notes.txt')"):
         session.call(text)
     assert len(session.timelines) == 3
-    assert session.moment.place == TimelinePlace(1, "call", 1)
+    assert session.moment.place == Place(1, "call", 1)
     session.end_turn()
-    assert session.failures == (None, None, None)
+    assert session.timeline.failures == (None, None, None)
 
 
 def test_a_call_at_an_earlier_place_of_a_branch_makes_another():
     session = in_branch()
-    at(session, TimelinePlace(0, "start")).call("ls()")
+    at(session, Place(0, "start")).call("ls()")
     assert [timeline.name for timeline in session.timelines[2:]] == ["branch 1", "branch 2"]
 
 
@@ -209,9 +209,9 @@ def test_no_text_makes_no_call():
 
 
 def test_no_text_in_place_of_a_call_leaves_it_out():
-    session = at(stepper(), TimelinePlace(0, "call", 1))
+    session = at(stepper(), Place(0, "call", 1))
     session.call("", instead=True)
-    assert session.moment.place == TimelinePlace(0, "call", 0)
+    assert session.moment.place == Place(0, "call", 0)
     assert session.timeline.trace.turns[0].after == session.timeline.trace.turns[0].before
 
 
@@ -220,7 +220,7 @@ def test_where_there_is_no_call_none_is_edited():
 
 
 def test_the_last_turn_has_none_after_it():
-    session = at(stepper(), TimelinePlace(2, "end"))
+    session = at(stepper(), Place(2, "end"))
     assert session.end_turn() == "This is the last turn."
 
 
@@ -234,7 +234,7 @@ def test_a_dropped_branch_is_gone_and_one_is_back_where_it_left():
     assert [timeline.name for timeline in session.timelines] == ["recording", "ground truth"]
     assert (session.timeline.name, session.moment.place) == (
         "recording",
-        TimelinePlace(0, "call", 1),
+        Place(0, "call", 1),
     )
 
 
@@ -253,9 +253,9 @@ def test_only_a_branch_is_dropped():
 
 def test_a_branch_is_compared_with_the_recording():
     session = in_branch()
-    assert session.counterpart.place == TimelinePlace(0, "call", 1)
+    assert session.counterpart.place == Place(0, "call", 1)
     session.call("ls()")
-    assert session.counterpart.place == TimelinePlace(0, "end")
+    assert session.counterpart.place == Place(0, "end")
 
 
 @pytest.mark.parametrize("turns", [RECORDED, None])
@@ -336,6 +336,6 @@ def test_whatever_one_does_there_is_a_moment_and_the_recording_stays(keys):
     for key in keys:
         acts[key]()
         assert session.moment in session.timeline.moments
-        assert len(session.failures) == len(session.timeline.trace.turns)
+        assert len(session.timeline.failures) == len(session.timeline.trace.turns)
     assert session.timelines[:2] == first
     assert [str(m.traced and m.traced.call) for m in first[0].moments] == calls

@@ -7,17 +7,18 @@ from hypothesis import strategies as st
 from checkers.profile import BFCL, STRICT
 from envs.calls import parse_call
 from runner.analysis.debugger.timeline import (
+    Place,
     Source,
     Timeline,
-    TimelinePlace,
     with_call,
     with_rest,
     with_turn_ended,
 )
 from runner.episodes.tracing import trace_recorded
-from tests.runner.analysis.debugger.episodes import RECORDED, prepared
+from tests.runner.analysis.debugger.episodes import RECORDED, examined
 
-READY = prepared()
+EXAMINED = examined()
+READY = EXAMINED.prepared
 MV = parse_call("mv(source='notes.txt', destination='old')")
 LS = parse_call("ls()")
 
@@ -25,7 +26,7 @@ LS = parse_call("ls()")
 def recording(turns=RECORDED, profile=BFCL) -> Timeline:
     """Return the hand-made recording."""
     trace = trace_recorded(READY, turns, "prompt", profile)
-    return Timeline("recording", Source.RECORDING, trace, profile)
+    return Timeline("recording", Source.RECORDING, EXAMINED, trace, profile)
 
 
 def calls(timeline: Timeline) -> list[list[list[str]]]:
@@ -36,23 +37,23 @@ def calls(timeline: Timeline) -> list[list[list[str]]]:
     ]
 
 
-def call_at(turn, step, call=0) -> TimelinePlace:
+def call_at(turn, step, call=0) -> Place:
     """Return the place of a call."""
-    return TimelinePlace(turn, "call", step, call)
+    return Place(turn, "call", step, call)
 
 
 def test_a_timeline_stops_where_turns_start_and_end_and_after_every_call():
     assert [moment.place for moment in recording().moments] == [
-        TimelinePlace(0, "start"),
+        Place(0, "start"),
         call_at(0, 0),
         call_at(0, 1),
-        TimelinePlace(0, "end"),
-        TimelinePlace(1, "start"),
+        Place(0, "end"),
+        Place(1, "start"),
         call_at(1, 0),
         call_at(1, 0, 1),
-        TimelinePlace(1, "end"),
-        TimelinePlace(2, "start"),
-        TimelinePlace(2, "end"),
+        Place(1, "end"),
+        Place(2, "start"),
+        Place(2, "end"),
     ]
 
 
@@ -69,7 +70,7 @@ def test_a_moment_has_the_states_around_its_call():
 
 def test_turns_start_and_end_in_the_state_they_are_left_in():
     moments = recording().moments
-    assert [moments[i].changes for i in (0, 3, 4, 9)] == [[], [], [], []]
+    assert [moments[i].changes for i in (0, 3, 4, 9)] == [(), (), (), ()]
     assert moments[3].after == moments[4].before == moments[2].after
 
 
@@ -77,10 +78,10 @@ def test_turns_start_and_end_in_the_state_they_are_left_in():
     ("place", "index"),
     [
         (call_at(0, 1), 2),
-        (TimelinePlace(2, "start"), 8),
+        (Place(2, "start"), 8),
         (call_at(0, 7), 3),
         (call_at(2, 0), 9),
-        (TimelinePlace(5, "start"), 9),
+        (Place(5, "start"), 9),
     ],
 )
 def test_a_place_that_is_not_there_stands_for_the_end_of_its_turn(place, index):
@@ -88,28 +89,28 @@ def test_a_place_that_is_not_there_stands_for_the_end_of_its_turn(place, index):
 
 
 def test_every_turn_is_checked_by_itself():
-    reasons = [failure and failure.reason.name for failure in recording().failures(READY.truth)]
+    reasons = [failure and failure.reason.name for failure in recording().failures]
     assert reasons == ["STATE_MISMATCH", "STATE_MISMATCH", None]
 
 
 @pytest.mark.parametrize(
     ("place", "turns"),
     [
-        (TimelinePlace(0, "start"), [[["ls()"]]]),
+        (Place(0, "start"), [[["ls()"]]]),
         (call_at(0, 0), [[["cat(file_name='note.txt')"], ["ls()"]]]),
         (call_at(1, 0), [..., [["cd(folder='old')"], ["ls()"]]]),
-        (TimelinePlace(1, "end"), [..., [["cd(folder='old')", "ls()"], ["ls()"]]]),
+        (Place(1, "end"), [..., [["cd(folder='old')", "ls()"], ["ls()"]]]),
     ],
 )
 def test_a_call_is_made_after_what_came_up_to_the_place(place, turns):
     origin = recording()
-    branch = with_call(READY, origin, place, LS, "branch")
+    branch = with_call(origin, place, LS, "branch")
     expected = [calls(origin)[i] if turn is ... else turn for i, turn in enumerate(turns)]
     assert calls(branch) == expected
 
 
 def test_a_call_takes_the_place_of_another():
-    branch = with_call(READY, recording(), call_at(0, 1), MV, "branch", instead=True)
+    branch = with_call(recording(), call_at(0, 1), MV, "branch", instead=True)
     assert calls(branch) == [[["cat(file_name='note.txt')"], [str(MV)]]]
     assert branch.trace.turns[0].after == READY.truth[0].snapshot
     assert branch.parted == call_at(0, 1)
@@ -121,56 +122,56 @@ def test_a_call_takes_the_place_of_another():
 )
 def test_a_call_is_left_out(place, left):
     origin = recording()
-    branch = with_call(READY, origin, place, None, "branch", instead=True)
+    branch = with_call(origin, place, None, "branch", instead=True)
     assert calls(branch) == [calls(origin)[0], *left]
 
 
 def test_a_branch_that_left_within_a_step_goes_on_with_the_rest_of_the_step():
-    branch = with_call(READY, recording(), call_at(1, 0), LS, "branch", instead=True)
-    played = with_rest(READY, branch)
+    branch = with_call(recording(), call_at(1, 0), LS, "branch", instead=True)
+    played = with_rest(branch)
     assert calls(played)[1:] == [[["ls()"], ["ls()"]], []]
     assert played.rest == [[]]
 
 
 def test_a_branch_goes_on_as_itself_where_it_ends():
-    branch = with_call(READY, recording(), call_at(0, 0), LS, "first")
-    longer = with_call(READY, branch, branch.moments[-1].place, MV, "second")
+    branch = with_call(recording(), call_at(0, 0), LS, "first")
+    longer = with_call(branch, branch.moments[-1].place, MV, "second")
     assert (longer.name, longer.parted) == ("first", call_at(0, 1))
     assert calls(longer) == [[["cat(file_name='note.txt')"], ["ls()"], [str(MV)]]]
 
 
 def test_a_branch_of_a_branch_goes_on_with_the_rest_of_both():
-    branch = with_call(READY, recording(), call_at(0, 0), LS, "first")
-    other = with_call(READY, branch, TimelinePlace(0, "start"), LS, "second")
+    branch = with_call(recording(), call_at(0, 0), LS, "first")
+    other = with_call(branch, Place(0, "start"), LS, "second")
     assert (other.name, other.parted) == ("second", call_at(0, 0))
-    assert calls(with_rest(READY, other)) == [
+    assert calls(with_rest(other)) == [
         [["ls()"], ["cat(file_name='note.txt')"], ["ls()"], [str(MV).replace("old", "new")]],
         *calls(recording())[1:],
     ]
 
 
 def test_a_turn_is_ended_where_one_stands():
-    branch = with_turn_ended(READY, recording(), call_at(0, 0), "branch")
+    branch = with_turn_ended(recording(), call_at(0, 0), "branch")
     assert calls(branch) == [[["cat(file_name='note.txt')"]], []]
-    assert branch.parted == TimelinePlace(0, "end")
-    assert calls(with_rest(READY, branch))[1:] == calls(recording())[1:]
+    assert branch.parted == Place(0, "end")
+    assert calls(with_rest(branch))[1:] == calls(recording())[1:]
 
 
 def test_a_turn_ends_where_the_timeline_that_was_left_had_no_more_turns():
     short = recording(RECORDED[:1])
-    branch = with_turn_ended(READY, short, TimelinePlace(0, "end"), "branch")
+    branch = with_turn_ended(short, Place(0, "end"), "branch")
     assert calls(branch) == [*calls(short), []]
     assert branch.rest == [[]]
 
 
 def test_no_step_limit_counts_in_a_branch():
     origin = recording([["[ls()]"] * 20, [], []], STRICT)
-    branch = with_call(READY, origin, TimelinePlace(0, "end"), LS, "branch")
+    branch = with_call(origin, Place(0, "end"), LS, "branch")
     assert len(branch.trace.turns[0].steps) == 21
 
 
 def test_what_was_said_before_a_branch_leaves_is_kept():
-    branch = with_call(READY, recording(), TimelinePlace(2, "end"), LS, "branch")
+    branch = with_call(recording(), Place(2, "end"), LS, "branch")
     assert [turn.answer is None for turn in branch.trace.turns] == [False, False, True]
 
 
@@ -178,8 +179,8 @@ def test_what_was_said_before_a_branch_leaves_is_kept():
 def test_leaving_without_a_call_and_playing_the_rest_changes_nothing(data):
     origin = recording()
     place = data.draw(st.sampled_from(origin.moments)).place
-    branch = with_call(READY, origin, place, None, "branch")
-    played = with_rest(READY, branch)
+    branch = with_call(origin, place, None, "branch")
+    played = with_rest(branch)
     ours = [
         (str(call.call), call.result.text) for turn in origin.trace.turns for call in turn.calls
     ]

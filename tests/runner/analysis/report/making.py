@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import BFCL, Profile
-from runner.analysis.report.viewing import ViewedRun, view
+from runner.analysis.runs import ViewedRun, view_run
 from runner.models.base import Usage
 from runner.records.record import ReplyRecord, StepRecord
 from runner.records.run import Run
@@ -48,7 +48,7 @@ def source_of(
 
 def viewed(dataset: Dataset, source: Run, profile: Profile = BFCL) -> ViewedRun:
     """Execute a run once more."""
-    return view(source, dataset, profile, 20)
+    return view_run(source, dataset, profile, 20)
 
 
 def request(turn: int, messages: int, text: str | None = None, **more: Any) -> StepRecord:

@@ -118,7 +118,7 @@ def test_a_row_says_what_the_list_shows(episodes):
         "failed_turn": 0,
         "cause": "wrong_argument",
         "cause_at": [0, 0],
-        "detail": episode.diagnosis.detail,
+        "detail": episode.examined.diagnosis.detail,
         "turns": 3,
         "turns_passed": 0,
         "divergence": [0, 0, 0],

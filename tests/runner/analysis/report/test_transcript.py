@@ -6,8 +6,8 @@ import pytest
 
 from checkers.profile import STRICT
 from runner.analysis.report.bounds import Bounds
+from runner.analysis.report.cards import Card, Documents
 from runner.analysis.report.requests import Requests
-from runner.analysis.report.transcript import transcript
 from runner.records.run import open_run
 from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
 from tests.runner.analysis.report.test_viewing import RIGHT, WRONG, record
@@ -25,7 +25,8 @@ def shown(dataset_of, help_desk):
     def show(turns, bounds=WIDE, record=None, **more):
         source = source_of({help_desk.id: turns}, record and {help_desk.id: record})
         [episode] = viewed(dataset_of(help_desk), source, **more).episodes
-        found = transcript(episode, Requests(None, [episode.record]), bounds)
+        kept = episode.recorded.record
+        found = episode.examined.show(Card(kept, Requests(None, [kept]), Documents([]), bounds))
         assert json.loads(json.dumps(found, allow_nan=False)) == found
         return found
 

@@ -35,35 +35,39 @@ def view_one(dataset_of, help_desk):
 
 def test_what_passes_has_neither_divergence_nor_diagnosis(view_one):
     episode = view_one(RIGHT)
-    assert (episode.outcome, episode.divergence, episode.diagnosis) == ("passed", None, None)
+    assert episode.judged.outcome == "passed"
+    assert (episode.examined.divergence, episode.examined.diagnosis) == (None, None)
 
 
 def test_what_fails_says_where_and_why(view_one):
     episode = view_one(WRONG)
-    assert episode.outcome == "failed"
-    assert episode.divergence[:3] == (0, 0, 0)
-    assert episode.diagnosis.cause is Cause.WRONG_ARGUMENT
+    assert episode.judged.outcome == "failed"
+    assert episode.examined.divergence[:3] == (0, 0, 0)
+    assert episode.examined.diagnosis.cause is Cause.WRONG_ARGUMENT
 
 
 def test_a_recorded_error_of_the_reference_is_a_failure_as_it_counts_it(view_one):
     episode = view_one(None)
-    assert (episode.outcome, episode.error) == ("failed", None)
+    assert (episode.judged.outcome, episode.judged.error) == ("failed", None)
 
 
 def test_an_error_of_the_harness_is_no_failure(view_one):
     episode = view_one(None, record("error", "the provider was down"))
-    assert (episode.outcome, episode.error) == ("error", "the provider was down")
-    assert episode.diagnosis is None
+    assert (episode.judged.outcome, episode.judged.error) == ("error", "the provider was down")
+    assert episode.examined.diagnosis is None
 
 
 def test_a_broken_backend_is_an_error_of_that_episode(view_one, monkeypatch):
     def broken(self, *args, **kwargs):
         raise BackendFault("get_ticket()", KeyError("id"))
 
-    monkeypatch.setattr("runner.analysis.report.viewing.examine_recorded", broken)
+    monkeypatch.setattr("runner.analysis.runs.examine_recorded", broken)
     episode = view_one(RIGHT)
-    assert (episode.outcome, episode.error) == ("error", "get_ticket() broke with KeyError: 'id'")
-    assert episode.verdict.turns == 3
+    assert (episode.judged.outcome, episode.judged.error) == (
+        "error",
+        "get_ticket() broke with KeyError: 'id'",
+    )
+    assert episode.examined is None
 
 
 def test_episodes_come_in_the_order_of_the_data_and_by_trial(dataset_of, help_desk, folders):

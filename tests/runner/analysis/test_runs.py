@@ -6,7 +6,7 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from checkers.verdict import Reason
-from runner.analysis.source import dataset_of
+from runner.analysis.runs import dataset_of
 from runner.episodes.evaluate import judge_recorded
 from runner.records.run import Run, open_run
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run

@@ -1,0 +1,134 @@
+"""A recorded run once more: the data that it is of, and what executing its episodes again shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from checkers.calls.documents import CannotJudge
+from checkers.profile import Profile
+from envs.errors import BackendFault
+from runner.analysis.mended import Mend
+from runner.data import choose
+from runner.data.choose import Notify
+from runner.episodes.evaluate import examine_recorded
+from runner.records import result_file
+from runner.records.record import EpisodeRecord, Key, Recorded
+from runner.records.run import Run
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.prepare import prepare
+from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:
+    from runner.episodes.examined import Examined
+
+
+class Viewed(NamedTuple):
+    """One episode of a run: as it was recorded, and as it is when it is executed again."""
+
+    trajectory: Trajectory
+    """What was asked."""
+    recorded: Recorded
+    """What the run has of it."""
+    judged: EpisodeRecord
+    """What became of it now; an error is one that was recorded, or that left it unjudged."""
+    examined: Examined | None
+    """What there is to see; None where it could not be judged."""
+
+
+class ViewedRun(NamedTuple):
+    """A run with all of its episodes."""
+
+    source: Run
+    dataset: Dataset
+    profile: Profile
+    episodes: list[Viewed]
+    """By the data set's order, then by trial."""
+    mend: Mend | None = None
+    """How it is judged with errata beside; None where with none."""
+
+
+def view_run(source: Run, dataset: Dataset, profile: Profile, step_limit: int) -> ViewedRun:
+    """Execute a run again; it raises what ``executed_again`` does.
+
+    Raises:
+        DataError: The run has no finished episode.
+    """
+    if not source.episodes:
+        raise DataError(str(source.path), "has no finished episode")
+    for id in source.ids:
+        choose.trajectory(dataset, id)
+    places = {id: place for place, id in enumerate(dataset.trajectories)}
+    keys = sorted(source.episodes, key=lambda key: (places[key[0]], key[1]))
+    episodes = executed_again(source, keys, dataset, profile, step_limit)
+    return ViewedRun(source, dataset, profile, list(episodes))
+
+
+def executed_again(
+    run: Run, keys: Iterable[Key], dataset: Dataset, profile: Profile, step_limit: int
+) -> Iterator[Viewed]:
+    """Execute episodes of a run again.
+
+    Args:
+        run: The run.
+        keys: Which of its episodes.
+        dataset: What it is of.
+        profile: How they are executed and judged.
+        step_limit: Steps that a turn may take, where the profile limits recorded runs.
+
+    Raises:
+        DataError: The data set lacks a trajectory.
+    """
+    for key in keys:
+        trajectory, recorded = choose.trajectory(dataset, key[0]), run.episodes[key]
+        examined, error = None, None
+        try:
+            prepared = prepare(dataset, trajectory, profile)
+            examined = examine_recorded(prepared, recorded, profile, step_limit)
+        except (BackendFault, CannotJudge) as fault:
+            error = str(fault)
+        if examined and recorded.record.outcome == "error":
+            error = recorded.error or recorded.record.error
+        verdict = examined.verdict if examined and error is None else None
+        judged = EpisodeRecord.of(trajectory, verdict, error, trial=recorded.trial)
+        yield Viewed(trajectory, recorded, judged, examined)
+
+
+def dataset_of(run: Run, name: str | None, notify: Notify) -> Dataset:
+    """Load the data set that a run is of.
+
+    Args:
+        run: The run.
+        name: What the user says that it is of; by default the run says so, or its ids do.
+        notify: Told when the data is not what it was when the run was made.
+
+    Raises:
+        DataError: The data cannot be loaded.
+    """
+    if run.definition is None:
+        named = any(map(result_file.category_of, run.ids))
+        wanted = result_file.categories_of(run.ids)
+        name = name or ("bfcl" if named else None)
+    else:
+        then = run.definition.dataset.name
+        name = name or (None if then == "turnwise" else then)
+        wanted = choose.categories(run.definition.selection.category, name)
+    dataset = choose.dataset(name, wanted, notify)
+    change = data_change(run, dataset)
+    if change is not None:
+        notify(f"{run.path}: {change}")
+    known = dataset.trajectories
+    choose.require_languages(known[id] for id in run.ids if id in known)
+    return dataset
+
+
+def data_change(run: Run, dataset: Dataset) -> str | None:
+    """Say how a data set differs from the one that a run was made with, or None."""
+    if run.definition is None or run.definition.dataset.sha256 == dataset.sha256:
+        return None
+    name, version, sha256 = run.definition.dataset
+    return (
+        f"the data is not what it was: {dataset.name} {dataset.version} now has sha256 "
+        f"{dataset.sha256[:12]}, it was {name} {version} with {sha256[:12]}"
+    )
