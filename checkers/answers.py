@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from math import isfinite
 
-_MOST_DECIMALS = 12
+MOST_DECIMALS, LARGEST = 12, 10**15
+"""Bounds of a number: decimals that a rounding may have, and its size."""
 _DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
 
 
@@ -38,10 +39,10 @@ class Number:
         Raises:
             ValueError: A member is out of its bounds.
         """
-        if not isfinite(self.number):
-            raise ValueError("number must be finite")
-        if self.decimals is not None and not 0 <= self.decimals <= _MOST_DECIMALS:
-            raise ValueError(f"decimals must be from 0 to {_MOST_DECIMALS}")
+        if not abs(self.number) <= LARGEST:
+            raise ValueError(f"number must be from -{LARGEST} to {LARGEST}")
+        if self.decimals is not None and not 0 <= self.decimals <= MOST_DECIMALS:
+            raise ValueError(f"decimals must be from 0 to {MOST_DECIMALS}")
         if not 0 <= self.tolerance < float("inf"):
             raise ValueError("tolerance must be a finite number that is not negative")
 

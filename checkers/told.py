@@ -22,7 +22,7 @@ _RESULTS, _CHARACTERS, _OPERANDS = 6, 2000, 60
 _TELLING = 3
 """Longest text that may stand inside of a word by chance."""
 
-_ONES, _TENS, _MONTHS = (
+ONES, TENS, MONTHS = (
     words.split()
     for words in (
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
@@ -32,8 +32,8 @@ _ONES, _TENS, _MONTHS = (
     )
 )
 _WORDS: Mapping[str, float] = {
-    **{word: value for value, word in enumerate(_ONES)},
-    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
+    **{word: value for value, word in enumerate(ONES)},
+    **{word: 10 * value for value, word in enumerate(TENS, start=2)},
     "half": 0.5,
     "quarter": 0.25,
     "dozen": 12,
@@ -276,7 +276,7 @@ def spoken_numbers(words: str) -> set[float]:
     for token, following in pairwise(tokens):
         if following in _SCALES:
             found.add(_WORDS.get(token, 1) * _SCALES[following])
-        if token in _TENS and following in _ONES:
+        if token in TENS and following in ONES:
             found.add(_WORDS[token] + _WORDS[following])
     return found
 
@@ -288,7 +288,7 @@ def _value(digits: str) -> float:
 def _tells_month(words: str, month: int) -> bool:
     if not 1 <= month <= 12:
         return False
-    name = _MONTHS[month - 1]
+    name = MONTHS[month - 1]
     numeric = rf"(?<!\d)0?{month}[/.-]|[/.-]0?{month}(?!\d)"
     return bool(re.search(rf"\b{name[:3]}(?:{name[3:]}|t)?\b|{numeric}", words))
 

@@ -1,0 +1,1 @@
+"""The reader of answers: whether the words that end a turn tell the user a fact. English only."""

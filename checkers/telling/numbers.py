@@ -1,0 +1,237 @@
+"""Numbers in an answer, with what they are numbers of: digits in the usual forms, and words.
+
+No number is what stands inside of a name (``USR305``), a time, a date or a version, an ordinal, or
+the mark of a list's item.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from typing import NamedTuple
+
+from checkers.answers import MOST_DECIMALS, Number
+from checkers.telling.counting import SCALES, counted
+from checkers.telling.dates import days
+from checkers.telling.units import SIGNS, beside, named, singular, units
+from checkers.telling.words import Utterance, words
+
+_DIGITS = re.compile(r"(?<!\w)(?:\d+(?:[.,']\d+)*|(?<!\.)\.\d+)")
+_GROUPS = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3}){1,5}(?:[.,]\d{1,2})?(?!\w|[.,]\d)")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_TIME = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d)")
+_ITEM_MARK = re.compile(r"^[ >]*(?:[-+•] )?\d{1,3}[.)](?= \S)", re.MULTILINE)
+_FRACTION = re.compile(r"(?<![\w./])(?:(\d{1,6})(?: | and ))?(\d{1,2})/(\d{1,2})(?![\w/])")
+_AND_A_HALF = re.compile(r"(?: |-)and(?: |-)a(?: |-)half\b")
+_SCALE = re.compile(r" (hundred|thousand|grand|million|billion|bn|mn|k)\b", re.IGNORECASE)
+_ORDINALS = ("st", "nd", "rd", "th")
+
+_WHOLE = re.compile(r"\d+")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}([,'])\d{3}(?:\1\d{3})*(?:\.\d+)?")
+_POINTS_FOR_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})")
+_POINT = re.compile(r"\d*\.\d+")
+_COMMA = re.compile(r"\d+,\d{1,2}|0,\d+")
+_SEVERAL = re.compile(r"\d+(?:,\d+)+")
+
+_LESS = re.compile(
+    r"\b(?:down|fell|fallen|falls|falling|lost|loss|losing|lower|drop(?:ped|ping)?|decreased?|"
+    r"declined?|slipped|minus|negative|below|off|short|debt|owe|overdrawn)\b",
+    re.IGNORECASE,
+)
+_OTHER_THAN = (["more", "than"], ["less", "than"], ["fewer", "than"])
+_NEGATED = {"not", "t", "never", "no", "without", "cannot"}
+_NONE_OF = {"no", "any", "zero", "without"}
+_NONE = re.compile(r"\b(?:none|nothing|nobody|no one|empty)\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[;!?\n]|[.,](?=\s|$)")
+_NEAR, _AHEAD = 4, 8
+"""Words within which what is counted follows its number, or a number what it counts."""
+_LONGEST = 300
+"""Digits and separators of a number that are read."""
+_LINE = 100
+"""Characters around a number that tell of its direction."""
+
+
+class Mention(NamedTuple):
+    """One place that may mean a number."""
+
+    value: Decimal
+    decimals: int
+    """As many as are written; negative where a scale stands for digits."""
+    start: int
+    end: int
+    units: frozenset[str]
+    """What the unit beside it may be; empty where there is none."""
+
+
+def mentions(answer: Utterance) -> list[Mention]:
+    """Return what may be a number, in order; what can be read in two ways comes twice."""
+    text = answer.text
+    found = [*_fractions(text), *_of_digits(text)]
+    for value, start, end in counted(answer):
+        found.append(_mention(text, value, 0, start, end))
+    return sorted(set(found), key=lambda mention: (mention.start, mention.end, mention.value))
+
+
+def _fractions(text: str) -> Iterator[Mention]:
+    for match in _FRACTION.finditer(text):
+        if int(match[3]):
+            value = Decimal(match[1] or 0) + Decimal(match[2]) / Decimal(match[3])
+            yield Mention(value, 6, *match.span(), beside(text, *match.span()))
+
+
+def _of_digits(text: str) -> Iterator[Mention]:
+    hidden = bytearray(len(text))
+    spans = [(day.start, day.end) for day in days(text) if day.certain]
+    for pattern in (_TIME, _ITEM_MARK):
+        spans += [match.span() for match in pattern.finditer(text)]
+    for start, end in spans:
+        hidden[start:end] = b"\1" * (end - start)
+    for pattern in (_DIGITS, _GROUPS):
+        for match in pattern.finditer(text):
+            sign = _sign(text, match.start())
+            if not hidden[match.start()] and sign and not _in_a_name(text, match.end()):
+                for value, decimals in _values(match[0][:_LONGEST]):
+                    yield _mention(text, sign * value, decimals, *match.span())
+
+
+def _sign(text: str, start: int) -> int:
+    """Return the sign of a number that starts here; 0 where it is part of a name."""
+    place = start - 1
+    while place >= 0 and text[place] in SIGNS and text[place] not in "%'\"°":
+        place -= 1
+    if place < 0 or text[place] != "-":
+        return 1
+    earlier = text[place - 1] if place else " "
+    if earlier.isalpha() or earlier == "_":
+        return 0
+    return 1 if earlier.isdigit() or earlier in "%)" else -1
+
+
+def _in_a_name(text: str, end: int) -> bool:
+    """Tell whether what follows digits makes a name or an ordinal of them."""
+    after = _LETTERS.match(text, end)
+    if after is None:
+        return text[end : end + 1] == "_"
+    letters = after[0]
+    known = letters.casefold() in SCALES or letters in ("m", "M", "b", "B") or bool(units(letters))
+    return letters.casefold() in _ORDINALS or not known
+
+
+def _values(digits: str) -> Iterator[tuple[Decimal, int]]:
+    """Yield the values that digits with separators have, and how many decimals they show."""
+    if " " in digits or _COMMA.fullmatch(digits):
+        digits = digits.replace(" ", "").replace(",", ".")
+    elif _THOUSANDS.fullmatch(digits):
+        digits = digits.replace(",", "").replace("'", "")
+    elif _POINTS_FOR_THOUSANDS.fullmatch(digits):
+        digits = digits.replace(".", "").replace(",", ".")
+    elif _SEVERAL.fullmatch(digits):
+        yield from ((Decimal(part), 0) for part in digits.split(","))
+    if _WHOLE.fullmatch(digits) or _POINT.fullmatch(digits):
+        yield Decimal(digits), len(digits.partition(".")[2])
+
+
+def _mention(text: str, value: Decimal, decimals: int, start: int, end: int) -> Mention:
+    """Return a number with the scale and the unit beside it."""
+    scale = 1
+    if (letters := _LETTERS.match(text, end)) and (scale := _scale(text, start, letters[0])) > 1:
+        end = letters.end()
+    elif match := _SCALE.match(text, end):
+        scale, end = SCALES[match[1].casefold()], match.end()
+    elif half := _AND_A_HALF.match(text, end):
+        value, decimals, end = value + Decimal("0.5"), decimals + 1, half.end()
+    digits = len(str(scale)) - 1
+    return Mention(value * scale, decimals - digits, start, end, beside(text, start, end))
+
+
+def _scale(text: str, start: int, letters: str) -> int:
+    """Return what letters right after digits multiply them by."""
+    if letters == "M" or (letters == "m" and text[start - 1 : start] in ("$", "€", "£")):
+        return SCALES["million"]
+    return SCALES.get(letters.casefold(), 1)
+
+
+def telling(fact: Number, answer: Utterance, found: list[Mention]) -> Iterator[Mention]:
+    """Yield the places that tell a number, of all that mean one."""
+    wanted = named(fact.unit) if fact.unit else frozenset()
+    thing = [word.text for word in words(fact.unit)][-1:] if fact.unit and not wanted else []
+    owners = _owners(thing[0], answer, found) if thing else set()
+    for mention in found:
+        if (owners and mention.start not in owners) or (
+            wanted and mention.units and not wanted & mention.units
+        ):
+            continue
+        if _is_value(fact, mention, answer.text) and not (
+            answer.turned_down(mention.start) or answer.before(mention.start, 2) in _OTHER_THAN
+        ):
+            yield mention
+    if fact.number == 0:
+        yield from _nothing(thing, answer)
+
+
+def _is_value(fact: Number, mention: Mention, text: str) -> bool:
+    """Tell whether a number is the one that a fact means, rounded as it may be."""
+    number, value = Decimal(str(fact.number)), mention.value
+    if number < 0 < value and _LESS.search(_clause(text, mention)):
+        value = -value
+    if abs(value - number) <= Decimal(str(fact.tolerance)):
+        return True
+    if fact.decimals is None:
+        return False
+    step = Decimal(1).scaleb(-min(MOST_DECIMALS, max(fact.decimals, mention.decimals)))
+    return value in [number.quantize(step, mode) for mode in (ROUND_HALF_UP, ROUND_HALF_EVEN)]
+
+
+def _clause(text: str, mention: Mention) -> str:
+    """Return what stands around a number up to the ends of its clause."""
+    before = _CLAUSE_END.split(text[max(0, mention.start - _LINE) : mention.start])[-1]
+    return before + _CLAUSE_END.split(text[mention.end : mention.end + _LINE])[0]
+
+
+def _owners(thing: str, answer: Utterance, found: list[Mention]) -> set[int]:
+    """Return where the numbers start that count a thing, by the place of its name.
+
+    A name belongs to the number shortly before it in its clause, else to the one after it.
+    """
+    by_end: dict[int, list[Mention]] = {}
+    for mention in found:
+        by_end.setdefault(mention.end, []).append(mention)
+    starts, ends = [mention.start for mention in found], sorted(by_end)
+    owners: set[int] = set()
+    for place, word in enumerate(answer.words):
+        if singular(word.text) != singular(thing):
+            continue
+        earlier, later = bisect_right(ends, word.start) - 1, bisect_right(starts, word.start)
+        near = answer.words[max(0, place - _NEAR)].start
+        ahead = answer.words[min(len(answer.words) - 1, place + _AHEAD)].end
+        if (
+            earlier >= 0
+            and _same_clause(answer.text, max(near, ends[earlier]), word.start)
+            and (ends[earlier] >= near)
+        ):
+            owners.update(m.start for m in by_end[ends[earlier]])
+        elif (
+            later < len(found)
+            and starts[later] < ahead
+            and _same_clause(answer.text, word.end, starts[later])
+        ):
+            owners.add(starts[later])
+    return owners
+
+
+def _same_clause(text: str, start: int, end: int) -> bool:
+    return not _CLAUSE_END.search(text, start, end)
+
+
+def _nothing(thing: list[str], answer: Utterance) -> Iterator[Mention]:
+    """Yield where it is said that there is nothing: none, no messages, not any messages."""
+    places = [match.span() for match in _NONE.finditer(answer.text)]
+    for word in answer.words:
+        if thing and singular(word.text) == singular(thing[0]):
+            before = answer.before(word.start, _AHEAD)
+            if _NONE_OF & {*before[-3:]} and ("any" not in before or _NEGATED & {*before}):
+                places.append((word.start, word.end))
+    for start, end in places:
+        yield Mention(Decimal(0), 0, start, end, frozenset())
