@@ -14,7 +14,7 @@ from runner.commands.options import given
 from runner.commands.shared import note
 from runner.data import choose
 from runner.data.load import profile_for
-from runner.data.rest import REST_CLIENT
+from runner.data.rest import require_up
 from runner.episodes.evaluate import run_null, run_oracle
 from runner.records import result_file
 from runner.records.run import open_run
@@ -23,11 +23,9 @@ from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from runner.commands import eval_live
-    from runner.data.rest import web
 else:
     # Without what makes schemas and asks servers, offline models start in half the time.
     eval_live = lazily(".eval_live", __package__)
-    web = lazily("..data.rest.web", __package__)
 
 EXAMPLE = "turnwise eval --model oracle --category base --limit 20"
 
@@ -55,8 +53,7 @@ def run(options: Options) -> int:
     )
     choose.require_languages(trajectories)
     population = len(everything) if options.sample else len(trajectories)
-    if any(REST_CLIENT in trajectory.environments for trajectory in trajectories):
-        web.require_up(trajectories, allow_network=options.allow_network)
+    require_up(trajectories, allow_network=options.allow_network)
     if dataset.tolerant:
         _note_irregularities(dataset)
     if model.live:

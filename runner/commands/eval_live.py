@@ -93,7 +93,7 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
     settings = read_settings(options.config, _flags(options))
     _check_budget(options.model, settings)
-    workers_for(options).check(settings)
+    workers_for(options).check(settings, _connect)
     prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT)
     return Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
 

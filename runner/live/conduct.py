@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -164,8 +165,8 @@ async def _probe(model: Model, settings: Settings) -> None:
 def conduct_here(
     plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
 ) -> Ending:
-    """Do what ``conduct`` does, for those who have no event loop."""
-    return asyncio.run(conduct(plan, store, jobs, connect, on_done))
+    """Do what ``conduct`` does, for those who have no event loop, or one that waits for this."""
+    return _to_end(conduct(plan, store, jobs, connect, on_done))
 
 
 async def conduct(
@@ -191,6 +192,39 @@ async def conduct(
     finally:
         await model.close()
     return Ending(engine.stop_reason, engine.failed, budget.spent)
+
+
+def _to_end(coroutine: Coroutine[Any, Any, Ending]) -> Ending:
+    """Run a coroutine to its end, beside a loop that runs already where there is one."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    # A notebook has a loop in this very thread, which waits until we are done.
+    runner = asyncio.Runner()
+    ended: list[Ending | BaseException] = []
+
+    def run() -> None:
+        try:
+            with runner:
+                ended.append(runner.run(coroutine))
+        except BaseException as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=run, name="turnwise.conduct")
+    loop = runner.get_loop()
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        for task in asyncio.all_tasks(loop):
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    end = ended[-1]
+    if isinstance(end, BaseException):
+        raise end
+    return end
 
 
 def secrets_of(settings: Settings, environment: Mapping[str, str]) -> list[str]:

@@ -6,10 +6,12 @@ to the workers, keys do not: those are in the environment of the workers.
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from asyncio import gather
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
@@ -24,6 +26,7 @@ from runner.live.conduct import Connect, Ending, OnDone, secrets_of
 from runner.live.engine import Budget, Engine, Limits, Spent
 from runner.live.settings import Settings
 from runner.models.base import FatalError, Model, Reply, Request
+from runner.models.reply import one_line
 from runner.records.record import EpisodeRecord
 from runner.records.store import Keeps
 from trajectories.dataset import Dataset
@@ -118,12 +121,13 @@ def conduct_on_ray(
     Raises:
         DataError: A secret would have to travel, or the cluster cannot be used.
     """
-    refuse_secrets(plan.settings)
+    refuse_what_must_not_travel(plan.settings, connect)
     with connected(cluster) as size:
         account = _Account(plan.settings)
         at_once = plan.settings.concurrency
         bare = plan._replace(dataset=without_trajectories(plan.dataset))
-        fleet = Fleet(EpisodeWorker, size, bare, connect, account.budget, at_once=at_once)
+        there = partial(_connect_in, os.getcwd(), connect)
+        fleet = Fleet(EpisodeWorker, size, bare, there, account.budget, at_once=at_once)
         wanted = takewhile(lambda _: account.stop_reason is None, jobs)
         with _interruptible(account):
             for number, result in fleet.results(wanted):
@@ -137,18 +141,31 @@ def conduct_on_ray(
     return Ending(account.stop_reason, account.failed, account.spent)
 
 
-def refuse_secrets(settings: Settings) -> None:
-    """Refuse settings with a secret: they would travel to the workers.
+def refuse_what_must_not_travel(settings: Settings, connect: Connect) -> None:
+    """Refuse settings with a secret, and a model that cannot be taken to other processes.
 
     Raises:
-        DataError: There is one.
+        DataError: There is one of these.
     """
+    try:
+        library().cloudpickle.dumps(connect)
+    except Exception as error:
+        why = one_line(str(error))
+        message = f"the agent cannot travel to other processes: {why}"
+        raise DataError("--engine ray", message) from None
     if secrets_of(settings, {}):
         raise DataError(
             "--engine ray",
             "takes no header or address with a secret in it, since settings travel to the workers; "
             "give them keys by their environment, such as OPENAI_API_KEY",
         )
+
+
+def _connect_in(folder: str, connect: Connect, plan: Plan) -> Model:
+    """Connect in the user's folder, where a worker has it: agents of his own are imported there."""
+    with suppress(OSError):
+        os.chdir(folder)
+    return connect(plan)
 
 
 class SharedBudget(Budget):
@@ -256,6 +273,10 @@ class _Account:
 @contextmanager
 def _interruptible(account: _Account) -> Iterator[None]:
     """Let Ctrl-C and a polite kill stop the run instead of ending the process."""
+    if threading.current_thread() is not threading.main_thread():
+        # Whoever called handles them.
+        yield
+        return
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, account.interrupt) for number in numbers]
     try:
@@ -273,4 +294,8 @@ def _done(job: Job, result: Any) -> Outbox:
         done: Outbox = ray.get(result)
     except ray.exceptions.RayActorError:
         return Outbox(job.lost(f"the process that did it was killed {TRIES} times"))
+    except ray.exceptions.RaySystemError as error:
+        # It has in it where in the worker this was.
+        *_, why = str(error).strip().splitlines()
+        raise DataError("--engine ray", f"a worker cannot be given what it needs: {why}") from None
     return done

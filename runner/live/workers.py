@@ -46,7 +46,7 @@ class Workers(Protocol):
         """
         ...
 
-    def check(self, settings: Settings) -> None:
+    def check(self, settings: Settings, connect: Connect) -> None:
         """Refuse, before anything is written, what they cannot do in a live run.
 
         Raises:
@@ -90,7 +90,7 @@ class Here(NamedTuple):
         with truth_cache(dataset, profile) as cache:
             yield from evaluate(*what, cache.outcomes)
 
-    def check(self, settings: Settings) -> None:
+    def check(self, settings: Settings, connect: Connect) -> None:
         """Refuse several processes: a model waits for its server, not for a processor."""
         if self.processes is not None:
             raise DataError("--workers", "a live model is asked by one process, or by --engine ray")
@@ -117,9 +117,9 @@ class OnRay(NamedTuple):
         """Judge on the cluster; files of the data set are read where its workers are."""
         return on_ray.evaluate_on_ray(dataset, trajectories, profile, run, cluster=self.where)
 
-    def check(self, settings: Settings) -> None:
-        """Refuse settings with a secret: they would travel to the workers."""
-        on_ray.refuse_secrets(settings)
+    def check(self, settings: Settings, connect: Connect) -> None:
+        """Refuse what must not, or cannot, travel to the workers."""
+        on_ray.refuse_what_must_not_travel(settings, connect)
 
     def conduct(
         self, plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from runner.data import choose
 from runner.data.load import load_dataset, profile_for
+from runner.data.rest import require_up
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import judge_recorded
 from runner.live.campaign import Plan
-from runner.live.conduct import Ending, conduct, open_jobs, open_store
+from runner.live.conduct import open_jobs, open_store
 from runner.live.meter import Meter
 from runner.live.settings import Settings
+from runner.live.workers import workers_of
 from runner.models.agent import PREFIX, Agent, AgentModel, maker
+from runner.models.base import Model
 from runner.models.prompting import read_prompts
 from runner.records.record import EpisodeRecord, Selection
 from runner.records.run import read_run
@@ -76,6 +78,9 @@ def evaluate(
     run_dir: str | Path | None = None,
     concurrency: int = 16,
     resume: bool = False,
+    engine: Literal["local", "ray"] = "local",
+    workers: int | None = None,
+    address: str | None = None,
 ) -> Evaluation:
     """Let an agent do the trajectories of a data set, judge it, and keep the run in a folder.
 
@@ -85,17 +90,16 @@ def evaluate(
         agent: ``agent(messages, tools)`` gives the assistant message: all three as in OpenAI's
             chat completions. A coroutine function, or a function, which is called in threads. A
             class is called without arguments and makes a fresh agent for every episode.
-        dataset: As for ``load_dataset``, as are ``categories``.
+        dataset: As ``categories``, what ``load_dataset`` takes.
         agent_factory: Instead of ``agent``: makes a fresh agent for every episode.
         name: What to call the agent in tables; by default where it is defined.
-        categories: Which of them.
         ids: Only these trajectories, of which only the first ``limit``.
-        limit: How many.
         trials: Episodes per trajectory.
         profile: How to execute and judge: one, or its name; by default what suits the data.
         run_dir: Where to keep the run; by default a new folder in ``runs``.
         concurrency: Episodes at once.
         resume: Whether to go on with the run in ``run_dir``.
+        engine: Where the agent is asked; as ``workers`` and ``address``, see ``turnwise eval``.
 
     Raises:
         DataError: An argument, or the folder, cannot be used.
@@ -105,18 +109,21 @@ def evaluate(
     data = load_dataset(dataset, categories=categories)
     some = choose.part(list(data.trajectories.values()), _listed(ids), limit, None, 0)
     choose.require_languages(some)
+    require_up(some, allow_network=False)
     model = name or PREFIX + _place(agent or agent_factory)
     settings = Settings(concurrency=concurrency)
+    doing, connect = workers_of(engine, address, workers), partial(_connect, make)
+    doing.check(settings, connect)
     plan = Plan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
     selection = Selection(_listed(categories), _listed(ids), limit, None, None, trials)
     folder = Path(run_dir) if run_dir else default_folder(model, datetime.now())
     with open_store(folder, plan, selection, ["turnwise.evaluate"], resumes=resume) as store:
         jobs = open_jobs(store, some, trials, None)
         meter = Meter(len(jobs), sys.stderr, time.monotonic)
-        ending = _run(conduct(plan, store, jobs, lambda _: AgentModel(make), meter.count))
-        outcomes = [*store.done.values()]
-    counts = len(outcomes), outcomes.count("passed"), outcomes.count("error")
-    return Evaluation(folder, *counts, ending.stop_reason)
+        ending = doing.conduct(plan, store, jobs, connect, meter.count)
+        done = [*store.done.values()]
+    passed, errors = done.count("passed"), done.count("error")
+    return Evaluation(folder, len(done), passed, errors, ending.stop_reason)
 
 
 def judge(
@@ -157,6 +164,10 @@ def _check(trials: int, concurrency: int, run_dir: object, resume: bool) -> None
         raise DataError("resume", "needs run_dir, the folder of the run")
 
 
+def _connect(make: Callable[[], Agent], _: Plan) -> Model:
+    return AgentModel(make)
+
+
 def _maker(
     agent: Agent | type[Any] | None, agent_factory: Callable[[], Agent] | None
 ) -> Callable[[], Agent]:
@@ -181,36 +192,3 @@ def _place(agent: Any) -> str:
 
 def _listed(names: str | Sequence[str] | None) -> str | None:
     return names if names is None or isinstance(names, str) else ",".join(names)
-
-
-def _run(coroutine: Coroutine[Any, Any, Ending]) -> Ending:
-    """Run a coroutine to its end, beside a loop that runs already where there is one."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    # A notebook has a loop in this very thread, which waits until we are done.
-    runner = asyncio.Runner()
-    ended: list[Ending | BaseException] = []
-
-    def run() -> None:
-        try:
-            with runner:
-                ended.append(runner.run(coroutine))
-        except BaseException as error:
-            ended.append(error)
-
-    thread = threading.Thread(target=run, name="turnwise.evaluate")
-    loop = runner.get_loop()
-    thread.start()
-    try:
-        thread.join()
-    except KeyboardInterrupt:
-        for task in asyncio.all_tasks(loop):
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join()
-        raise
-    end = ended[-1]
-    if isinstance(end, BaseException):
-        raise end
-    return end

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
 from envs.session import Session
+from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
     from runner.data.rest import web
@@ -27,3 +29,18 @@ def connect(session: Session, *, allow_network: bool) -> None:
     client = session.backends.get(REST_CLIENT)
     if client is not None:
         web.connect(client, allow_network=allow_network)
+
+
+def require_up(trajectories: Sequence[Trajectory], *, allow_network: bool) -> None:
+    """Make sure, before a run, that all services that its REST entries ask are up.
+
+    Args:
+        trajectories: What is to be run; nothing is asked where none has a REST client.
+        allow_network: Whether others than this machine may be asked.
+
+    Raises:
+        DataError: Some are down; names them.
+    """
+    asking = [each for each in trajectories if REST_CLIENT in each.environments]
+    if asking:
+        web.require_up(asking, allow_network=allow_network)

@@ -163,17 +163,7 @@ def ask_all(trajectories: Iterable[Trajectory], get: Getter) -> list[Probe]:
 
 
 def require_up(trajectories: Sequence[Trajectory], *, allow_network: bool) -> None:
-    """Make sure, before a run, that all services that its REST entries ask are up.
-
-    Args:
-        trajectories: What is to be run; nothing is asked where none has a REST client.
-        allow_network: Whether others than this machine may be asked.
-
-    Raises:
-        DataError: Some are down; names them.
-    """
-    if not any(map(_requests, trajectories)):
-        return
+    """Do what ``rest.require_up`` does for trajectories with a REST client."""
     endpoints = ask_all(trajectories, getter(allow_network))
     down = sorted({f"{e.url} ({e.problem})" for e in endpoints if e.problem})
     if down:

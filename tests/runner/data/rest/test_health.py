@@ -11,8 +11,9 @@ import pytest
 from envs.calls import parse_call
 from envs.session import Session
 from runner.cli import main
-from runner.data.rest import connect
-from runner.data.rest.web import ask_all, getter, require_up
+from runner.data.rest import connect, require_up
+from runner.data.rest.web import ask_all, getter
+from runner.rollouts.evaluate import evaluate
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
@@ -106,6 +107,14 @@ def test_the_command_tells_what_is_down_and_ends_with_status_3(
     output = capsys.readouterr()
     assert "1  http://fixture.localhost/v9  down: The service answers with status 404" in output.out
     assert output.err == "turnwise: 1 of 3 endpoints are up\n"
+
+
+def test_an_agent_of_one_s_own_is_not_asked_while_endpoints_are_down(
+    broken_file: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError, match="rest: 2 endpoints are down: "):
+        evaluate(print, broken_file, run_dir=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_run_does_not_begin_while_endpoints_are_down(
