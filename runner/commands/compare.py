@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runner.analysis.comparison import RunComparison, compare_runs
 from runner.analysis.comparison_lines import lines
-from runner.analysis.report.comparison_page import comparison_page
+from runner.analysis.report.pages import comparison_page
 from runner.analysis.runs import data_change, dataset_of
 from runner.commands import DONE
 from runner.commands.episodes import rules_of

@@ -11,7 +11,7 @@ from typing import IO
 
 from checkers.profile import PROFILES
 from runner.analysis.figure_lines import csv_rows, table_lines
-from runner.analysis.report.scores_page import scores_page
+from runner.analysis.report.pages import scores_page
 from runner.analysis.run_scores import RunScores, ScoringRules, mended_scores, open_scores
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch

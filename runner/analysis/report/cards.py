@@ -13,32 +13,67 @@ from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, Snapshot, brief
 from runner.analysis.document import Json
 from runner.analysis.report.bounds import Bounds
-from runner.analysis.report.requests import Requests
 from runner.analysis.view import Moment, TurnView, view
 from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
+from runner.records.codec import members_of
 from runner.records.record import EpisodeRecord, call_text
+from runner.records.run import Run
 from trajectories.schema import Trajectory, Turn
 
+_OF_REQUESTS = ("request_messages", "tools", "reply", "usage", "latency", "cost", "attempts")
+"""Members of a recorded step; its calls, results and changes are shown as executed again."""
 
-class Documents:
-    """The function documents of a run, of which many are given to several entries.
+
+class Shared:
+    """What the episodes of a run have in common, which is written once and named by number.
 
     Args:
-        examined: The episodes of the run.
+        run: The run, or None for one without records of its requests.
+        records: Its episodes' records.
+        examined: Those of its episodes that were judged again.
     """
 
-    def __init__(self, examined: Iterable[Examined]) -> None:
+    def __init__(
+        self, run: Run | None, records: Sequence[EpisodeRecord], examined: Iterable[Examined] = ()
+    ) -> None:
+        prompts: dict[str, None] = {}
+        digests: dict[str, None] = {}
+        for record in records:
+            prompts |= {m["content"]: None for m in record.messages if _is_prompt(m)}
+            digests |= {step.tools: None for step in record.steps if step.tools}
+        self._prompts = {text: number for number, text in enumerate(prompts)}
+        self._tools = run.tools(digests) if run else {}
         given = [document for each in examined for document in each.functions]
         self._documents = {_key(document): document for document in given}
         self._numbers = {key: number for number, key in enumerate(self._documents)}
 
-    def shared(self, bounds: Bounds) -> list[Any]:
-        """Return the documents, which answers name by number."""
-        return [bounds.json(document) for document in self._documents.values()]
+    def to_json(self, bounds: Bounds) -> Json:
+        """Return system messages, functions of tool lists, and function documents."""
+        functions: dict[str, tuple[int, Any]] = {}
+        lists = {}
+        for digest, tools in self._tools.items():
+            for tool in tools:
+                functions.setdefault(repr(tool), (len(functions), bounds.json(tool)))
+            lists[digest] = [functions[repr(tool)][0] for tool in tools]
+        return {
+            "prompts": [bounds.cut(text) for text in self._prompts],
+            "functions": [shown for _, shown in functions.values()],
+            "tools": lists,
+            "documents": [bounds.json(document) for document in self._documents.values()],
+        }
 
-    def numbers(self, examined: Examined) -> list[int]:
+    def documents(self, examined: Examined) -> list[int]:
         """Return the numbers of the documents that an answer's model was given."""
         return [self._numbers[_key(document)] for document in examined.functions]
+
+    def messages(self, record: EpisodeRecord, bounds: Bounds) -> list[Any]:
+        """Return an episode's whole conversation."""
+        return [
+            {"role": "system", "prompt": self._prompts[message["content"]]}
+            if _is_prompt(message)
+            else bounds.json(message)
+            for message in record.messages
+        ]
 
 
 @dataclass(frozen=True)
@@ -47,34 +82,31 @@ class Card:
 
     Attributes:
         record: The run's own record of it.
-        requests: Those of its run.
-        documents: Those of its run.
+        shared: What its run has in common.
         bounds: How much of its texts and values is shown.
     """
 
     record: EpisodeRecord
-    requests: Requests
-    documents: Documents
+    shared: Shared
     bounds: Bounds
 
     def turns(self, examined: ExaminedTurns) -> Json:
         """Return turns, each beside the ground truth's."""
         failure, bounds = examined.verdict.failure, self.bounds
         shown = view(examined)
-        requests = self.requests.by_turn(self.record, bounds, len(shown))
         return {
             "start": self._state(None, shown[0].truth.before),
             "missing": [bounds.cut(text) for text in failure.missing] if failure else [],
             "evidence": self._evidence(examined),
-            "messages": self.requests.messages(self.record, bounds),
-            "turns": [self._turn(*pair) for pair in zip(shown, requests, strict=True)],
+            "messages": self.shared.messages(self.record, bounds),
+            "turns": [self._turn(turn) for turn in shown],
         }
 
     def pairs(self, examined: ExaminedCalls) -> Json:
         """Return an answer, its calls beside those expected."""
         bounds, paired, failure = self.bounds, examined.paired, examined.verdict.failure
         words, problem, _ = paired.said
-        (asked,) = self.requests.by_turn(self.record, bounds, 1)
+        asked = self._requests(0)
         return {
             "says": self._says(examined.trajectory.turns[0]),
             "aim": paired.aim,
@@ -83,27 +115,39 @@ class Card:
             "unreadable": self._cut(problem),
             "failure": failure and failure.calls and bounds.cut(next(failure.calls.lines())),
             "evidence": self._evidence(examined),
-            "documents": self.documents.numbers(examined),
-            "messages": self.requests.messages(self.record, bounds),
+            "documents": self.shared.documents(examined),
+            "messages": self.shared.messages(self.record, bounds),
             "request": asked[0] if asked else None,
         }
 
     def asked(self, trajectory: Trajectory) -> Json:
         """Return what was asked, of an episode on which there is no verdict."""
         turns = [{**self._said(turn), "truth": None} for turn in trajectory.turns]
-        messages = self.requests.messages(self.record, self.bounds)
+        messages = self.shared.messages(self.record, self.bounds)
         return {"start": {}, "missing": [], "evidence": {}, "messages": messages, "turns": turns}
 
     def _evidence(self, examined: Examined) -> Any:
         return self.bounds.json(examined.diagnosis.evidence) if examined.diagnosis else {}
 
-    def _turn(self, turn: TurnView, asked: Sequence[Json]) -> Json:
+    def _requests(self, turn: int) -> list[Json]:
+        """Return a turn's requests; the trajectory may have had more turns when it was run."""
+        return [
+            {
+                name: self.bounds.json(value)
+                for name, value in members_of(step).items()
+                if name in _OF_REQUESTS
+            }
+            for step in self.record.steps
+            if step.turn == turn
+        ]
+
+    def _turn(self, turn: TurnView) -> Json:
         """Return one turn; one that was not reached has no steps."""
         shown = {**self._said(turn.asked), "truth": [self._call(call) for call in turn.truth_calls]}
         if not turn.moments:
             return shown
         steps = [calls for _, calls in turn.steps]
-        requests = [*asked, *[None] * len(steps), None]
+        requests = [*self._requests(turn.number), *[None] * len(steps), None]
         shown["off"] = self._pairs(turn.moments[0].off_path)
         shown["steps"] = [
             {
@@ -198,6 +242,10 @@ def _is_data(value: Any) -> bool:
     return value is None or isinstance(
         value, (str, int, float, list, tuple, set, frozenset, Mapping)
     )
+
+
+def _is_prompt(message: Mapping[str, Any]) -> bool:
+    return message["role"] == "system" and isinstance(message["content"], str)
 
 
 def _key(document: Any) -> str:

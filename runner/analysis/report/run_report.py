@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from checkers.profile import BFCL
 from runner.analysis.document import Json
+from runner.analysis.figure_lines import errata_line
+from runner.analysis.figures import RunFigures, totals_of, usage_json
 from runner.analysis.report.bounds import Bounds
-from runner.analysis.report.cards import Card, Documents
-from runner.analysis.report.overview import group_scores, mended_scores, overview, row
-from runner.analysis.report.page import packed, page
-from runner.analysis.report.requests import Requests
+from runner.analysis.report.cards import Card, Shared
+from runner.analysis.report.pages import groups, packed, page
 from runner.analysis.runs import Viewed, ViewedRun
+from runner.episodes.examined import ExaminedCalls, ExaminedTurns
 
 _BUDGET = 4_400
 """Characters that an episode's pack may take on average; 1,000 of them stay under 5 MB."""
@@ -51,12 +54,15 @@ def report(runs: Sequence[ViewedRun]) -> str:
     shared: list[str] = []
     writers: list[Callable[[Bounds], str]] = []
     for run in runs:
-        requests = _requests(run)
-        documents = Documents(filter(None, [episode.examined for episode in run.episodes]))
+        episodes = run.episodes
+        common = Shared(
+            run.source if run.source.definition else None,
+            [episode.recorded.record for episode in episodes],
+            [episode.examined for episode in episodes if episode.examined],
+        )
         index.append({**_about(run), "first_pack": 1 + len(runs) + len(writers)})
-        common = {**requests.shared(_BOUNDS[0]), "documents": documents.shared(_BOUNDS[0])}
-        shared.append(packed(common))
-        writers += [partial(_packed_card, episode, requests, documents) for episode in run.episodes]
+        shared.append(packed(common.to_json(_BOUNDS[0])))
+        writers += [partial(_packed_card, episode, common) for episode in episodes]
     title = f"Turnwise: {', '.join(run.source.name for run in runs)}"
     return page(title, [packed(index), *shared, *_fitting(writers)], _ASSETS)
 
@@ -75,15 +81,95 @@ def _about(run: ViewedRun) -> Json:
     }
 
 
-def _requests(run: ViewedRun) -> Requests:
-    source = run.source if run.source.definition else None
-    return Requests(source, [episode.recorded.record for episode in run.episodes])
-
-
-def _packed_card(episode: Viewed, requests: Requests, documents: Documents, bounds: Bounds) -> str:
-    card = Card(episode.recorded.record, requests, documents, bounds)
-    examined = episode.examined
+def _packed_card(episode: Viewed, shared: Shared, bounds: Bounds) -> str:
+    card, examined = Card(episode.recorded.record, shared, bounds), episode.examined
     return packed(examined.show(card) if examined else card.asked(episode.trajectory))
+
+
+def overview(episodes: Sequence[Viewed]) -> Json:
+    """Return the figures of a run; with too many errors there is no score among them."""
+    figures = _figures(episodes)
+    diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
+    trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
+    return {
+        "scores": [score._asdict() for score in figures.scores],
+        "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
+        "causes": Counter(each.cause for each in diagnoses if each).most_common(),
+        "turns_passed": figures.turns_passed,
+        "trials": [score._asdict() for score in figures.trial_scores(trials) if figures.scored],
+        "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),
+        "usage": usage_json(totals_of(episode.recorded.record for episode in episodes)),
+    }
+
+
+def group_scores(run: ViewedRun) -> Json | None:
+    """Return BFCL's table; None of a run without single turns, or with too many errors."""
+    figures = _figures(run.episodes)
+    return groups([figures.rates], [run.profile is BFCL]) if figures.grouped else None
+
+
+def mended_scores(run: ViewedRun) -> Json | None:
+    """Return the scores as errata have them, to stand beside those as published."""
+    if run.mend is None:
+        return None
+    figures = run.mend.figures(_figures(run.episodes))
+    scores = [score._asdict() for score in figures.scores]
+    return {"errata": errata_line(run.mend.readings), "scores": scores}
+
+
+def _figures(episodes: Sequence[Viewed]) -> RunFigures:
+    """Return the figures of what executing the episodes again gives."""
+    trajectories = {episode.trajectory.id: episode.trajectory for episode in episodes}
+    return RunFigures([episode.judged for episode in episodes], list(trajectories.values()))
+
+
+def row(episode: Viewed) -> Json:
+    """Return what the table of episodes shows of one."""
+    trajectory, recorded, judged, examined = episode
+    divergence, diagnosis = (examined.divergence, examined.diagnosis) if examined else (None, None)
+    steps, calls = examined.show(_Count()) if examined else (0, 0)
+    used = totals_of([recorded.record])
+    failure = judged.verdict and judged.verdict.failure
+    return {
+        "id": trajectory.id,
+        "trial": recorded.trial,
+        "category": trajectory.category,
+        "outcome": judged.outcome,
+        "recorded": _recorded_otherwise(episode),
+        "reason": failure and failure.reason,
+        "meaning": failure and failure.reason.meaning,
+        "failed_turn": judged.verdict and judged.verdict.failed_turn,
+        "cause": diagnosis and diagnosis.cause,
+        "cause_at": diagnosis and [diagnosis.turn, diagnosis.step],
+        "detail": judged.error or (diagnosis and diagnosis.detail),
+        "turns": len(trajectory.turns),
+        "turns_passed": judged.turns_passed,
+        "divergence": divergence and [divergence.turn, divergence.step, divergence.call],
+        "steps": steps,
+        "calls": calls,
+        "cost": used.cost,
+        "latency": sum(used.latencies) if used.latencies else None,
+    }
+
+
+def _recorded_otherwise(episode: Viewed) -> str | None:
+    """Return the outcome that was recorded, where executing the calls again gives another one."""
+    then, now = episode.recorded.record.outcome, episode.judged.outcome
+    return None if then in (None, now) else then
+
+
+class _Count:
+    """Counts steps with calls and calls."""
+
+    def turns(self, examined: ExaminedTurns) -> tuple[int, int]:
+        """Count those of all turns."""
+        turns = examined.model.turns if examined.model else ()
+        return sum(len(turn.steps) for turn in turns), sum(len(turn.calls) for turn in turns)
+
+    def pairs(self, examined: ExaminedCalls) -> tuple[int, int]:
+        """Count those of one answer, which is at most one step."""
+        calls = sum(pair.call is not None for pair in examined.paired.pairs)
+        return min(1, calls), calls
 
 
 def _fitting(writers: Sequence[Callable[[Bounds], str]]) -> list[str]:

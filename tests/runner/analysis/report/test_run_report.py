@@ -10,7 +10,7 @@ from runner.analysis.report import run_report
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.run_report import report
 from tests.runner.analysis.report.making import call, kept_tools, source_of, unpacked, viewed
-from tests.runner.analysis.report.test_viewing import RIGHT, WRONG, record
+from tests.runner.analysis.test_runs_executed_again import RIGHT, WRONG, record
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import pytest
 
-from runner.analysis.report.page import packed, page
+from runner.analysis.report.pages import packed, page
 from tests.runner.analysis.report.making import unpack, unpacked
 
 HOSTILE = [

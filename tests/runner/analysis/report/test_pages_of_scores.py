@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from runner.analysis.figures import RunFigures, Totals
-from runner.analysis.report.scores_page import scores_page
+from runner.analysis.report.pages import scores_page
 from runner.analysis.run_scores import RunScores
 from tests.runner.analysis.report.making import unpacked
 from tests.runner.records.made import episode

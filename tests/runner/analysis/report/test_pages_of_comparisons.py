@@ -4,7 +4,7 @@ import pytest
 
 from checkers.profile import BFCL
 from runner.analysis.comparison import compare_runs
-from runner.analysis.report.comparison_page import comparison_page
+from runner.analysis.report.pages import comparison_page
 from tests.runner.analysis.report.making import call, source_of, unpacked
 
 RIGHT = [

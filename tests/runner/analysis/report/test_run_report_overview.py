@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from checkers.statistics import wilson
-from runner.analysis.report.overview import group_scores, overview, row
+from runner.analysis.report.run_report import group_scores, overview, row
 from tests.runner.analysis.report.making import call, request, source_of, viewed
-from tests.runner.analysis.report.test_viewing import RIGHT, WRONG, record
+from tests.runner.analysis.test_runs_executed_again import RIGHT, WRONG, record
 
 
 @pytest.fixture

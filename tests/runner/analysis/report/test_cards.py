@@ -6,11 +6,10 @@ import pytest
 
 from checkers.profile import STRICT
 from runner.analysis.report.bounds import Bounds
-from runner.analysis.report.cards import Card, Documents
-from runner.analysis.report.requests import Requests
+from runner.analysis.report.cards import Card, Shared
 from runner.records.run import open_run
 from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
-from tests.runner.analysis.report.test_viewing import RIGHT, WRONG, record
+from tests.runner.analysis.test_runs_executed_again import RIGHT, WRONG, record
 from tests.runner.records.made import answered
 
 WIDE = Bounds(text=1_000, members=100)
@@ -26,7 +25,7 @@ def shown(dataset_of, help_desk):
         source = source_of({help_desk.id: turns}, record and {help_desk.id: record})
         [episode] = viewed(dataset_of(help_desk), source, **more).episodes
         kept = episode.recorded.record
-        found = episode.examined.show(Card(kept, Requests(None, [kept]), Documents([]), bounds))
+        found = episode.examined.show(Card(kept, Shared(None, [kept]), bounds))
         assert json.loads(json.dumps(found, allow_nan=False)) == found
         return found
 
@@ -162,20 +161,20 @@ def run(tmp_path):
 
 def test_system_messages_are_kept_once(run):
     records = [kept(messages=MESSAGES), kept(messages=MESSAGES)]
-    requests = Requests(run, records)
-    assert requests.shared(WIDE)["prompts"] == ["Be good."]
+    requests = Shared(run, records)
+    assert requests.to_json(WIDE)["prompts"] == ["Be good."]
     assert requests.messages(records[1], WIDE) == [{"role": "system", "prompt": 0}, MESSAGES[1]]
 
 
 def test_functions_are_kept_once_for_all_tool_lists(run):
-    shared = Requests(run, [kept()]).shared(WIDE)
+    shared = Shared(run, [kept()]).to_json(WIDE)
     assert shared["functions"] == TOOLS
     assert shared["tools"] == {"digest": [0, 1]}
 
 
-def test_a_result_file_has_no_requests():
+def test_a_result_file_has_no_requests(shown):
     nothing = answered("desk", []).record
-    requests = Requests(None, [nothing])
-    assert requests.shared(WIDE) == {"prompts": [], "functions": [], "tools": {}}
+    requests = Shared(None, [nothing])
+    assert requests.to_json(WIDE) == {"prompts": [], "functions": [], "tools": {}, "documents": []}
     assert requests.messages(nothing, WIDE) == []
-    assert requests.by_turn(nothing, WIDE, 2) == [[], []]
+    assert [turn["end"]["request"] for turn in shown(RIGHT)["turns"]] == [None, None, None]
