@@ -33,7 +33,7 @@ NEEDS_CARE = {
 ALLOWED = {
     ("envs/tool.py", "getattr"): "reads bounds whose names the module itself lists",
     ("envs/registry.py", "import_module"): "loads the modules of a folder of the package itself",
-    ("envs/testing/sessions.py", "subprocess"): "plays the same calls under other hash seeds",
+    ("envs/testing/states.py", "subprocess"): "plays the same calls under other hash seeds",
     ("envs/lazy.py", "getattr"): "gives members of a module that the source names",
     ("envs/lazy.py", "import_module"): "loads modules that the source names",
     ("envs/backend.py", "getattr"): "copies defaults of the fields that the class itself declares",

@@ -13,7 +13,15 @@ An author's whole contract test:
 calls. Needs hypothesis, which comes with the extra ``dev``.
 """
 
-from envs.testing.contract import CONTRACT, BoundCheck, Check, contract, refuse, state, succeed
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from envs.calls import Call
+from envs.errors import ToolError
+from envs.session import Session
+from envs.testing import documents, states
 from envs.testing.subject import Broken, Subject
 
 __all__ = [
@@ -27,3 +35,112 @@ __all__ = [
     "state",
     "succeed",
 ]
+
+
+class Check(NamedTuple):
+    """One promise that every environment keeps."""
+
+    name: str
+    promise: str
+    run: Callable[[Subject], None]
+    """Raises Broken if the promise is not kept."""
+
+
+CONTRACT: Sequence[Check] = (
+    Check("example config", "is there and loads without a complaint", states.example),
+    Check("round trip", "a state written as a config loads as the same state", states.round_trip),
+    Check("unknown keys", "of a config are refused, with their path", states.unknown_keys),
+    Check("wrong types", "in a config are refused, with their path", states.wrong_types),
+    Check("inputs", "config, bulky material and defaults stay as they are", states.inputs),
+    Check("names", "no function is named as one of another environment", documents.names),
+    Check("docstrings", "say what is done, taken and returned", documents.docstrings),
+    Check("types", "are on every parameter and result, and fit defaults", documents.types),
+    Check("examples", "in every docstring, and true", documents.examples),
+    Check("outcomes", "are shown: a success, and a refusal if there is one", documents.outcomes),
+    Check("frozen", "function documents are as in the golden file", documents.frozen),
+    Check("arguments", "that fit the schema are taken", states.arguments),
+    Check("faults", "functions refuse by raising a ToolError, nothing else", states.faults),
+    Check("refusals", "leave the world as it was", states.refusals),
+    Check("reads", "leave the world as it was", states.reads),
+    Check("results", "are JSON, and errors are raised", states.results),
+    Check("snapshots", "are out of reach of later calls", states.snapshots),
+    Check("forks", "are out of reach of each other, and go on alike", states.forks),
+    Check("processes", "and hash seeds make no difference", states.processes),
+    Check("sessions", "in threads and tasks, 10,000 of them, are as alone", states.interleaved),
+)  # fmt: skip
+
+
+class BoundCheck(NamedTuple):
+    """A check of one environment, to be called."""
+
+    check: Check
+    subject: Subject
+
+    def __call__(self) -> None:
+        """Run the check.
+
+        Raises:
+            Broken: The environment does not keep the promise; says which line to mend.
+        """
+        try:
+            self.check.run(self.subject)
+        except Broken:
+            raise
+        except Exception as error:
+            raise self.subject.raised(error) from error
+
+    def __str__(self) -> str:
+        """Return environment and check, as the id of a test."""
+        return f"{self.subject.name}: {self.check.name}"
+
+
+def contract(name: str) -> list[BoundCheck]:
+    """Return the checks of a registered environment, those that read our tests only with them.
+
+    Raises:
+        ConfigError: There is no such environment, or it cannot be imported.
+    """
+    subject = Subject(name)
+    checks = [check for check in CONTRACT if subject.has_tests or check.run is not documents.frozen]
+    return [BoundCheck(check, subject) for check in checks]
+
+
+def state(session: Session) -> dict[str, Any]:
+    """Return the compared fields of a session's only backend."""
+    [fields] = session.snapshot().compared().values()
+    return fields
+
+
+def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
+    """Make a call, assert that it succeeds and changes the named fields, and return its value.
+
+    Args:
+        session: A session of one backend.
+        name: The function.
+        args: Its arguments.
+        changes: New value by field; every other compared field must keep its own.
+    """
+    expected = {**state(session), **changes}
+    result = session.call(Call(name, args))
+    assert result.error is None, result.error
+    assert state(session) == expected
+    assert result.changed is bool(changes)
+    return result.value
+
+
+def refuse(session: Session, kind: type[ToolError], message: str, name: str, *args: Any) -> None:
+    """Make a call, and assert that it is refused and leaves the state as it was.
+
+    Args:
+        session: A session.
+        kind: Class of the error.
+        message: Part of what it says.
+        name: The function.
+        args: Its arguments.
+    """
+    before = session.snapshot()
+    written = repr(before.states)
+    result = session.call(Call(name, args))
+    assert type(result.error) is kind, result
+    assert message in result.error.message
+    assert repr(session.snapshot().states) == written

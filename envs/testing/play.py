@@ -11,7 +11,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache, partial, wraps
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -238,6 +238,16 @@ def explore(subject: Subject, examine: Examine) -> None:
         found = _finding(subject, examine, script)
         if found:
             raise _shortest(subject, examine, script, found)
+
+
+def on_plays(check: Callable[[Subject, Play], None]) -> Callable[[Subject], None]:
+    """Make what examines one play a check, which examines random ones."""
+
+    @wraps(check)
+    def run(subject: Subject) -> None:
+        explore(subject, partial(check, subject))
+
+    return run
 
 
 @cache

@@ -1,18 +1,27 @@
-"""The checks of the world: how configs make it, and what calls do to it on random plays."""
+"""The checks of the world: how configs make it, what calls do to it, and many of it side by side.
+
+Played are random calls: alone, in other processes, and in 10,000 sessions of tasks and threads.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import subprocess
+import sys
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.random_stream import RandomStream
 from envs.results import Result
+from envs.session import Session
 from envs.state import Snapshot, brief
-from envs.testing.play import Play, change, explore
+from envs.testing.play import Play, Script, change, explore, on_plays, scripts
 from envs.testing.subject import Broken, Subject, World
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
@@ -66,18 +75,15 @@ def wrong_types(subject: Subject) -> None:
             raise subject.broken(f"the config {config!r}, no object, is not refused")
 
 
-def inputs(subject: Subject) -> None:
+@on_plays
+def inputs(subject: Subject, play: Play) -> None:
     """Play, and look whether config, bulky material and defaults are as before."""
-
-    def examine(play: Play) -> None:
-        before = _inputs(subject, play.world)
-        for call, _ in play.steps():
-            found = change(before, _inputs(subject, play.world))
-            if found:
-                advice = "assign a new value instead"
-                raise subject.broken(f"{call} changes {found} in place; {advice}", call)
-
-    explore(subject, examine)
+    before = _inputs(subject, play.world)
+    for call, _ in play.steps():
+        found = change(before, _inputs(subject, play.world))
+        if found:
+            advice = "assign a new value instead"
+            raise subject.broken(f"{call} changes {found} in place; {advice}", call)
 
 
 def _inputs(subject: Subject, world: World) -> dict[str, Any]:
@@ -99,30 +105,24 @@ def _config_of(subject: Subject, snapshot: Snapshot) -> Mapping[str, Any]:
     return written
 
 
-def arguments(subject: Subject) -> None:
+@on_plays
+def arguments(subject: Subject, play: Play) -> None:
     """Make calls with and without the check of arguments, and compare."""
-
-    def examine(play: Play) -> None:
-        strict = play.session.fork(checks_arguments=True)
-        for call, result in play.steps():
-            checked = strict.call(call)
-            if checked.text != result.text:
-                raise subject.broken(f"{call} fits the schema and gives {checked.text}", call)
-
-    explore(subject, examine)
+    strict = play.session.fork(checks_arguments=True)
+    for call, result in play.steps():
+        checked = strict.call(call)
+        if checked.text != result.text:
+            raise subject.broken(f"{call} fits the schema and gives {checked.text}", call)
 
 
-def faults(subject: Subject) -> None:
+@on_plays
+def faults(subject: Subject, play: Play) -> None:
     """Look for calls on which a function breaks."""
-
-    def examine(play: Play) -> None:
-        try:
-            deque(play.steps(), maxlen=0)
-        except BackendFault as fault:
-            message = f"{fault}; refuse by raising a ToolError"
-            raise subject.broken(message, play.calls[-1]) from fault
-
-    explore(subject, examine)
+    try:
+        deque(play.steps(), maxlen=0)
+    except BackendFault as fault:
+        message = f"{fault}; refuse by raising a ToolError"
+        raise subject.broken(message, play.calls[-1]) from fault
 
 
 def refusals(subject: Subject) -> None:
@@ -132,48 +132,44 @@ def refusals(subject: Subject) -> None:
             raise subject.broken("say why its refusals leave a change: the reason is empty", tool)
 
     def examine(play: Play) -> None:
-        before = play.state()
-        for call, result in play.steps():
-            after = play.state()
+        for call, result, found in _changes(play):
             tool = subject.backend.TOOLS[call.name]
-            found = change(before, after)
             if not result.ok and tool.keeps_on_refusal is None and found:
                 advice = "assign new values instead of changing the old ones in place"
                 raise subject.broken(f"{call} is refused and changes {found}; {advice}", tool)
-            before = after
 
     explore(subject, examine)
 
 
-def reads(subject: Subject) -> None:
+@on_plays
+def reads(subject: Subject, play: Play) -> None:
     """Compare the world before and after calls of functions that only read."""
     streams = {name for name, v in subject.backend.FIELDS.items() if isinstance(v, RandomStream)}
-
-    def examine(play: Play) -> None:
-        before = play.state()
-        for call, _ in play.steps():
-            after = play.state()
-            tool = subject.backend.TOOLS[call.name]
-            found = change(
-                *({k: v for k, v in s.items() if k not in streams} for s in (before, after))
-            )
-            if not tool.writes and found:
-                raise subject.broken(f"{call} changes {found}; mark the function @writes", tool)
-            before = after
-
-    explore(subject, examine)
+    for call, _, found in _changes(play, streams):
+        tool = subject.backend.TOOLS[call.name]
+        if not tool.writes and found:
+            raise subject.broken(f"{call} changes {found}; mark the function @writes", tool)
 
 
-def results(subject: Subject) -> None:
+def _changes(
+    play: Play, without: Collection[str] = ()
+) -> Iterator[tuple[Call, Result, str | None]]:
+    """Yield each call of a play with the first of the fields that it changes, but for some."""
+    before = play.state()
+    for call, result in play.steps():
+        after = play.state()
+        seen = ({k: v for k, v in s.items() if k not in without} for s in (before, after))
+        yield call, result, change(*seen)
+        before = after
+
+
+@on_plays
+def results(subject: Subject, play: Play) -> None:
     """Look at every result."""
-
-    def examine(play: Play) -> None:
-        for call, result in play.steps():
-            tool, defect = subject.backend.TOOLS[call.name], _result_defect(result)
-            if defect and not subject.excepts("results", tool):
-                raise subject.broken(f"{call} gives {brief(result.value)}, {defect}", tool)
-
-    explore(subject, examine)
+    for call, result in play.steps():
+        tool, defect = subject.backend.TOOLS[call.name], _result_defect(result)
+        if defect and not subject.excepts("results", tool):
+            raise subject.broken(f"{call} gives {brief(result.value)}, {defect}", tool)
 
 
 def _result_defect(result: Result) -> str | None:
@@ -190,45 +186,160 @@ def _result_defect(result: Result) -> str | None:
     return None
 
 
-def snapshots(subject: Subject) -> None:
+@on_plays
+def snapshots(subject: Subject, play: Play) -> None:
     """Look at a snapshot, and at earlier results, again after further calls."""
-
-    def examine(play: Play) -> None:
-        start = play.session.snapshot()
-        before, seen = play.state(), start.digest()
-        made: list[tuple[Result, str]] = []
-        for call, result in play.steps():
-            if start.digest() != seen:
-                advice = "assign new values instead of changing the old ones in place"
-                raise subject.broken(f"{call} changes an earlier snapshot; {advice}", call)
-            for earlier, text in made:
-                if Result(earlier.value).text != text:
-                    raise subject.broken(f"{call} changes an earlier result, {text}", call)
-            if result.ok:
-                made.append((result, result.text))
-        play.session.restore(start)
-        found = change(before, play.state())
-        if found:
-            raise subject.broken(f"a restored snapshot differs at {found}")
-
-    explore(subject, examine)
+    start = play.session.snapshot()
+    before, seen = play.state(), start.digest()
+    made: list[tuple[Result, str]] = []
+    for call, result in play.steps():
+        if start.digest() != seen:
+            advice = "assign new values instead of changing the old ones in place"
+            raise subject.broken(f"{call} changes an earlier snapshot; {advice}", call)
+        for earlier, text in made:
+            if Result(earlier.value).text != text:
+                raise subject.broken(f"{call} changes an earlier result, {text}", call)
+        if result.ok:
+            made.append((result, result.text))
+    play.session.restore(start)
+    found = change(before, play.state())
+    if found:
+        raise subject.broken(f"a restored snapshot differs at {found}")
 
 
-def forks(subject: Subject) -> None:
+@on_plays
+def forks(subject: Subject, play: Play) -> None:
     """Play on one of two forks, then the same on the other."""
+    fork = play.session.fork()
+    seen = fork.snapshot().digest()
+    made: list[tuple[Call, Result]] = []
+    for call, result in play.steps():
+        if fork.snapshot().digest() != seen:
+            raise subject.broken(f"{call} changes a fork made before it", call)
+        made.append((call, result))
+    for call, result in made:
+        again = fork.call(call).text
+        if again != result.text:
+            message = f"{call} gives {result.text}, and {again} in a fork of the same state"
+            raise subject.broken(f"{message}; keep all state in annotated fields", call)
 
-    def examine(play: Play) -> None:
-        fork = play.session.fork()
-        seen = fork.snapshot().digest()
-        made: list[tuple[Call, Result]] = []
-        for call, result in play.steps():
-            if fork.snapshot().digest() != seen:
-                raise subject.broken(f"{call} changes a fork made before it", call)
-            made.append((call, result))
-        for call, result in made:
-            again = fork.call(call).text
-            if again != result.text:
-                message = f"{call} gives {result.text}, and {again} in a fork of the same state"
-                raise subject.broken(f"{message}; keep all state in annotated fields", call)
 
-    explore(subject, examine)
+SESSIONS = 10_000
+"""Half of them as tasks of one thread, half of them in several threads."""
+_THREADS = 8
+_STEPS = 3
+
+
+def processes(subject: Subject) -> None:
+    """Play scripts in processes with other hash seeds, and compare."""
+    played = _whole(subject)
+    asked = [
+        (subject.worlds.index(s.world), [(call.name, dict(call.kwargs)) for call in s.calls])
+        for s in played
+    ]
+    for seed in ("1", "2"):
+        answers = _in_process(subject, json.dumps([subject.name, asked]), seed)
+        for script, theirs in zip(played, answers, strict=True):
+            ours = [*script.texts, script.end.digest()]
+            _compare(subject, script, ours, theirs, "in another process")
+
+
+def _in_process(subject: Subject, asked: str, seed: str) -> list[list[str]]:
+    path = os.pathsep.join(sys.path)
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
+    command = [sys.executable, "-c", f"from {__name__} import answer; answer()"]
+    done = subprocess.run(
+        command, input=asked, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        said = done.stderr.strip().rpartition("\n")[2]
+        raise subject.broken(f"cannot be played in another process: {said}")
+    answers: list[list[str]] = json.loads(done.stdout)
+    return answers
+
+
+def answer() -> None:
+    """Read an environment and its scripts on standard input, write texts and state hashes."""
+    name, scripts = json.load(sys.stdin)
+    subject = Subject(name)
+    outcomes = []
+    for world, calls in scripts:
+        session: Session = subject.session(subject.worlds[world], tolerant=True)
+        texts = [session.call(Call(name, (), kwargs)).text for name, kwargs in calls]
+        outcomes.append([*texts, session.snapshot().digest()])
+    json.dump(outcomes, sys.stdout)
+
+
+def interleaved(subject: Subject) -> None:
+    """Play scripts in many sessions at once, and compare."""
+    played = [_short(subject, script) for script in _whole(subject)]
+
+    async def as_task(script: Script) -> None:
+        for _ in _playing(subject, script, "among other tasks"):
+            await asyncio.sleep(0)
+
+    async def as_tasks() -> None:
+        await asyncio.gather(*(as_task(script) for script in _many(played)))
+
+    asyncio.run(as_tasks())
+    interval = sys.getswitchinterval()
+    # Threads take turns so often that calls are cut in the middle.
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(_THREADS) as pool:
+            list(pool.map(lambda part: _in_turns(subject, part), _parts(played)))
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def _whole(subject: Subject) -> list[Script]:
+    """Return the plays on which the backend does not break."""
+    return [script for script in scripts(subject) if len(script.texts) == len(script.calls)]
+
+
+def _short(subject: Subject, script: Script) -> Script:
+    """Return the beginning of a play, played alone."""
+    session, calls = subject.session(script.world), script.calls[:_STEPS]
+    texts = [result.text for result in session.play(calls)]
+    return Script(script.world, calls, texts, session.snapshot())
+
+
+def _many(scripts: Sequence[Script]) -> Iterator[Script]:
+    return (scripts[number % len(scripts)] for number in range(SESSIONS // 2))
+
+
+def _parts(scripts: Sequence[Script]) -> list[list[Script]]:
+    everything = list(_many(scripts))
+    return [everything[start::_THREADS] for start in range(_THREADS)]
+
+
+def _in_turns(subject: Subject, scripts: Sequence[Script]) -> None:
+    """Play scripts in this thread, a call of each at a time."""
+    playing = [_playing(subject, script, "among other threads") for script in scripts]
+    while playing:
+        playing = [play for play in playing if next(play, None)]
+
+
+def _playing(subject: Subject, script: Script, where: str) -> Iterator[bool]:
+    """Play a script call by call; yield after each, and compare at the end."""
+    session = subject.session(script.world, tolerant=True)
+    texts = []
+    for call in script.calls:
+        texts.append(session.call(call).text)
+        yield True
+    same = session.snapshot() == script.end
+    _compare(subject, script, [*script.texts, ""], [*texts, "" if same else "another state"], where)
+
+
+def _compare(
+    subject: Subject, script: Script, ours: Sequence[str], theirs: Sequence[str], where: str
+) -> None:
+    """Name the first call that has another outcome."""
+    for index, (text, other) in enumerate(zip(ours, theirs, strict=True)):
+        if text != other:
+            call = script.calls[min(index, len(script.calls) - 1)]
+            another = index == len(script.calls)
+            gives = "leads to another state" if another else f"gives {text}, and {other}"
+            advice = "use no clock, no hash order, no randomness but RandomStream, no shared value"
+            message = f"{call} {gives} {where}; {advice}"
+            raise subject.broken(message, call)
