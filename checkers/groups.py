@@ -102,11 +102,7 @@ class Row(NamedTuple):
 
 
 def table(rates: Mapping[str, Rate]) -> list[Row]:
-    """Return the lines of the table, the same for any rates, each group before its members.
-
-    Args:
-        rates: By category, of those that were run.
-    """
+    """Return the lines of the table for what was run, each group before its members."""
     executable = [row._replace(field=None) for row in _rows(EXECUTABLE, rates, ())]
     uncounted = [row for name in _UNCOUNTED for row in _rows(name, rates, ())]
     return [*_rows(OVERALL, rates, ()), *executable, *uncounted]

@@ -35,12 +35,7 @@ class Comparison(NamedTuple):
 def check_results(
     truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[Comparison]
 ) -> CallEvidence | None:
-    """Compare the results of a model's calls with those of the ground truth.
-
-    Args:
-        truth: What the ground-truth calls gave.
-        given: What the model's calls gave.
-        comparisons: How to compare, one for each ground-truth call.
+    """Compare the results of a model's calls with those of the ground truth, for each a comparison.
 
     Raises:
         CannotJudge: A ground-truth call was refused.

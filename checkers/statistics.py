@@ -79,9 +79,7 @@ def pass_at_1(entries: Sequence[Attempts]) -> float:
 def pass_at_k(entries: Sequence[Attempts], k: int) -> float:
     """Return the chance that at least one of k trials passes (Chen et al., 2021, unbiased).
 
-    Args:
-        entries: Each with at least k trials.
-        k: How many trials.
+    Every entry has at least k trials.
     """
     return sum(1 - comb(e.trials - e.passed, k) / comb(e.trials, k) for e in entries) / len(entries)
 
@@ -89,9 +87,7 @@ def pass_at_k(entries: Sequence[Attempts], k: int) -> float:
 def pass_hat_k(entries: Sequence[Attempts], k: int) -> float:
     """Return pass^k, the chance that all of k trials pass (Yao et al., 2024, unbiased).
 
-    Args:
-        entries: Each with at least k trials.
-        k: How many trials.
+    Every entry has at least k trials.
     """
     return sum(comb(e.passed, k) / comb(e.trials, k) for e in entries) / len(entries)
 
@@ -118,13 +114,7 @@ def cluster_interval(entries: Sequence[Attempts]) -> tuple[float, float]:
 
 
 def sampling_error(rate: float, size: int, population: int) -> float:
-    """Return the 95% margin that taking a sample adds, with finite population correction.
-
-    Args:
-        rate: The score of the sample.
-        size: How many entries it has.
-        population: How many entries there are in all.
-    """
+    """Return the 95% margin that a sample of a population adds, with finite correction."""
     if size >= population or not size:
         return 0.0
     correction = (population - size) / (population - 1)
@@ -197,11 +187,7 @@ class RunDifference(NamedTuple):
 
 
 def compare(pairs: Sequence[Pair]) -> RunDifference:
-    """Compare two runs over the entries that both have.
-
-    Args:
-        pairs: At least one.
-    """
+    """Compare two runs over the entries that both have, of which there is at least one."""
     differences = [pair.difference for pair in pairs]
     worse, better = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
     single = all(pair.first.trials == pair.second.trials == 1 for pair in pairs)
@@ -226,12 +212,7 @@ def cluster_test(pairs: Sequence[Pair]) -> float:
 
 
 def mcnemar(worse: int, better: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test.
-
-    Args:
-        worse: Pairs of which only the first succeeds.
-        better: Pairs of which only the second succeeds.
-    """
+    """Return the two-sided p-value of McNemar's exact test, from the pairs that differ."""
     total = worse + better
     ways = sum(comb(total, count) for count in range(min(worse, better) + 1))
     return min(1.0, 2 * ways / (1 << total))
@@ -258,13 +239,7 @@ def sign_flip(differences: Sequence[int]) -> float:
 
 
 def bonett_price(worse: int, better: int, pairs: int) -> tuple[float, float]:
-    """Return the 95% interval of a difference of paired proportions (Bonett and Price, 2012).
-
-    Args:
-        worse: Pairs of which only the first succeeds.
-        better: Pairs of which only the second succeeds.
-        pairs: All of them.
-    """
+    """Return the 95% interval of a difference of paired proportions (Bonett and Price, 2012)."""
     first, second = (worse + 1) / (pairs + 2), (better + 1) / (pairs + 2)
     middle = second - first
     spread = Z_95 * sqrt((first + second - middle**2) / (pairs + 2))

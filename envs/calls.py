@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from envs.errors import MalformedCall
+from envs.state import cut
 
 MAX_TEXT = 1_000_000
 """Longest reply or argument text that is read, in characters."""
@@ -93,10 +94,7 @@ def _shown(value: object) -> str:
 
 
 def parse_call(text: str) -> Call:
-    """Read one Python call expression, such as ``cd(folder='src')``.
-
-    Args:
-        text: The expression; positional arguments and nested calls are allowed.
+    """Read one Python call expression, such as ``cd(folder='src')``; arguments may be calls, too.
 
     Raises:
         MalformedCall: The text is anything else than one call with literal arguments.
@@ -124,9 +122,6 @@ def parse_calls(text: str) -> list[Call]:
 
     Understood are a bracketed list of calls, a bare call, and either of them in a code fence
     or after prose. Text without any call gives an empty list.
-
-    Args:
-        text: The whole reply.
 
     Raises:
         MalformedCall: The text contains what looks like calls but cannot be read as such.
@@ -157,11 +152,7 @@ def parse_calls(text: str) -> list[Call]:
 
 
 def plain_calls(text: str) -> list[Call]:
-    """Read a bracketed list of calls in plain form; any other text gives an empty list.
-
-    Args:
-        text: At most MAX_TEXT characters.
-    """
+    """Read a bracketed list of calls in plain form; any other text gives an empty list."""
     calls: list[Call] = []
     position = 1 if text.startswith("[") else len(text)
     while match := _PLAIN_CALL.match(text, position):
@@ -395,7 +386,7 @@ def _source(node: ast.expr) -> str:
 
 def _excerpt(text: str, limit: int = 60) -> str:
     text = " ".join(text[: 4 * limit].split())
-    return repr(text if len(text) <= limit else f"{text[: limit - 3]}...")
+    return repr(cut(text, limit))
 
 
 def _listed_calls(text: str) -> list[Call]:

@@ -93,11 +93,7 @@ class ConfigProblem(NamedTuple):
 
 
 class ConfigError(SimulatorError):
-    """An initial config that cannot be loaded.
-
-    Args:
-        problems: All defects found, at least one.
-    """
+    """An initial config that cannot be loaded, with all its defects."""
 
     def __init__(self, problems: Sequence[ConfigProblem]) -> None:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
@@ -106,12 +102,7 @@ class ConfigError(SimulatorError):
 
 
 class BackendFault(SimulatorError):
-    """A backend raised something else than a ToolError on well-formed arguments.
-
-    Args:
-        call: Text of the call that failed.
-        cause: What it raised.
-    """
+    """A backend raised something else than a ToolError on a well-formed call."""
 
     def __init__(self, call: str, cause: Exception) -> None:
         super().__init__(f"{call} broke with {type(cause).__name__}: {cause}")

@@ -32,8 +32,6 @@ class _Lazy(ModuleType):
 def lazily(name: str, package: str | None = None) -> ModuleType:
     """Return what stands for a module, and loads it at the first use of anything in it.
 
-    Args:
-        name: Name of the module: in full, or, with a dot before it, within a package.
-        package: That package.
+    The name may begin with a dot: then it is one within the package.
     """
     return _Lazy(resolve_name(name, package))

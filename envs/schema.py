@@ -232,22 +232,12 @@ BY_TYPE = Discriminator("type")
 
 
 def config_schema(kind: type) -> dict[str, Any]:
-    """Return the JSON Schema of a backend's initial config.
-
-    Args:
-        kind: The config's type.
-    """
+    """Return the JSON Schema of the type of a backend's initial config."""
     return _strict(kind).json_schema()
 
 
 def check_config(backend: str, kind: type, config: object) -> list[ConfigProblem]:
-    """Return what does not fit the type of one backend's initial config, in the config's order.
-
-    Args:
-        backend: Name of the backend.
-        kind: The config's type.
-        config: What was given.
-    """
+    """Return what does not fit the type of one backend's initial config, in the config's order."""
     try:
         _strict(kind).validate_python(config)
     except ValidationError as error:

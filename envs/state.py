@@ -28,12 +28,7 @@ class Difference(NamedTuple):
         return f"{self.path}: expected {brief(self.expected)}, got {brief(self.actual)}"
 
     def to_json(self, first: str = "expected", second: str = "actual") -> dict[str, Any]:
-        """Return the difference as a JSON object; a value that is absent has no member.
-
-        Args:
-            first: What the member with the first state's value is called.
-            second: The same for the second state.
-        """
+        """Return a JSON object, with names for the two values; one that is absent has no member."""
         values = {first: self.expected, second: self.actual}
         present = {name: to_json(value) for name, value in values.items() if value is not ABSENT}
         return {"path": self.path, **present}
@@ -139,13 +134,7 @@ def to_json(value: Any) -> Any:
 
 
 def diff(expected: Any, actual: Any, path: str = "") -> Iterator[Difference]:
-    """Yield the places where two values disagree, in the order of the expected one.
-
-    Args:
-        expected: Any state value.
-        actual: The value to compare with it.
-        path: Where in the state the two are.
-    """
+    """Yield the places where two values disagree, each below a path, in the order of the first."""
     if expected is actual or expected == actual:
         return
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
@@ -200,4 +189,9 @@ def brief(value: Any, limit: int = 120) -> str:
         text = repr(value)
     except RecursionError:
         return "something nested too deep to show"
+    return cut(text, limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return a text of at most so many characters, with dots where the rest is missing."""
     return text if len(text) <= limit else f"{text[: limit - 3]}..."

@@ -31,19 +31,11 @@ class Unreadable(Exception):
 
 
 class CannotJudge(Exception):
-    """An entry on which there is no verdict, through no fault of the model.
-
-    Args:
-        message: Why, such as a type that nobody knows.
-    """
+    """An entry on which there is no verdict, through no fault of the model."""
 
 
 class MissingGrammar(Exception):
-    """A library that reads Java or JavaScript is not installed.
-
-    Args:
-        library: Its name.
-    """
+    """A library that reads Java or JavaScript is not installed."""
 
     def __init__(self, library: str) -> None:
         super().__init__(f"{library} is not installed: pip install 'turnwise[languages]'")

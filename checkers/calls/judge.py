@@ -80,11 +80,6 @@ def matched_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
     """Return matches, from wanted to given, up to the first thing for which nothing is left.
 
     Things that were matched earlier move to others where that makes room.
-
-    Args:
-        wanted: How many things are wanted.
-        given: How many were given.
-        fits: Which may be matched.
     """
     wanted_of: dict[int, int] = {}
 
@@ -118,12 +113,7 @@ def matched_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
 
 
 def check_calls(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
-    """Compare the calls of an entry with its answers.
-
-    Args:
-        calls: What the model called.
-        task: What would be right; an entry that expects certain calls.
-        rules: How to compare.
+    """Compare the calls of an entry that expects certain calls with its answers.
 
     Raises:
         CannotJudge: An answer's function has no document, or a document an unknown type.
@@ -169,13 +159,7 @@ def _check_parallel(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvid
 
 
 def check_call_made(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
-    """Check that a call was made where one fits, and none where none does.
-
-    Args:
-        calls: What the model called.
-        task: An entry about relevance or irrelevance.
-        rules: Which calls count.
-    """
+    """Check that a call was made where one fits, and none where none does."""
     if task.kind is Kind.IRRELEVANCE:
         return call_made(f"the call {brief(str(calls[0]))}") if calls else None
     offered = [shown_name(document.name, rules) for document in task.documents]

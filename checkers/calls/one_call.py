@@ -35,13 +35,7 @@ class Rules(NamedTuple):
 def check_call(
     call: Call, document: FunctionDocument, answer: Answer, rules: Rules
 ) -> CallEvidence | None:
-    """Compare a call with an answer.
-
-    Args:
-        call: What the model called.
-        document: The function that the answer calls.
-        answer: What would be right.
-        rules: How to compare.
+    """Compare a call with an answer, whose function the document describes.
 
     Raises:
         CannotJudge: The document has a type that nobody knows, or that BFCL lacks.
@@ -177,14 +171,7 @@ class Fit(Enum):
 
 
 def fit(value: object, allowed: Sequence[Any], expected: Expected, profile: CallRules) -> Fit:
-    """Tell how a value fits its type, and its elements theirs.
-
-    Args:
-        value: What was given.
-        allowed: What would be right.
-        expected: The type that the document says.
-        profile: What counts as right.
-    """
+    """Tell how a value fits the type of its document, and its elements theirs."""
     found = _fit(value, allowed, expected.type, profile)
     items = expected.items
     if items is None or not isinstance(value, list) or expected.type is not list:
@@ -226,15 +213,7 @@ def check_value(
     fit: Fit,
     profile: CallRules,
 ) -> CallEvidence | None:
-    """Compare a value with those that are right.
-
-    Args:
-        value: What was given; of a type that fits.
-        allowed: What would be right.
-        expected: The type that the document says.
-        fit: How the value fits it.
-        profile: What counts as equal.
-    """
+    """Compare a value, whose type fits, with those that are right."""
     if fit is Fit.VARIABLE:
         return _check_variable(value, allowed, profile)
     if expected.type is dict:

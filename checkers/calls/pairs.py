@@ -59,12 +59,7 @@ class CallPair(NamedTuple):
 
 
 def pair_answers(calls: Sequence[Call], task: Task, rules: Rules) -> tuple[CallPair, ...]:
-    """Put calls beside the answers of an entry.
-
-    Args:
-        calls: What the model called.
-        task: The entry.
-        rules: How calls are compared.
+    """Put the calls of a model beside the answers of an entry.
 
     Raises:
         CannotJudge: An answer's function has no document, or a document an unknown type.
@@ -79,13 +74,7 @@ def pair_answers(calls: Sequence[Call], task: Task, rules: Rules) -> tuple[CallP
 def pair_results(
     truth: TracedTurn, model: TracedTurn, comparisons: Sequence[Comparison]
 ) -> tuple[CallPair, ...]:
-    """Put executed calls beside those of the ground truth.
-
-    Args:
-        truth: The ground truth's turn.
-        model: The model's turn.
-        comparisons: How results are compared, one for each call of the ground truth.
-    """
+    """Put executed calls beside the ground truth's, for each of which there is a comparison."""
     sides = _Results(acts_of(truth), acts_of(model)[:MOST], comparisons)
     matched = matched_best(len(sides.wanted), len(sides.given), sides.fit)
     pairs = _pairs(len(sides.wanted), len(sides.given), matched, sides.distance)
@@ -200,14 +189,7 @@ def _pairs(
     matched: Mapping[int, int],
     distance: Callable[[int, int], int | None],
 ) -> Iterator[tuple[int | None, int | None]]:
-    """Yield what is wanted, each with what comes closest to it, and then what is left.
-
-    Args:
-        wanted: How many things are wanted.
-        given: How many were given.
-        matched: What is right.
-        distance: How much is wrong with a pair; None if it has nothing in common.
-    """
+    """Yield what is wanted, each with what comes closest to it, and then what is left."""
     found = dict(matched)
     free = [other for other in range(given) if other not in found.values()]
     for is_near in (True, False):

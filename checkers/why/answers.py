@@ -61,11 +61,7 @@ def declines(answer: str) -> bool:
 
 
 def unread_calls(answer: str, functions: Collection[str]) -> str | None:
-    """Return in which form an answer holds calls that were not made.
-
-    Args:
-        answer: What the model said in place of calling.
-        functions: Those that it was shown.
+    """Return in which form an answer holds calls, of functions offered, that were not made.
 
     Returns:
         ``in_text`` for calls that are written well, ``bad_syntax`` for broken ones,

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from checkers.calls.pairs import ArgumentPair, CallPair
 from checkers.verdict import CallEvidence, Reason
 from checkers.why.answers import asks, declines, unread_calls
-from checkers.why.diagnosis import Cause, Diagnosis, bounded
+from checkers.why.diagnosis import NO_RECORD, Cause, Diagnosis, diagnosed
 from envs.calls import Call
 from envs.errors import MalformedCall
-from envs.state import ABSENT, brief
+from envs.state import ABSENT, brief, cut
 
 _SHORT = 100
 
@@ -49,12 +49,7 @@ class PairedAnswer(NamedTuple):
 
 
 def diagnose_calls(answer: PairedAnswer, failure: CallEvidence) -> Diagnosis:
-    """Return why a single turn failed.
-
-    Args:
-        answer: What the model answered.
-        failure: What the checker said.
-    """
+    """Return why a single turn failed, from what was answered and what the checker said."""
     pairs, said, offered, _ = answer
     made = [pair for pair in pairs if pair.call is not None]
     if failure.reason is Reason.CALL_MADE:
@@ -88,8 +83,7 @@ def _did_nothing(pairs: Sequence[CallPair], said: Said, offered: Collection[str]
     """Explain why there is no call, by what was said instead."""
     expected = next((pair for pair in pairs if pair.expected), CallPair(None, None, None))
     if said.request_failed:
-        detail = "there is no record of calls, only of an error"
-        return Diagnosis(Cause.UNREADABLE, detail, None, None, {"sub_reason": "no_record"})
+        return NO_RECORD
     form = _unread_form(said, offered)
     if form is not None:
         detail = f"its calls could not be read: {form.replace('_', ' ')}"
@@ -116,7 +110,7 @@ def _surplus(pair: CallPair, offered: Collection[str]) -> Diagnosis:
 
 
 def _missing(pair: CallPair, did: str, said: Said, cause: Cause = Cause.MISSING_CALL) -> Diagnosis:
-    needed = f": {_cut(pair.expected)}" if pair.expected else ""
+    needed = f": {cut(pair.expected, _SHORT)}" if pair.expected else ""
     detail = f"{did}, where one was needed{needed}"
     return _found(cause, detail, None, **_calls(pair), **_said(said))
 
@@ -129,7 +123,7 @@ def _wrong(pair: CallPair, offered: Collection[str], failure: CallEvidence) -> D
     if not _is_offered(pair.call, offered):
         return _not_offered(pair)
     if pair.call is not None and pair.call.name != pair.function:
-        detail = f"called {_cut(pair.call.name)} where {pair.function} was needed"
+        detail = f"called {cut(pair.call.name, _SHORT)} where {pair.function} was needed"
         return _found(Cause.WRONG_FUNCTION, detail, 0, **_calls(pair))
     return _wrong_argument(pair, failure)
 
@@ -156,7 +150,7 @@ def _expected(argument: ArgumentPair) -> Any:
 
 
 def _in_words(argument: ArgumentPair) -> str:
-    name, given = _cut(argument.parameter), brief(argument.given, 60)
+    name, given = cut(argument.parameter, _SHORT), brief(argument.given, 60)
     if not argument.allowed:
         return f"{name} should not be given, is {given}"
     if argument.given in argument.allowed:
@@ -177,8 +171,7 @@ def _is_offered(call: Call | MalformedCall | None, offered: Collection[str]) -> 
 
 
 def _found(cause: Cause, detail: str, step: int | None, **evidence: Any) -> Diagnosis:
-    known = {name: bounded(value) for name, value in evidence.items() if value is not ABSENT}
-    return Diagnosis(cause, detail, 0, step, known)
+    return diagnosed(cause, detail, 0, step, evidence)
 
 
 def _calls(pair: CallPair) -> dict[str, Any]:
@@ -196,8 +189,4 @@ def _said(said: Said) -> dict[str, Any]:
 
 
 def _short(call: Call | MalformedCall | None) -> str:
-    return _cut(str(call))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHORT else f"{text[: _SHORT - 3]}..."
+    return cut(str(call), _SHORT)

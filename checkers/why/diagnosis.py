@@ -18,7 +18,7 @@ from checkers.why.answers import asks, declines, unread_calls
 from checkers.why.divergence import Act, acts_of, align, closest, misfits, touching
 from checkers.why.trace import Trace, TracedTurn
 from envs.errors import MalformedCall
-from envs.state import ABSENT, Difference, brief, to_json
+from envs.state import ABSENT, Difference, brief, cut, to_json
 
 LOOP = 3
 """How often a call has to give the same result to count as a loop."""
@@ -87,10 +87,27 @@ def diagnose(truth: Trace, model: Trace | None, verdict: Verdict) -> Diagnosis |
     return next(filter(None, found), None) or _left_undone(case)
 
 
+NO_RECORD = Diagnosis(
+    Cause.UNREADABLE,
+    "there is no record of calls, only of an error",
+    None,
+    None,
+    {"sub_reason": "no_record"},
+)
+
+
+def diagnosed(
+    cause: Cause, detail: str, turn: int, step: int | None, evidence: Mapping[str, Any]
+) -> Diagnosis:
+    """Return a diagnosis with what of the evidence there is, of bounded length."""
+    known = {name: bounded(value) for name, value in evidence.items() if value is not ABSENT}
+    return Diagnosis(cause, detail, turn, step, known)
+
+
 def bounded(value: Any) -> Any:
     """Return a piece of evidence in JSON's types, cut off where it gets long."""
     if isinstance(value, str):
-        return value if len(value) <= _LONGEST else f"{value[: _LONGEST - 3]}..."
+        return cut(value, _LONGEST)
     text = brief(value, _LONGEST)
     try:
         return to_json(value) if len(text) < _LONGEST else text
@@ -146,26 +163,16 @@ class _Case:
     def found(
         self, cause: Cause, detail: str, act: Act | None = None, **evidence: Any
     ) -> Diagnosis:
-        """Return a diagnosis of this turn.
-
-        Args:
-            cause: The cause.
-            detail: What happened.
-            act: What the model did wrong, None where it left something undone.
-            evidence: What else is known; ABSENT values are left out.
-        """
+        """Return a diagnosis of this turn: of an act, or of what was left undone."""
         done = {"call": act.text, "result": act.result} if act else {}
-        known = {name: value for name, value in {**done, **evidence}.items() if value is not ABSENT}
-        shown = {name: bounded(value) for name, value in known.items()}
-        return Diagnosis(cause, detail, self.turn, act.step if act else None, shown)
+        step = act.step if act else None
+        return diagnosed(cause, detail, self.turn, step, {**done, **evidence})
 
 
 def _unrecorded(failure: Failure) -> Diagnosis:
     if failure.reason is Reason.FORCE_TERMINATED:
         return Diagnosis(Cause.STEP_LIMIT, "the record ends before the last turn", None, None, {})
-    evidence = {"sub_reason": "no_record"}
-    detail = "there is no record of calls, only of an error"
-    return Diagnosis(Cause.UNREADABLE, detail, None, None, evidence)
+    return NO_RECORD
 
 
 def _unfinished(model: Trace) -> Diagnosis:
@@ -523,4 +530,4 @@ def _paths(act: Act) -> list[str]:
 
 
 def _short(act: Act) -> str:
-    return act.text if len(act.text) <= 100 else f"{act.text[:97]}..."
+    return cut(act.text, 100)

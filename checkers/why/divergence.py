@@ -211,10 +211,6 @@ def first_divergence(truth: Trace, model: Trace) -> Divergence | None:
 
     A detour that is over by the end of its turn is none: it is the state at the end of a turn that
     counts, and whether its results were seen by then.
-
-    Args:
-        truth: What the ground truth leads to.
-        model: What the model did.
     """
     seen: list[Result] = []
     for turn, (expected, actual) in enumerate(zip(truth.turns, model.turns, strict=False)):
@@ -229,11 +225,7 @@ def first_divergence(truth: Trace, model: Trace) -> Divergence | None:
 
 
 def off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
-    """Return where a state has what the ground truth has at no moment of a turn.
-
-    Args:
-        truth_turn: The ground truth of the turn.
-        state: A state of the model's in that turn.
+    """Return where a state of the model's has what the ground truth has at no moment of a turn.
 
     Returns:
         The differences from the state that the ground truth ends the turn in.

@@ -51,11 +51,7 @@ _QUOTED = ("String", "char")
 
 
 def java_value(text: str, expected: Expected) -> Any:
-    """Return the value that a text stands for.
-
-    Args:
-        text: A Java expression.
-        expected: The type that the document says.
+    """Return the value that the text of a Java expression stands for.
 
     Raises:
         CannotJudge: BFCL does not implement the type.
@@ -137,11 +133,7 @@ _PAIR = re.compile(r"([^:]++):\s*+(.*?)(?:,\s*(?=[^,]+:)|$)")
 
 
 def javascript_value(text: str, expected: Expected) -> Any:
-    """Return the value that a text stands for.
-
-    Args:
-        text: A JavaScript expression.
-        expected: The type that the document says.
+    """Return the value that the text of a JavaScript expression stands for.
 
     Raises:
         CannotJudge: BFCL does not know the type.
