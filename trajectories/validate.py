@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.rules import answers, detection, playing, texts
+from trajectories.rules import answers, detection, playing, telling, texts
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity
 from trajectories.schema import Trajectory
@@ -57,6 +57,11 @@ RULES = (
         answers.PROVENANCE,
         "every value has been told or shown before it is used",
         replays=answers.check_provenance,
+    ),
+    Rule(
+        telling.TELLS,
+        "what the user is to be told has been shown or said",
+        replays=telling.check_tells,
     ),
     Rule(
         playing.DETERMINISM,

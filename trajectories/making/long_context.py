@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from random import Random
 from typing import Any, NoReturn
 
+from checkers.answers import Fact, Items, Number, Text
 from checkers.told import literals, readable, stands_in
 from envs.calls import Call, parse_call
 from envs.long_context import Pack
 from envs.registry import backend_class
+from envs.results import Result
 from trajectories.errors import DataError
 from trajectories.making.base import calls, derived, start
 from trajectories.packs import full_name, generate, prose
 from trajectories.schema import Alternative, Category, LongContext, Trajectory, Turn
+from trajectories.tells import Grounds
 from trajectories.told import documents, shown, words
 
 LONGEST_TAKEN_OVER = 200
@@ -172,6 +175,7 @@ def _recomputed(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
     changes: dict[_Value, _Value] = {}
     read_before: list[str] = []
     read_now: list[str] = []
+    telling = _Telling()
     turns = []
     for index, turn in enumerate(base.turns):
         said = words(base.turns[:index])
@@ -194,12 +198,97 @@ def _recomputed(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
             read_before.append(readable(was.text))
             read_now.append(readable(is_now.text))
             truth.append(str(there))
+            telling.see(was, is_now)
         accepts = [
             _accepted(alternative, turn, truth, _Taking(longer.id, changes, said, now))
             for alternative in turn.accepts
         ]
-        turns.append(replace(turn, ground_truth=tuple(truth), accepts=tuple(accepts)))
+        made = replace(turn, ground_truth=tuple(truth), accepts=tuple(accepts))
+        turns.append(replace(made, tells=telling.turn(turn, f"{longer.id}: turn {index}")))
     return tuple(turns)
+
+
+class _Telling:
+    """What the user is told in the longer world, from the results in both."""
+
+    def __init__(self) -> None:
+        self._before, self._now = Grounds(), Grounds()
+        self._changes: dict[str, dict[str, _Value]] = {}
+        self._same: set[_Value] = set()
+
+    def see(self, was: Result, is_now: Result) -> None:
+        """Take in the results of one call."""
+        self._before.see(was)
+        self._now.see(is_now)
+        self._same |= {*literals(was.value)}
+        for name, old, new in _named_changes("", was.value, is_now.value):
+            self._changes.setdefault(str(old), {})[name] = new
+            self._same.discard(old)
+
+    def turn(self, turn: Turn, where: str) -> tuple[Fact, ...]:
+        """Return the facts of a turn, all of whose results have been taken in.
+
+        Raises:
+            DataError: It cannot be said what one is now.
+        """
+        for message in turn.messages:
+            self._before.hear(message.content)
+            self._now.hear(message.content)
+        told = tuple([self._fact(fact, where) for fact in turn.tells])
+        self._same = set()
+        return told
+
+    def _fact(self, fact: Fact, where: str) -> Fact:
+        made = fact
+        match fact:
+            case Number(number=number, unit=unit):
+                made = replace(fact, number=self._number(number, where, unit))
+            case Text(text=text):
+                made = replace(fact, text=self._text(text))
+            case Items(items=items):
+                taken = [
+                    self._text(item) if isinstance(item, str) else self._number(item, where)
+                    for item in items
+                ]
+                made = replace(fact, items=tuple(taken))
+        doubt = self._now.doubt(made)
+        if doubt and doubt.serious and not self._before.doubt(fact):
+            raise DataError(where, f"tells: {fact} is not shown any more")
+        return made
+
+    def _number(self, number: float, where: str, unit: str = "") -> float:
+        """Return a number as it is now; of several, that of the member which its unit names."""
+        if number in self._same:
+            return number
+        by_name = self._changes.get(str(number), {"": number})
+        stem = unit.casefold().rstrip("s")
+        named = {new for name, new in by_name.items() if stem in name} or {*by_name.values()}
+        if len(named) > 1:
+            shown = " or ".join(sorted(map(str, named)))
+            raise DataError(where, f"tells: {number} {unit}".rstrip() + f" may be {shown} now")
+        [now] = named
+        return float(now) if isinstance(now, str) else now
+
+    def _text(self, text: str) -> str:
+        """Return a text as it is now; one that only bulk has been added to is still shown."""
+        if not self._now.doubt(Text(text)):
+            return text
+        return str([*self._changes.get(text, {"": text}).values()][-1])
+
+
+def _named_changes(name: str, old: Any, new: Any) -> Iterator[tuple[str, _Value, _Value]]:
+    """Yield what stands in one place and differs, and lengths, with the member's name."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in old:
+            if key in new:
+                yield from _named_changes(str(key).casefold(), old[key], new[key])
+    elif isinstance(old, list) and isinstance(new, list) and len(old) != len(new):
+        yield name, len(old), len(new)
+    elif isinstance(old, list) and isinstance(new, list):
+        for was, is_now in zip(old, new, strict=True):
+            yield from _named_changes(name, was, is_now)
+    else:
+        yield from ((name, was, is_now) for was, is_now in _changes(old, new))
 
 
 def _accepted(

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from checkers.answers import Items, Number, Text, YesNo
 from envs.session import check_config
 from trajectories.errors import DataError
 from trajectories.making.base import calls, start
@@ -144,6 +145,48 @@ def test_what_else_is_accepted_is_taken_anew_with_its_call():
         == f"grep(file_name='a.txt', pattern='{size}')"
     )
     assert accepted.instead == ("cat(file_name='a.txt')", f"find(name='{size}')")
+
+
+def telling(base, *facts):
+    """Return a base of one turn that tells some facts."""
+    return replace(base, turns=(replace(base.turns[0], tells=facts),))
+
+
+STATS = scenario({"MessageAPI": USERS}, ("How many messages?", ("get_message_stats()",)))
+LISTED = scenario({"MessageAPI": USERS}, ("Who is there?", ("list_users()",)))
+READ = scenario(
+    {"GorillaFileSystem": folder(a="one fish")},
+    ("Read a.txt in papers.", ("cd(folder='papers')", "cat(file_name='a.txt')")),
+)
+
+
+def test_a_number_that_the_user_is_told_is_taken_anew():
+    [turn] = lengthen(telling(STATS, Number(1, "contacts")), seed=1, items=40).turns
+    assert turn.tells == (Number(11, "contacts"),)
+
+
+def test_the_length_of_a_list_is_taken_anew():
+    longer = lengthen(telling(LISTED, Number(2, "users")), seed=1, items=40)
+    [there] = outcome(longer)
+    assert longer.turns[0].tells == (Number(len(there["user_list"]), "users"),)
+
+
+@pytest.mark.parametrize(
+    ("base", "fact"),
+    [
+        (LISTED, Items(("Ann", "Ben"))),
+        (READ, Text("one fish")),
+        (READ, YesNo(True, ("fish",))),
+    ],
+)
+def test_what_is_still_shown_is_still_told(base, fact):
+    [turn] = lengthen(telling(base, fact), seed=1, items=40).turns
+    assert turn.tells == (fact,)
+
+
+def test_a_number_that_may_be_one_of_several_now_is_refused():
+    with pytest.raises(DataError, match="turn 0: tells: 1 messages may be 11 or 41 now"):
+        lengthen(telling(STATS, Number(1, "messages")), seed=1, items=40)
 
 
 def test_what_the_user_dictates_stays():

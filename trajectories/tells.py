@@ -1,0 +1,89 @@
+"""What a turn's facts follow from: the results of the ground truth so far, and the user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from checkers.answers import Date, Fact, Items, Number, Text, YesNo
+from checkers.telling.dates import days, is_day
+from checkers.told import Doubt, Told
+from envs.results import Result
+
+
+class Grounds:
+    """What has been shown and said up to one point of a ground truth."""
+
+    def __init__(self) -> None:
+        self._told = Told()
+        self._texts: list[str] = []
+        self._counts: set[int] = set()
+        self._flags: dict[str, set[bool]] = {}
+        self._shown = False
+
+    def hear(self, words: str) -> None:
+        """Take in what the user says."""
+        self._told.hear(words)
+        self._texts.append(words)
+
+    def see(self, result: Result) -> None:
+        """Take in a result; one of a call that failed shows nothing."""
+        if result.ok:
+            self._told.see(result.text)
+            self._texts.append(result.text)
+            self._counts.update(counts(result.value))
+            for name, flag in _flags("", result.value):
+                self._flags.setdefault(name, set()).add(flag)
+            self._shown = True
+
+    def doubt(self, fact: Fact) -> Doubt | None:
+        """Return what is to be said of a fact; nothing where it plainly follows."""
+        match fact:
+            case Number(number=number):
+                return self._doubt(number)
+            case Text(text=text):
+                return self._doubt(text)
+            case Items(items=items):
+                return next((doubt for item in items if (doubt := self._doubt(item))), None)
+            case Date(date=date):
+                if any(is_day(day, date) for text in self._texts for day in days(text)):
+                    return None
+                return Doubt(True, f"{date} was told by nobody and shown by nothing")
+            case YesNo():
+                return self._answer_doubt(fact)
+
+    def _doubt(self, value: str | float) -> Doubt | None:
+        return None if value in self._counts else self._told.doubt(value)
+
+    def _answer_doubt(self, fact: YesNo) -> Doubt | None:
+        if not self._shown:
+            return Doubt(True, f"{str(fact)!r}: nothing has been shown that it follows from")
+        for about in fact.about:
+            name = "".join(about.casefold().split())
+            if self._flags.get(name) == {not fact.yes}:
+                return Doubt(True, f"{str(fact)!r}: a result says that {about} is {not fact.yes}")
+        return None
+
+
+def counts(value: Any) -> Iterator[int]:
+    """Yield the lengths of all lists and mappings in a value."""
+    if isinstance(value, Mapping):
+        yield len(value)
+        for member in value.values():
+            yield from counts(member)
+    elif isinstance(value, (list, tuple)):
+        yield len(value)
+        for member in value:
+            yield from counts(member)
+
+
+def _flags(name: str, value: Any) -> Iterator[tuple[str, bool]]:
+    """Yield the truth values of a value by the names of their members."""
+    if isinstance(value, bool):
+        yield name, value
+    elif isinstance(value, Mapping):
+        for key, member in value.items():
+            yield from _flags(str(key).casefold().replace("_", ""), member)
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from _flags(name, member)
