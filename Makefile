@@ -35,7 +35,10 @@ setup: $(VENV)/.core ## Leave a ready command, .venv/bin/turnwise
 OFFLINE := oracle null replay:%
 models = $(if $(filter-out $(OFFLINE),$(firstword $(MODEL))),$(VENV)/.models)
 # Java and JavaScript are read with grammars of their own.
-languages = $(if $(findstring java,$(CATEGORY))$(findstring single_turn,$(CATEGORY))$(filter all,$(CATEGORY)),$(VENV)/.extras)
+IN_LANGUAGES := simple_java simple_javascript single_turn all
+comma := ,
+categories = $(subst $(comma), ,$(CATEGORY))
+languages = $(if $(filter $(IN_LANGUAGES),$(categories)),$(VENV)/.extras)
 
 # Values reach the shell as environment variables, never as text of a command.
 eval: .need-MODEL $(VENV)/.core $(models) $(languages) ## Run a model: MODEL=oracle [DATASET= CATEGORY= PROFILE= OUTPUT=]

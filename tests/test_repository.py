@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from checkers.calls.documents import Language
+from runner.data.choose import SUITES
 from runner.data.fetch import WHEEL_SHA256
 from tests.source import PACKAGES, ROOT, imported, modules, nodes
 from trajectories.bfcl import PACKAGE, VERSION
+from trajectories.schema import FACTS
 
 PRINTERS = "runner/commands/"
 """Where modules may print."""
@@ -206,3 +209,11 @@ def test_the_readme_names_targets_and_commands_that_exist() -> None:
     for command in commands:
         done = python("import runner.cli; runner.cli.main()", command, "--help")
         assert done.returncode == 0, done.stderr
+
+
+def test_make_knows_which_categories_need_grammars() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    [words] = re.findall(r"^IN_LANGUAGES := (.*)$", makefile, re.MULTILINE)
+    foreign = {c for c, facts in FACTS.items() if facts.language is not Language.PYTHON}
+    suites = {name for name, members in SUITES.items() if foreign.intersection(members)}
+    assert set(words.split()) == {*foreign, *suites}

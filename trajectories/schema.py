@@ -68,22 +68,32 @@ class CategoryFacts(NamedTuple):
     """What the arguments of calls are written in."""
     published: bool = True
     """Whether BFCL publishes it."""
+    group: str | None = None
+    """The innermost group of BFCL's table that it counts in, or ours; None where in none."""
+    weight: int = 1
+    """How much it counts in a group whose members weigh as many entries as they have."""
 
 
-def _state(name: str) -> CategoryFacts:
-    return CategoryFacts(JudgedBy.STATE, f"multi_turn_{name}", "multi_turn")
+def _state(name: str, group: str | None = "multi-turn") -> CategoryFacts:
+    return CategoryFacts(JudgedBy.STATE, f"multi_turn_{name}", "multi_turn", group=group)
 
 
-def _calls(name: str, kind: Kind, language: Language = Language.PYTHON) -> CategoryFacts:
-    return CategoryFacts(JudgedBy.CALLS, name, "non_live", kind, language)
+def _calls(name: str, kind: Kind, group: str = "non-live") -> CategoryFacts:
+    return CategoryFacts(JudgedBy.CALLS, name, "non_live", kind, group=group)
 
 
-def _live(name: str, kind: Kind) -> CategoryFacts:
-    return CategoryFacts(JudgedBy.CALLS, f"live_{name}", "live", kind)
+def _simple(language: Language) -> CategoryFacts:
+    facts = _calls(f"simple_{language}", Kind.SIMPLE, "simple")
+    return facts._replace(language=language)
+
+
+def _live(name: str, kind: Kind, group: str | None = "live", weight: int = 1) -> CategoryFacts:
+    file = f"live_{name}"
+    return CategoryFacts(JudgedBy.CALLS, file, "live", kind, group=group, weight=weight)
 
 
 def _results(name: str) -> CategoryFacts:
-    return CategoryFacts(JudgedBy.RESULTS, name, "other", published=False)
+    return CategoryFacts(JudgedBy.RESULTS, name, "other", published=False, group="executable")
 
 
 FACTS: Mapping[Category, CategoryFacts] = {
@@ -91,21 +101,23 @@ FACTS: Mapping[Category, CategoryFacts] = {
     Category.MISSING_PARAMETER: _state("miss_param"),
     Category.MISSING_FUNCTION: _state("miss_func"),
     Category.LONG_CONTEXT: _state("long_context"),
-    Category.COMPOSITE: _state("composite"),
-    Category.SIMPLE_PYTHON: _calls("simple_python", Kind.SIMPLE),
-    Category.SIMPLE_JAVA: _calls("simple_java", Kind.SIMPLE, Language.JAVA),
-    Category.SIMPLE_JAVASCRIPT: _calls("simple_javascript", Kind.SIMPLE, Language.JAVASCRIPT),
+    Category.COMPOSITE: _state("composite", None),
+    Category.SIMPLE_PYTHON: _simple(Language.PYTHON),
+    Category.SIMPLE_JAVA: _simple(Language.JAVA),
+    Category.SIMPLE_JAVASCRIPT: _simple(Language.JAVASCRIPT),
     Category.MULTIPLE: _calls("multiple", Kind.MULTIPLE),
     Category.PARALLEL: _calls("parallel", Kind.PARALLEL),
     Category.PARALLEL_MULTIPLE: _calls("parallel_multiple", Kind.PARALLEL),
-    Category.IRRELEVANCE: _calls("irrelevance", Kind.IRRELEVANCE),
-    Category.LIVE_SIMPLE: _live("simple", Kind.SIMPLE),
-    Category.LIVE_MULTIPLE: _live("multiple", Kind.MULTIPLE),
-    Category.LIVE_PARALLEL: _live("parallel", Kind.PARALLEL),
-    Category.LIVE_PARALLEL_MULTIPLE: _live("parallel_multiple", Kind.PARALLEL),
-    Category.LIVE_IRRELEVANCE: _live("irrelevance", Kind.IRRELEVANCE),
-    Category.LIVE_RELEVANCE: _live("relevance", Kind.RELEVANCE),
-    Category.CHAT: _calls("chat", Kind.IRRELEVANCE)._replace(folder="other", published=False),
+    Category.IRRELEVANCE: _calls("irrelevance", Kind.IRRELEVANCE, "irrelevance"),
+    Category.LIVE_SIMPLE: _live("simple", Kind.SIMPLE, weight=258),
+    Category.LIVE_MULTIPLE: _live("multiple", Kind.MULTIPLE, weight=1053),
+    Category.LIVE_PARALLEL: _live("parallel", Kind.PARALLEL, weight=16),
+    Category.LIVE_PARALLEL_MULTIPLE: _live("parallel_multiple", Kind.PARALLEL, weight=24),
+    Category.LIVE_IRRELEVANCE: _live("irrelevance", Kind.IRRELEVANCE, "irrelevance"),
+    Category.LIVE_RELEVANCE: _live("relevance", Kind.RELEVANCE, None),
+    Category.CHAT: CategoryFacts(
+        JudgedBy.CALLS, "chat", "other", Kind.IRRELEVANCE, published=False
+    ),
     Category.EXEC_SIMPLE: _results("exec_simple"),
     Category.EXEC_MULTIPLE: _results("exec_multiple"),
     Category.EXEC_PARALLEL: _results("exec_parallel"),

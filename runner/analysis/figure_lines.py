@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checkers.groups import Row
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
 from runner.analysis.figures import MOST_ERRORS, REQUEST_FIGURES, CategoryScore, RunFigures
+from runner.analysis.groups import Row
 from runner.analysis.run_scores import RunScores
 from runner.show.table import table
 from runner.show.terminal import clipped, visible

@@ -12,8 +12,8 @@ from functools import cached_property
 from statistics import mean, quantiles, stdev
 from typing import Any, NamedTuple, Self, TypeVar
 
-from checkers.groups import Rate, Row, table
 from checkers.statistics import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
+from runner.analysis.groups import Rate, Row, table
 from runner.records.record import EpisodeRecord
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 

@@ -12,10 +12,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from checkers.groups import Rate, classic
 from checkers.profile import PROFILES, Profile
 from checkers.verdict import Verdict
 from runner.analysis.figures import RunFigures, Totals, requests_json, totals_of
+from runner.analysis.groups import Rate, classic
 from runner.analysis.mended import Mend, judge_of
 from runner.analysis.runs import dataset_of
 from runner.data import choose

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
 
-from checkers.groups import Rate, table
+from runner.analysis.groups import Rate, table
 
 DRIVER = Path(__file__).with_name("bfcl_table_driver.py")
 RUNS = 60

@@ -17,12 +17,12 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from checkers.groups import CLASSIC, Rate, classic, table
 from checkers.profile import BFCL
 from runner.analysis.comparison import RunComparison
 from runner.analysis.comparison_lines import conclusion
 from runner.analysis.figure_lines import notes, worth_showing
 from runner.analysis.figures import requests_json
+from runner.analysis.groups import CLASSIC, Rate, classic, table
 from runner.analysis.run_scores import RunScores
 
 _ASSETS = Path(__file__).parent / "assets"

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.groups import Rate, table
 from runner.analysis.figure_lines import (
     group_lines,
     group_lines_of_several,
@@ -10,6 +9,7 @@ from runner.analysis.figure_lines import (
     worth_showing,
 )
 from runner.analysis.figures import RunFigures
+from runner.analysis.groups import Rate, table
 from tests.runner.records.made import episode
 from trajectories.schema import Category
 

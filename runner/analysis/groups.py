@@ -11,6 +11,7 @@ from math import hypot
 from typing import NamedTuple, Self
 
 from checkers.statistics import wilson
+from trajectories.schema import FACTS, Category
 
 
 class Rate(NamedTuple):
@@ -33,8 +34,7 @@ class Group(NamedTuple):
     """Categories and groups whose scores become one."""
 
     name: str
-    members: tuple[Group | str, ...]
-    """Groups, and names of categories."""
+    members: tuple[Group | Category, ...]
     weights: tuple[int, ...] = ()
     """Those of the members; by default all the same."""
     by_entries: bool = False
@@ -43,44 +43,35 @@ class Group(NamedTuple):
     """Whether members are made from the same scenarios, so that they err in the same direction."""
 
 
-SIMPLE = Group("simple", ("simple_python", "simple_java", "simple_javascript"))
-NON_LIVE = Group("non-live", (SIMPLE, "multiple", "parallel", "parallel_multiple"))
-LIVE = Group(
-    "live",
-    ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"),
-    weights=(258, 1053, 16, 24),
-    by_entries=True,
-)
-IRRELEVANCE = Group("irrelevance", ("irrelevance", "live_irrelevance"))
-MULTI_TURN = Group(
-    "multi-turn", ("base", "miss_func", "miss_param", "long_context"), shares_scenarios=True
-)
+def _in(group: str | None) -> tuple[Category, ...]:
+    return tuple([category for category, facts in FACTS.items() if facts.group == group])
+
+
+SIMPLE = Group("simple", _in("simple"))
+NON_LIVE = Group("non-live", (SIMPLE, *_in("non-live")))
+LIVE = Group("live", _in("live"), tuple([FACTS[c].weight for c in _in("live")]), by_entries=True)
+IRRELEVANCE = Group("irrelevance", _in("irrelevance"))
+MULTI_TURN = Group("multi-turn", _in("multi-turn"), shares_scenarios=True)
 AGENTIC = Group("agentic", ())
 """BFCL's web search and memory, of which there is nothing here: never run."""
 OVERALL = Group(
     "overall", (NON_LIVE, LIVE, IRRELEVANCE, MULTI_TURN, AGENTIC), weights=(10, 10, 10, 30, 40)
 )
-EXECUTABLE = Group(
-    "executable",
-    ("exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple", "rest"),
-)
+EXECUTABLE = Group("executable", _in("executable"))
 """Ours; no part of BFCL's overall score."""
 
-CLASSIC: Mapping[str, Group | str] = {
+CLASSIC: Mapping[str, Group | Category] = {
     "AST simple": SIMPLE,
-    "AST multiple": "multiple",
-    "AST parallel": "parallel",
-    "AST parallel multiple": "parallel_multiple",
-    "executable simple": "exec_simple",
-    "executable multiple": "exec_multiple",
-    "executable parallel": "exec_parallel",
-    "executable parallel multiple": "exec_parallel_multiple",
-    "irrelevance": "irrelevance",
+    "AST multiple": Category.MULTIPLE,
+    "AST parallel": Category.PARALLEL,
+    "AST parallel multiple": Category.PARALLEL_MULTIPLE,
+    "executable simple": Category.EXEC_SIMPLE,
+    "executable multiple": Category.EXEC_MULTIPLE,
+    "executable parallel": Category.EXEC_PARALLEL,
+    "executable parallel multiple": Category.EXEC_PARALLEL_MULTIPLE,
+    "irrelevance": Category.IRRELEVANCE,
 }
 """The nine groups that BFCL began with."""
-
-_UNCOUNTED = ("live_relevance", "composite", "chat")
-"""Categories that are in no group."""
 
 
 class Row(NamedTuple):
@@ -104,7 +95,7 @@ class Row(NamedTuple):
 def table(rates: Mapping[str, Rate]) -> list[Row]:
     """Return the lines of the table for what was run, each group before its members."""
     executable = [row._replace(field=None) for row in _rows(EXECUTABLE, rates, ())]
-    uncounted = [row for name in _UNCOUNTED for row in _rows(name, rates, ())]
+    uncounted = [row for category in _in(None) for row in _rows(category, rates, ())]
     return [*_rows(OVERALL, rates, ()), *executable, *uncounted]
 
 
@@ -113,10 +104,12 @@ def classic(rates: Mapping[str, Rate]) -> dict[str, Rate | None]:
     return {name: next(_rows(group, rates, ())).rate for name, group in CLASSIC.items()}
 
 
-def _rows(member: Group | str, rates: Mapping[str, Rate], above: tuple[str, ...]) -> Iterator[Row]:
-    if isinstance(member, str):
-        rate = rates.get(member)
-        yield Row((*above, member), rate, rate.value if rate else 0.0, () if rate else (member,))
+def _rows(
+    member: Group | Category, rates: Mapping[str, Rate], above: tuple[str, ...]
+) -> Iterator[Row]:
+    if isinstance(member, Category):
+        rate, name = rates.get(member), member.value
+        yield Row((*above, name), rate, rate.value if rate else 0.0, () if rate else (name,))
         return
     path = (*above, member.name)
     inner = [list(_rows(each, rates, path)) for each in member.members]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.groups import CLASSIC, Rate, classic, table
 from checkers.statistics import wilson
+from runner.analysis.groups import CLASSIC, Rate, classic, table
 from trajectories.schema import Category
 
 EVERYTHING = [category.value for category in Category]
@@ -85,7 +85,7 @@ def test_the_fields_figure_counts_what_was_not_run_as_0():
 
 def test_what_was_not_run_is_named():
     found = rows(base=(1, 2))
-    assert found["overall/multi-turn"].missing == ("miss_func", "miss_param", "long_context")
+    assert found["overall/multi-turn"].missing == ("miss_param", "miss_func", "long_context")
     assert found["overall/live"].rate is None
     assert found["overall/agentic"].missing == ("agentic",)
 
