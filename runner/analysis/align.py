@@ -8,8 +8,8 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from checkers.why.trace import TracedCall
-from runner.analysis.document import executed
 from runner.analysis.view import TurnView, view
+from runner.analysis.writing import executed
 from runner.episodes.examined import ExaminedTurns
 from runner.records.record import call_text
 from runner.show.terminal import Line, Tone, clipped, visible

@@ -1,18 +1,22 @@
-"""The figures of runs as text: the lines of ``eval``, the table of one run or several, CSV."""
+"""The figures of runs as text: lines of ``eval``, tables of runs and of prompt formats, CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, pstdev
+from typing import NamedTuple
 
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
 from runner.analysis.figures import MOST_ERRORS, REQUEST_FIGURES, CategoryScore, RunFigures
 from runner.analysis.groups import Row
 from runner.analysis.run_scores import RunScores
+from runner.models.prompting import PromptFormat
 from runner.show.table import table
 from runner.show.terminal import clipped, visible
 from trajectories.errata.readings import Readings
 from trajectories.errata.record import Assessment
+from trajectories.schema import Category
 
 CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "field")
 
@@ -21,6 +25,8 @@ _FIELD = "BFCL's"
 """Heading of the figures in which what was not run counts as 0."""
 _ABREAST = 8
 """Runs that there is room for in 100 columns."""
+_AXES = ("calls", "marks", "functions", "prompt")
+"""What the parts of a prompt format's name are about."""
 
 
 def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:
@@ -39,7 +45,7 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
     attempts, entries = figures.attempts, len(figures.planned)
     if figures.scored and attempts and population > entries:
         margin = sampling_error(pass_at_1(attempts), entries, population)
-        yield f"a sample of {entries} of {population}: the sample adds ±{_percent(margin)}"
+        yield f"a sample of {entries} of {population}: the sample adds ±{percent(margin)}"
     if figures.scored and trials > 1:
         yield from _trial_lines(figures, trials)
     if figures.grouped:
@@ -53,7 +59,10 @@ def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) ->
     found = {score.name: score for score in mended.scores}
     for score in published.scores:
         now = found.get(score.name)
-        rows.append([score.name, *_short(score), *_short(now), _change(score, now)])
+        sides = [*_short(score), *(_short(now) if now else ("0", "-", "-"))]
+        rates = [each.rate for each in (score, now) if each and each.rate is not None]
+        change = f"{100 * (rates[1] - rates[0]):+.1f}" if len(rates) == 2 else "-"
+        rows.append([score.name, *sides, change])
     yield ""
     yield table(rows)
     yield errata_line(readings)
@@ -61,11 +70,8 @@ def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) ->
 
 def errata_line(readings: Readings) -> str:
     """Return the line that says what errata make of the entries that they judge."""
-    counts = [
-        f"{readings.assessments[kind]} {kind}"
-        for kind in Assessment
-        if kind in readings.assessments
-    ]
+    found = readings.assessments
+    counts = [f"{found[kind]} {kind}" for kind in Assessment if kind in found]
     judged = ", ".join(counts) or "none of these entries"
     return f"errata {readings.name}: {judged}; {len(readings.right)} are judged otherwise"
 
@@ -108,12 +114,7 @@ def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
 
 
 def group_lines(rows: Sequence[Row], *, field: bool) -> Iterator[str]:
-    """Yield the lines of one run's table.
-
-    Args:
-        rows: The table.
-        field: Whether BFCL's figures are to stand beside ours.
-    """
+    """Yield the lines of one run's table, with BFCL's figures beside ours if so wanted."""
     [field] = _with_overall([rows], [field])
     shown = [row for (row,) in worth_showing([rows])]
     cells = [[_label(row), *_scored(row), _field(row)] for row in shown]
@@ -127,9 +128,7 @@ def group_lines_of_several(
 ) -> Iterator[str]:
     """Yield the lines of several runs' tables, in columns that are numbered from 1.
 
-    Args:
-        tables: At least one.
-        fields: Of which of them BFCL's overall figure is to stand below ours.
+    Below our overall figure stands BFCL's, of those runs of which ``fields`` wants it.
     """
     fields = _with_overall(tables, fields)
     across = worth_showing(tables)
@@ -169,68 +168,115 @@ def _with_overall(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> li
     return [field and rows[0].rate is not None for rows, field in pairs]
 
 
+class FormatScore(NamedTuple):
+    """How a run in one prompt format ended."""
+
+    format: PromptFormat
+    figures: RunFigures
+    planned: int
+    """Number of episodes."""
+
+    @property
+    def score(self) -> float | None:
+        """Share of the judged episodes that passed; None where there is no fair one."""
+        judged, ended = self.figures.judged, len(self.figures.outcomes)
+        if not judged or not self.figures.scored or ended < self.planned:
+            return None
+        return sum(o.outcome == "passed" for o in judged) / len(judged)
+
+
+def format_lines(scores: Sequence[FormatScore]) -> Iterator[str]:
+    """Yield the lines that sum up runs in prompt formats: how much the way of asking decides."""
+    categories = [
+        c for c in Category if any(o.category == c for s in scores for o in s.figures.outcomes)
+    ]
+    columns = categories if len(categories) > 1 else []
+    heading = ["format", "passed", "failed", "errors", "not run", *columns, "score"]
+    yield table([heading, *(_format_cells(score, columns) for score in scores)])
+    values = {each.format: each.score for each in scores if each.score is not None}
+    if len(values) > 1:
+        yield ""
+        yield from _sensitivity(values)
+    if len(values) < len(scores):
+        left_out = f"{len(scores) - len(values)} of {len(scores)} formats"
+        yield f"unfinished, or with too many errors for a score: {left_out}"
+
+
+def _format_cells(score: FormatScore, categories: Sequence[Category]) -> list[str]:
+    ended = [outcome.outcome for outcome in score.figures.outcomes]
+    rates = score.figures.rates
+    return [
+        score.format.name,
+        *(str(ended.count(name)) for name in ("passed", "failed", "error")),
+        str(score.planned - len(ended)),
+        *(percent(rates[c].value if c in rates else None) for c in categories),
+        percent(score.score),
+    ]
+
+
+def _sensitivity(values: Mapping[PromptFormat, float]) -> Iterator[str]:
+    best, worst = max(values.values()), min(values.values())
+    yield (
+        f"spread {percent(best - worst)} ({_span((worst, best))}), standard "
+        f"deviation {percent(pstdev(values.values()))}, mean {percent(fmean(values.values()))}, "
+        f"over {len(values)} formats"
+    )
+    for axis, label in enumerate(_AXES):
+        by_choice: dict[str, list[float]] = {}
+        for prompt_format, value in values.items():
+            by_choice.setdefault(prompt_format.name.split("-")[axis], []).append(value)
+        if len(by_choice) > 1:
+            means = [f"{choice} {percent(fmean(some))}" for choice, some in by_choice.items()]
+            yield f"mean by {label}: {', '.join(means)}"
+
+
 def _label(row: Row) -> str:
     return "  " * (len(row.path) - 1) + row.name
 
 
 def _score(row: Row) -> str:
-    return _percent(row.rate.value) if row.rate else "not run"
+    return percent(row.rate.value) if row.rate else "not run"
 
 
 def _field(row: Row) -> str:
-    return "" if row.field is None else _percent(row.field)
+    return "" if row.field is None else percent(row.field)
 
 
 def _scored(row: Row) -> list[str]:
     if row.rate is None:
         return ["not run", "", ""]
-    low, high = row.rate.interval
-    return [_score(row), f"{_percent(low)} to {_percent(high)}", str(row.rate.entries)]
+    return [_score(row), _span(row.rate.interval), str(row.rate.entries)]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}%"
+def percent(share: float | None) -> str:
+    """Return a share as it is written everywhere; a dash where there is none."""
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def _span(interval: tuple[float, float]) -> str:
+    low, high = interval
+    return f"{percent(low)} to {percent(high)}"
+
+
+def _short(score: CategoryScore) -> tuple[str, str, str]:
+    interval = _span(score.interval) if score.interval else "-"
+    return str(score.entries), percent(score.rate), interval
 
 
 def _cells(score: CategoryScore, trials: int) -> list[str]:
-    interval = "-"
-    if score.interval:
-        low, high = score.interval
-        interval = f"{_percent(low)} to {_percent(high)}"
-    ended = score.passed + score.failed + score.errors
-    return [
-        score.name,
-        str(score.entries),
-        str(score.passed),
-        str(score.failed),
-        str(score.errors),
-        str(score.entries * trials - ended),
-        "-" if score.rate is None else _percent(score.rate),
-        interval,
-        f"{score.turns_passed} of {score.turns}",
-    ]
-
-
-def _short(score: CategoryScore | None) -> list[str]:
-    if score is None or score.rate is None or score.interval is None:
-        return ["0" if score is None else str(score.entries), "-", "-"]
-    low, high = score.interval
-    return [str(score.entries), _percent(score.rate), f"{_percent(low)} to {_percent(high)}"]
-
-
-def _change(published: CategoryScore, mended: CategoryScore | None) -> str:
-    if mended is None or mended.rate is None or published.rate is None:
-        return "-"
-    return f"{100 * (mended.rate - published.rate):+.1f}"
+    ended = score.passed, score.failed, score.errors
+    entries, *rated = _short(score)
+    counts = map(str, [*ended, score.entries * trials - sum(ended)])
+    return [score.name, entries, *counts, *rated, f"{score.turns_passed} of {score.turns}"]
 
 
 def _bounds(figures: RunFigures) -> Iterator[str]:
     outcomes, errors = figures.outcomes, figures.errors
     passed, total = sum(o.outcome == "passed" for o in outcomes), len(outcomes)
-    low, high = 100 * passed / total, 100 * (passed + errors) / total
+    low, high = percent(passed / total), percent((passed + errors) / total)
     yield (
         f"{errors} of {total} episodes ended in an error that is not the model's; the score of all "
-        f"is {low:.1f}% if these were failures, {high:.1f}% if they were passes"
+        f"is {low} if these were failures, {high} if they were passes"
     )
     if not figures.scored:
         yield (
@@ -243,14 +289,13 @@ def _trial_lines(figures: RunFigures, trials: int) -> Iterator[str]:
     complete = figures.complete(trials)
     if not complete:
         return
-    low, high = cluster_interval(complete)
     yield (
-        f"pass@1 {_percent(pass_at_1(complete))} ({_percent(low)} to {_percent(high)}), "
+        f"pass@1 {percent(pass_at_1(complete))} ({_span(cluster_interval(complete))}), "
         f"over {len(complete)} entries with all {trials} trials"
     )
     scores = figures.trial_scores(trials)
-    yield f"pass@k: {', '.join(f'k={score.k} {_percent(score.any)}' for score in scores)}"
-    yield f"pass^k: {', '.join(f'k={score.k} {_percent(score.all)}' for score in scores)}"
+    yield f"pass@k: {', '.join(f'k={score.k} {percent(score.any)}' for score in scores)}"
+    yield f"pass^k: {', '.join(f'k={score.k} {percent(score.all)}' for score in scores)}"
 
 
 def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import BFCL, Profile
-from runner.analysis.figure_lines import both_lines, summary
+from runner.analysis.figure_lines import FormatScore, both_lines, format_lines, summary
 from runner.analysis.figures import RunFigures, totals_of, usage_lines
-from runner.analysis.format_scores import FormatScore, lines
 from runner.analysis.mended import judge_of
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
@@ -250,7 +249,7 @@ def _evaluate_formats(
 ) -> int:
     """Ask a live model in several formats, print the table, and return the exit status."""
     status = _run_formats(plan, formats, folder, asked, options)
-    for line in lines([_score(each, folder, asked, options) for each in formats]):
+    for line in format_lines([_score(each, folder, asked, options) for each in formats]):
         print(line)
     data, profile = plan.dataset.name, plan.profile.name
     print(f"model {plan.model}; data {data}; profile {profile}; runs in {folder}")

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.analysis.breakpoints import read_place, stops, visit
-from runner.analysis.document import Document
 from runner.analysis.view import EpisodePart
-from runner.analysis.writing import Transcript
+from runner.analysis.writing import Document, Transcript
 from runner.commands import DONE
 from runner.commands.episodes import (
     EpisodeOptions,

@@ -11,9 +11,9 @@ from checkers.calls.pairs import ArgumentPair, CallPair
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, Snapshot, brief
-from runner.analysis.document import Json
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.view import Moment, TurnView, view
+from runner.analysis.writing import Json
 from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
 from runner.records.codec import members_of
 from runner.records.record import EpisodeRecord, call_text

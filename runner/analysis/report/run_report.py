@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from checkers.profile import BFCL
-from runner.analysis.document import Json
 from runner.analysis.figure_lines import errata_line
 from runner.analysis.figures import RunFigures, totals_of, usage_json
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.cards import Card, Shared
 from runner.analysis.report.pages import groups, packed, page
 from runner.analysis.runs import Viewed, ViewedRun
+from runner.analysis.writing import Json
 from runner.episodes.examined import ExaminedCalls, ExaminedTurns
 
 _BUDGET = 4_400

@@ -8,9 +8,8 @@ from checkers.profile import BFCL, STRICT
 from checkers.turn import judge
 from checkers.verdict import Reason
 from envs.calls import parse_call
-from runner.analysis.document import Document
 from runner.analysis.view import EpisodePart
-from runner.analysis.writing import Transcript
+from runner.analysis.writing import Document, Transcript
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import examine_recorded, examine_truth
 from runner.episodes.examined import Examined, ExaminedTurns

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from runner.analysis.figure_lines import FormatScore, format_lines
 from runner.analysis.figures import RunFigures
-from runner.analysis.format_scores import FormatScore, lines
 from runner.models.prompting import ALL
 from tests.runner.records.made import episode
 
@@ -38,7 +38,7 @@ def test_errors_may_be_allowed():
 
 def test_the_spread_and_the_deviation_of_all_formats_are_told():
     # ALL[0] and ALL[1] differ in the prompt, ALL[0] and ALL[12] in what calls are in.
-    text = "\n".join(lines([score(0, "pppp"), score(1, "pppf"), score(12, "ppff")]))
+    text = "\n".join(format_lines([score(0, "pppp"), score(1, "pppf"), score(12, "ppff")]))
     assert "spread 50.0% (50.0% to 100.0%), standard deviation 20.4%, mean 75.0%" in text
     assert "over 3 formats" in text
     assert "mean by calls: python 87.5%, json 50.0%" in text
@@ -52,16 +52,16 @@ def test_each_category_has_a_column_where_there_are_several():
     other = score(0, "pf", category="chat")
     figures = RunFigures([*both.figures.outcomes, *other.figures.outcomes])
     both = both._replace(figures=figures, planned=4)
-    heading, _, row = "\n".join(lines([both])).splitlines()
+    heading, _, row = "\n".join(format_lines([both])).splitlines()
     assert heading.split()[-3:] == ["multiple", "chat", "score"]
     assert row.split()[-3:] == ["100.0%", "50.0%", "75.0%"]
 
 
 def test_a_format_without_a_score_is_left_out_of_the_spread_and_said_to_be():
-    text = "\n".join(lines([score(0, "pp"), score(1, "pf"), score(2, "p", planned=2)]))
+    text = "\n".join(format_lines([score(0, "pp"), score(1, "pf"), score(2, "p", planned=2)]))
     assert "over 2 formats" in text
     assert text.endswith("unfinished, or with too many errors for a score: 1 of 3 formats")
 
 
 def test_one_format_has_no_spread():
-    assert "spread" not in "\n".join(lines([score(0, "pp")]))
+    assert "spread" not in "\n".join(format_lines([score(0, "pp")]))
