@@ -128,8 +128,8 @@ def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
     return result.value
 
 
-def refuse(session: Session, kind: type[ToolError], message: str, name: str, *args: Any) -> None:
-    """Make a call, and assert that it is refused and leaves the state as it was.
+def refuse(session: Session, kind: type[ToolError], message: str, name: str, *args: Any) -> Any:
+    """Make a call, assert that it is refused and leaves the state as it was, and return its value.
 
     Args:
         session: A session.
@@ -144,3 +144,4 @@ def refuse(session: Session, kind: type[ToolError], message: str, name: str, *ar
     assert type(result.error) is kind, result
     assert message in result.error.message
     assert repr(session.snapshot().states) == written
+    return result.value

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from envs.backends.trading_bot import TradingBot
-from envs.calls import Call, parse_call
+from envs.calls import Call
 from envs.errors import (
     AccessDenied,
     ConfigError,
@@ -23,6 +23,7 @@ from envs.errors import (
 from envs.long_context import Pack
 from envs.results import Result
 from envs.session import Session
+from tests.envs.backends.calling import assert_refused, call, state
 
 OPEN = {"authenticated": True, "market_status": "Open"}
 PACK = Pack(
@@ -54,27 +55,8 @@ def irregular(pack: Pack | None = None, **config: Any) -> Session:
     return Session.load(["TradingBot"], {"TradingBot": OPEN | config}, pack, tolerant=True)
 
 
-def call(session: Session, text: str) -> Result:
-    return session.call(parse_call(text))
-
-
-def state(session: Session) -> dict[str, Any]:
-    return session.snapshot().to_json()["TradingBot"]
-
-
 def orders(session: Session) -> Any:
     return session.backends["TradingBot"].orders
-
-
-def assert_refused(session: Session, text: str, error: type[ToolError], part: str) -> None:
-    """Check that a call is refused for a reason and leaves no trace, in private state neither."""
-    before = session.snapshot().states
-    result = call(session, text)
-    assert type(result.error) is error
-    assert part in result.error.message
-    assert result.value == {"error": result.error.message}
-    assert not result.changed
-    assert session.snapshot().states == before
 
 
 def test_default_state_has_numbers_as_order_ids() -> None:

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from envs.backends.travel_booking import TravelAPI
 from envs.backends.travel_facts import AIRPORTS, CITIES, FARES
-from envs.calls import Call, parse_call
+from envs.calls import Call
 from envs.errors import (
     AccessDenied,
     AlreadyExists,
@@ -24,6 +24,7 @@ from envs.errors import (
 from envs.long_context import Pack
 from envs.results import Result
 from envs.session import Session
+from tests.envs.backends.calling import assert_refused, call, state
 
 BOOKING = {
     "card_id": "c1",
@@ -72,27 +73,6 @@ def agency(pack: Pack | None = None, **config: Any) -> Session:
 def irregular(pack: Pack | None = None, **config: Any) -> Session:
     """Return a session with a config that the strict check would refuse."""
     return Session.load(["TravelAPI"], {"TravelAPI": CONFIG | config}, pack, tolerant=True)
-
-
-def call(session: Session, text: str) -> Result:
-    return session.call(parse_call(text))
-
-
-def state(session: Session) -> dict[str, Any]:
-    return session.snapshot().to_json()["TravelAPI"]
-
-
-def assert_refused(
-    session: Session, text: str, error: type[ToolError], part: str, **flags: bool
-) -> None:
-    """Check that a call is refused for a reason and leaves no trace, in private state neither."""
-    before = session.snapshot().states
-    result = call(session, text)
-    assert type(result.error) is error
-    assert part in result.error.message
-    assert result.value == {**flags, "error": result.error.message}
-    assert not result.changed
-    assert session.snapshot().states == before
 
 
 def test_default_state_is_empty_and_nobody_is_logged_in() -> None:

@@ -13,6 +13,7 @@ from envs.calls import Call
 from envs.errors import ConfigError, InvalidArgument, NotFound, Refused
 from envs.long_context import Pack
 from envs.session import Session
+from envs.testing import refuse, state, succeed
 
 DOORS = ("driver", "passenger", "rear_left", "rear_right")
 LOCKED = dict.fromkeys(DOORS, "locked")
@@ -40,29 +41,6 @@ PACK = Pack(
 def car(pack: Pack | None = None, **config: Any) -> Session:
     """Return a session with a car of any config, irregular ones included."""
     return Session.load(["VehicleControlAPI"], {"VehicleControlAPI": config}, pack, tolerant=True)
-
-
-def state(live: Session) -> dict[str, Any]:
-    return live.snapshot().compared()["VehicleControlAPI"]
-
-
-def succeed(live: Session, name: str, *args: Any, **changes: Any) -> Any:
-    """Make a call, check which fields it changes and to what, and return its value."""
-    expected = {**state(live), **changes}
-    result = live.call(Call(name, args))
-    assert result.error is None
-    assert state(live) == expected
-    assert result.changed is bool(changes)
-    return result.value
-
-
-def refuse(live: Session, kind: type[Exception], message: str, name: str, *args: Any) -> Any:
-    before = live.snapshot()
-    result = live.call(Call(name, args))
-    assert type(result.error) is kind
-    assert message in result.error.message
-    assert live.snapshot().states == before.states
-    return result.value
 
 
 def show(live: Session, option: str) -> str:
