@@ -127,8 +127,8 @@ def mended_scores(
     profile = PROFILES[published.profile]
     mend = Mend(dataset, readings, profile, judge_of(run, profile, limit))
     figures = replace(mend.figures(published.figures), totals=None)
-    name = f"mended by {errata}: {published.name}"
-    return published._replace(name=name, figures=figures, errata=errata)
+    name = f"mended by {readings.name}: {published.name}"
+    return published._replace(name=name, figures=figures, errata=readings.name)
 
 
 def _holds_verdicts(path: Path) -> bool:

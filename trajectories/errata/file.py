@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from envs.calls import parse_call
 from envs.errors import MalformedCall
-from trajectories.errata.record import Assessment, Erratum
+from trajectories.errata.record import NAMED_CALL, Assessment, Erratum
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.validation import validated
@@ -64,6 +64,8 @@ def _problems(erratum: Erratum) -> Iterator[str]:
 
 
 def _unreadable(call: str) -> str:
+    if NAMED_CALL.fullmatch(call):
+        return ""
     try:
         parse_call(call)
     except MalformedCall as error:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from trajectories.dataset import Dataset
-from trajectories.errata.record import Assessment, Erratum, Turns, fingerprint
+from trajectories.errata.record import NAMED_CALL, Answers, Assessment, Erratum, Turns, fingerprint
 from trajectories.errors import DataError
 from trajectories.schema import ExpectedCalls, Message, Trajectory
 
@@ -104,10 +104,10 @@ def read_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
             raise DataError(erratum.id, f"has {count} turns, counted from 0: there is no {index}")
     for backend in erratum.config.keys() - trajectory.config.keys():
         raise DataError(erratum.id, f"has no {backend} whose config could be another one")
-    mended = _with_truth(_asked(trajectory, erratum), erratum.ground_truth)
-    if erratum.answers and isinstance(mended.expects, ExpectedCalls):
-        mended = replace(mended, expects=replace(mended.expects, answers=erratum.answers))
-    return [_with_truth(mended, path) for path in _paths(erratum)]
+    mended = _with_truth(_asked(trajectory, erratum), trajectory, erratum.ground_truth)
+    if erratum.answers:
+        return [_with_answers(mended, answers) for answers in erratum.answers]
+    return [_with_truth(mended, trajectory, path) for path in _paths(erratum)]
 
 
 def _paths(erratum: Erratum) -> list[Turns]:
@@ -132,8 +132,54 @@ def _asked(trajectory: Trajectory, erratum: Erratum) -> Trajectory:
     return replace(trajectory, turns=tuple(turns), config=config)
 
 
-def _with_truth(trajectory: Trajectory, truth: Turns) -> Trajectory:
-    turns = list(trajectory.turns)
+def _with_truth(mended: Trajectory, published: Trajectory, truth: Turns) -> Trajectory:
+    turns = list(mended.turns)
     for index, calls in truth.items():
-        turns[index] = replace(turns[index], ground_truth=calls)
-    return replace(trajectory, turns=tuple(turns))
+        written = tuple([_call(call, published) for call in calls])
+        turns[index] = replace(turns[index], ground_truth=written)
+    return replace(mended, turns=tuple(turns))
+
+
+def _call(text: str, published: Trajectory) -> str:
+    """Return a call text: as it stands there, or the published one that it names, changed."""
+    named = NAMED_CALL.fullmatch(text)
+    if named is None:
+        return text
+    turn, index = int(named["turn"]), int(named["call"])
+    try:
+        call = published.turns[turn].ground_truth[index]
+    except IndexError:
+        raise DataError(published.id, f"has no published call {text.split()[0]}") from None
+    changes = named["changes"].split(" ~ ")[1:]
+    for old, new in zip(changes[::2], changes[1::2], strict=True):
+        if call.count(old) != 1:
+            raise DataError(published.id, f"{text}: {old!r} is not once in the published call")
+        call = call.replace(old, new)
+    return call
+
+
+def _with_answers(trajectory: Trajectory, answers: Answers) -> Trajectory:
+    expects = trajectory.expects
+    if not isinstance(expects, ExpectedCalls) or len(answers) != len(expects.answers):
+        raise DataError(trajectory.id, f"has not {len(answers)} published answers")
+    pairs = zip(expects.answers, answers, strict=True)
+    written = tuple([_answer(published, mended) for published, mended in pairs])
+    return replace(trajectory, expects=replace(expects, answers=written))
+
+
+def _answer(
+    published: Mapping[str, Mapping[str, Sequence[Any]]],
+    mended: Mapping[str, Mapping[str, Sequence[Any] | str | None]],
+) -> Mapping[str, Mapping[str, Sequence[Any]]]:
+    """Return an answer with the parameters that are other ones; another function starts anew."""
+    found = {}
+    for function, parameters in mended.items():
+        before = published.get(function, {})
+        allowed = dict(before)
+        for name, values in parameters.items():
+            if values is None:
+                allowed.pop(name, None)
+            else:
+                allowed[name] = before[values[1:]] if isinstance(values, str) else values
+        found[function] = allowed
+    return found

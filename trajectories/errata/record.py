@@ -1,11 +1,15 @@
 """One erratum as a record: the judgement of an entry, its reason, and how the entry is read then.
 
-It holds for the entry as it was when it was judged, which a hash tells.
+It holds for the entry as it was when it was judged, which a hash tells. What was published is not
+repeated but named: ``#2.0`` is the first ground-truth call of the third turn, and ``#2.0 ~ 2023 ~
+2026`` the same with another text in it. Among the answers of a single turn, ``#question`` is what
+was allowed for that parameter, and null takes a parameter away.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,6 +20,13 @@ from trajectories.schema import ExpectedCalls, Strict, Trajectory
 
 Turns = Mapping[int, tuple[str, ...]]
 """Index of a turn, from 0, to its ground truth; the other turns keep theirs."""
+
+Answers = tuple[Mapping[str, Mapping[str, Sequence[Any] | str | None]], ...]
+"""Per answer a function, and by parameter what is allowed; the others keep what they have."""
+
+
+NAMED_CALL = re.compile(r"#(?P<turn>\d+)\.(?P<call>\d+)(?P<changes>(?: ~ [^~]+ ~ [^~]*)*)")
+"""How a published call is named, and what of it is another text."""
 
 
 class Assessment(StrEnum):
@@ -46,7 +57,8 @@ class Erratum(Strict):
             turn in common may be taken together.
         wording: Index of a turn to what the user says in place of what was published.
         config: By backend, the members of its initial config that are other ones.
-        answers: Of a single turn: the answers that are right in place of those published.
+        answers: Of a single turn: by reading the answers that are right, one per published one,
+            with the parameters that are other ones.
     """
 
     id: str
@@ -58,7 +70,7 @@ class Erratum(Strict):
     alternatives: tuple[Turns, ...] = ()
     wording: Mapping[int, str] = field(default_factory=dict)
     config: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    answers: tuple[Mapping[str, Mapping[str, Sequence[Any]]], ...] = ()
+    answers: tuple[Answers, ...] = ()
 
     @property
     def asks_otherwise(self) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trajectories.errata.file import read_errata, to_json
+from trajectories.errata.file import BFCL, read_errata, to_json
 from trajectories.errata.record import Assessment, Erratum
 from trajectories.errors import DataError
 
@@ -76,3 +77,30 @@ def test_new_words_or_another_config_have_to_be_asked_anew() -> None:
     assert not plain.asks_otherwise
     assert Erratum("a", Assessment.MENDED, "r", "e", "0", wording={0: "Go."}).asks_otherwise
     assert Erratum("a", Assessment.MENDED, "r", "e", "0", config={"A": {}}).asks_otherwise
+
+
+def test_those_of_bfcl_are_read_and_say_why() -> None:
+    errata = read_errata(BFCL)
+    counts = Counter(erratum.judgement for erratum in errata)
+    assert set(counts) == set(Assessment)
+    assert all(len(e.reason) > 20 and len(e.evidence) > 20 for e in errata)
+    assert all(len(e.published) == 16 for e in errata)
+    # They hold no text of BFCL's, so long ones are a mistake.
+    calls = [call for e in errata for path in e.paths for some in path.values() for call in some]
+    assert max(map(len, calls)) < 300
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "multi_turn_base_4",
+        "multi_turn_base_75",
+        "multi_turn_miss_func_133",
+        "multi_turn_miss_param_172",
+        "multi_turn_long_context_38",
+        "live_simple_106-63-0",
+    ],
+)
+def test_entries_known_to_be_wrong_are_among_them(id: str) -> None:
+    found = {erratum.id: erratum.judgement for erratum in read_errata(BFCL)}
+    assert found[id] is not Assessment.SOUND

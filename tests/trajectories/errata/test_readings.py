@@ -105,7 +105,9 @@ def test_what_was_asked_otherwise_or_is_withdrawn_has_no_reading(found: Erratum)
 
 
 def test_answers_of_a_single_turn_are_replaced() -> None:
-    readings = read(DATA, [erratum(Assessment.MENDED, SINGLE, answers=({"f": {"x": [1]}},))], "e")
+    readings = read(
+        DATA, [erratum(Assessment.MENDED, SINGLE, answers=(({"f": {"x": [1]}},),))], "e"
+    )
     (reading,) = readings.of(SINGLE)
     assert isinstance(reading.expects, ExpectedCalls)
     assert reading.expects.answers == ({"f": {"x": [1]}},)
@@ -169,3 +171,51 @@ def test_the_first_that_passes_decides_and_the_rest_is_not_tried() -> None:
     assert tried == [1, 5]
     assert first_right(tries(1, 2), lambda value: value > 3) == 1
     assert first_right(tries(), bool) is None
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ("#0.0", "mkdir(dir_name='plans')"),
+        ("#1.0 ~ list ~ notes", "touch(file_name='notes')"),
+        ("#0.0 ~ mkdir ~ rmdir ~ plans ~ old", "rmdir(dir_name='old')"),
+        ("#0.0 ~ s') ~ ')", "mkdir(dir_name='plan')"),
+        ("#0.0 ~ plans ~ ", "mkdir(dir_name='')"),
+    ],
+)
+def test_a_published_call_is_named_and_changed(named: str, expected: str) -> None:
+    found = erratum(Assessment.MENDED, ground_truth={0: (named,)})
+    assert truths(read(DATA, [found], "e"))[0][0] == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ("#0.1", "no published call #0.1"),
+        ("#7.0", "no published call #7.0"),
+        ("#0.0 ~ nothing ~ x", "'nothing' is not once"),
+        ("#0.0 ~ d ~ x", "'d' is not once"),
+    ],
+)
+def test_a_published_call_that_is_named_has_to_be_there(named: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read(DATA, [erratum(Assessment.MENDED, ground_truth={0: (named,)})], "e")
+
+
+def test_parameters_of_an_answer_are_kept_taken_away_or_taken_from_another() -> None:
+    answer = {"f": {"x": [2], "y": [3], "z": [4]}}
+    single = replace(SINGLE, expects=ExpectedCalls((DOCUMENT,), (answer,)))
+    data = Dataset("hand", "1", "0", {single.id: single})
+    mended = ({"f": {"w": "#z", "z": None, "y": [5, ""]}},)
+    other = ({"g": {"a": [1]}},)
+    readings = read(data, [erratum(Assessment.MENDED, single, answers=(mended, other))], "e")
+    first, second = (each.expects for each in readings.of(single))
+    assert isinstance(first, ExpectedCalls)
+    assert isinstance(second, ExpectedCalls)
+    assert first.answers == ({"f": {"x": [2], "y": [5, ""], "w": [4]}},)
+    assert second.answers == ({"g": {"a": [1]}},)
+
+
+def test_there_is_an_answer_for_each_that_was_published() -> None:
+    with pytest.raises(DataError, match="simple_one: has not 2 published answers"):
+        read(DATA, [erratum(Assessment.MENDED, SINGLE, answers=(({}, {}),))], "e")

@@ -9,7 +9,10 @@ function showComparison(found) {
     summary(found, names),
     card("Difference by category", differencesTable(found)),
     found.mended
-      ? card(`Difference by category, mended by ${found.mended.errata}`, differencesTable(found.mended))
+      ? card(
+          `Difference by category, mended by ${found.mended.errata}`,
+          differencesTable(found.mended),
+        )
       : "",
     found.causes.length > 0 ? card("Why episodes failed", causesTable(found.causes)) : "",
     flipsFilter(),
