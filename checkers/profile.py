@@ -36,6 +36,8 @@ class ExecutionRules(NamedTuple):
     """Whether the step limit is noticed only after one step more has been executed."""
     limits_recorded_runs: bool
     """Whether the step limit also holds when a recorded run is scored."""
+    keeps_all: bool
+    """Whether state is kept that BFCL's backends forget; BFCL's data is played as there."""
 
 
 class ReplyRules(NamedTuple):
@@ -101,6 +103,7 @@ BFCL = Profile(
         checks_arguments=False,
         executes_step_past_limit=True,
         limits_recorded_runs=False,
+        keeps_all=False,
     ),
     ReplyRules(
         decoders={"fc": as_bfcl.decode_tool_calls, "prompt": as_bfcl.decode_text},
@@ -129,6 +132,7 @@ STRICT = Profile(
         checks_arguments=True,
         executes_step_past_limit=False,
         limits_recorded_runs=True,
+        keeps_all=True,
     ),
     ReplyRules(
         decoders={"fc": decoding.decode_tool_calls, "prompt": decoding.decode_text},

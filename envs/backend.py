@@ -10,7 +10,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, get_origin
 
 from typing_extensions import TypedDict
 
@@ -57,6 +57,20 @@ def writes_even_refused(reason: str) -> Callable[[Function], Function]:
     return mark
 
 
+class Behaviour(NamedTuple):
+    """Where backends do as BFCL's do, and where they do better."""
+
+    draws_in_sequence: bool
+    """Whether random values come from one stream, so that reading once more changes later ones;
+    where not, a value follows from what it is drawn for."""
+    keeps_all: bool
+    """Whether state is kept that BFCL's backends forget, such as messages to support."""
+
+
+AS_BFCL = Behaviour(draws_in_sequence=True, keeps_all=False)
+OWN = Behaviour(draws_in_sequence=False, keeps_all=True)
+
+
 class NoConfig(TypedDict, total=False):
     """Initial config of a backend that holds no state: nothing."""
 
@@ -70,6 +84,11 @@ class Backend:
         FIELDS: All state fields with their defaults, collected from the class's annotations.
         KEYS: Config key to state field, for the keys whose value is taken over.
         TOOLS: The model's functions by name, in the order of the source.
+        beyond_bfcl: State fields that only those sessions have which keep all.
+        unordered: Members of results and of the state that hold lists, or objects of lists, whose
+            order means nothing to a user.
+        acts: Functions that leave no state and are called for the user to see it: that somebody
+            knows already what they give does not do instead.
     """
 
     Config: ClassVar[type]
@@ -77,6 +96,9 @@ class Backend:
     FIELDS: ClassVar[Mapping[str, Any]] = {}
     KEYS: ClassVar[Mapping[str, str]] = {}
     TOOLS: ClassVar[Mapping[str, Tool]] = {}
+    beyond_bfcl: ClassVar[frozenset[str]] = frozenset()
+    unordered: ClassVar[frozenset[str]] = frozenset()
+    acts: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:
         """Collect state fields and functions.
@@ -101,7 +123,9 @@ class Backend:
         }
 
     @classmethod
-    def load(cls, config: Mapping[str, Any], pack: Pack | None = None) -> Self:
+    def load(
+        cls, config: Mapping[str, Any], pack: Pack | None = None, behaviour: Behaviour = OWN
+    ) -> Self:
         """Make a backend in the state that an initial config describes.
 
         A key that is given is taken as it is, one that is absent gets its default, an unknown one
@@ -111,17 +135,29 @@ class Backend:
         Args:
             config: The initial config of this backend.
             pack: Bulky material to mix in, or None.
+            behaviour: Where it does as BFCL's backend.
         """
         self = cls()
         self.__dict__.update(cls.FIELDS)
+        if not behaviour.keeps_all:
+            for name in cls.beyond_bfcl:
+                del self.__dict__[name]
         for key, value in copy_json(config).items():
             if key in cls.KEYS:
                 setattr(self, cls.KEYS[key], value)
         self._load(config, pack)
+        if not behaviour.draws_in_sequence:
+            for name, value in self.__dict__.items():
+                if isinstance(value, RandomStream):
+                    self.__dict__[name] = value._replace(by_occasion=True)
         return self
 
     def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
         """Derive what is not taken over literally; for backends to override."""
+
+    def _keep(self, **fields: Any) -> None:
+        """Assign new values to those fields beyond BFCL's that this session has."""
+        self.__dict__.update({n: value for n, value in fields.items() if n in self.__dict__})
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -2,16 +2,20 @@
 
 A stream is a seed and a position in the 32-bit output of Python's Mersenne Twister. It is
 two integers, so that forking and snapshots cost nothing, and it yields exactly what
-``random.Random(seed)`` yields for the same sequence of draws.
+``random.Random(seed)`` yields for the same sequence of draws. Or it draws by occasion: then a
+value follows from the seed and from what it is drawn for, whatever was drawn before.
 """
 
 from __future__ import annotations
 
 from array import array
 from functools import lru_cache
+from hashlib import sha256
 from random import Random
 from threading import Lock
 from typing import NamedTuple
+
+from envs.state import canonical
 
 _WORD = 32
 _BLOCK = 64
@@ -54,20 +58,30 @@ def _words(seed: int) -> _Words:
 
 
 class RandomStream(NamedTuple):
-    """A position in the outputs of one seed; a draw returns the value and the stream after it."""
+    """A position in the outputs of one seed; a draw returns the value and the stream after it.
+
+    What a draw is for is its occasion: the function, and what of arguments and state tells it from
+    other draws. A draw without one always goes in sequence.
+    """
 
     seed: int
     position: int = 0
+    by_occasion: bool = False
+    """Whether a draw depends on its occasion alone, so that it leaves the stream as it is."""
 
-    def uniform(self, low: float, high: float) -> tuple[float, RandomStream]:
+    def uniform(self, low: float, high: float, *occasion: object) -> tuple[float, RandomStream]:
         """Draw a float between low and high, as ``Random.uniform`` does."""
+        if self.by_occasion and occasion:
+            return self._at(occasion).uniform(low, high)[0], self
         words, position = _words(self.seed), self.position
         first, second = words.at(position), words.at(position + 1)
         fraction = ((first >> 5) * 67108864.0 + (second >> 6)) / 9007199254740992.0
-        return low + (high - low) * fraction, RandomStream(self.seed, position + 2)
+        return low + (high - low) * fraction, self._replace(position=position + 2)
 
-    def randint(self, low: int, high: int) -> tuple[int, RandomStream]:
+    def randint(self, low: int, high: int, *occasion: object) -> tuple[int, RandomStream]:
         """Draw an integer from low to high, both included, as ``Random.randint`` does."""
+        if self.by_occasion and occasion:
+            return self._at(occasion).randint(low, high)[0], self
         if high < low:
             raise ValueError(f"there is no integer from {low} to {high}")
         span = high - low + 1
@@ -76,4 +90,8 @@ class RandomStream(NamedTuple):
         while True:
             value, position = words.bits(bits, position)
             if value < span:
-                return low + value, RandomStream(self.seed, position)
+                return low + value, self._replace(position=position)
+
+    def _at(self, occasion: tuple[object, ...]) -> RandomStream:
+        digest = sha256(f"{self.seed} {canonical(occasion)}".encode()).digest()
+        return RandomStream(int.from_bytes(digest[:8]))

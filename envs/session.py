@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
-from envs.backend import Backend
+from envs.backend import AS_BFCL, OWN, Backend, Behaviour
 from envs.calls import Call
 from envs.errors import (
     BackendFault,
@@ -82,6 +82,7 @@ class Session:
         tolerant: bool = False,
         checks_arguments: bool = False,
         checks_config: bool | None = None,
+        behaviour: Behaviour | None = None,
     ) -> Self:
         """Make a session from an initial config.
 
@@ -93,6 +94,8 @@ class Session:
             checks_arguments: See the class.
             checks_config: Whether the config has to pass the strict check; by default, unless the
                 session is tolerant. Where not, irregular values are taken as they are.
+            behaviour: Where backends do as BFCL's; by default everywhere if the session is
+                tolerant, as BFCL's data needs, else nowhere. Forks do the same.
 
         Raises:
             ConfigError: A name is unknown, a config does not fit its backend, or it cannot be
@@ -102,7 +105,11 @@ class Session:
             problems = check_config(environments, config)
             if problems:
                 raise ConfigError(problems)
-        backends = {name: _load(name, config.get(name, {}), pack) for name in environments}
+        if behaviour is None:
+            behaviour = AS_BFCL if tolerant else OWN
+        backends = {
+            name: _load(name, config.get(name, {}), pack, behaviour) for name in environments
+        }
         return cls(backends, checks_arguments=checks_arguments, tolerant=tolerant)
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
@@ -248,11 +255,11 @@ def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list
     return problems
 
 
-def _load(name: str, config: Any, pack: Pack | None) -> Backend:
+def _load(name: str, config: Any, pack: Pack | None, behaviour: Behaviour) -> Backend:
     """Load one backend, turning what an unchecked config may do to it into a ConfigError."""
     backend = backend_class(name)
     try:
-        return backend.load(config, pack)
+        return backend.load(config, pack, behaviour)
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         problems = backend.check_config(config)
         raise ConfigError(problems or [ConfigProblem(f"$.{name}", str(error))]) from error

@@ -100,7 +100,7 @@ class Snapshot:
 
     def digest(self) -> str:
         """Return the SHA-256 of the compared state, in hex; equal for equal states everywhere."""
-        return sha256(_canonical(self.compared()).encode()).hexdigest()
+        return sha256(canonical(self.compared()).encode()).hexdigest()
 
     def differences(self, actual: Snapshot) -> list[Difference]:
         """Return where another snapshot departs from this one, which is what is expected."""
@@ -164,7 +164,7 @@ def _join(path: str, key: object) -> str:
     return f"{path}[{key!r}]"
 
 
-def _canonical(value: Any) -> str:
+def canonical(value: Any) -> str:
     """Return a text that equal values, and only they, have in common."""
     if isinstance(value, str):
         return encode_basestring_ascii(value)
@@ -173,12 +173,12 @@ def _canonical(value: Any) -> str:
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, (dict, Mapping)):
-        members = [f"{_canonical(key)}:{_canonical(member)}" for key, member in value.items()]
+        members = [f"{canonical(key)}:{canonical(member)}" for key, member in value.items()]
         return f"{{{','.join(sorted(members))}}}"
     if isinstance(value, (set, frozenset)):
-        return f"<{','.join(sorted(map(_canonical, value)))}>"
+        return f"<{','.join(sorted(map(canonical, value)))}>"
     if isinstance(value, (list, tuple)):
-        inside = ",".join(map(_canonical, value))
+        inside = ",".join(map(canonical, value))
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     return "null" if value is None else f"?{encode_basestring_ascii(repr(value))}"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from envs.backend import AS_BFCL, OWN, Behaviour
 from envs.lazy import lazily
 from envs.long_context import Pack
 from envs.session import Session
@@ -39,7 +40,8 @@ class Dataset:
         version: Version of the data, as far as it says one.
         sha256: Hash of the content of the files read, in hex.
         trajectories: By id, in the order of the files.
-        tolerant: Whether irregular initial configs are loaded as they are.
+        tolerant: Whether it is BFCL's: irregular initial configs are loaded as they are, and
+            backends behave as there.
         folder: Where BFCL's data is, for its long-context material; None for ours.
         connect: Joins a session to the web services that its entry asks; None where none may be.
     """
@@ -57,6 +59,10 @@ class Dataset:
         """Return the data set in one line, whatever its size."""
         size = len(self.trajectories)
         return f"Dataset({self.name} {self.version}: {size} trajectories, {self.sha256[:12]})"
+
+    def behaviour(self, *, keeps_all: bool = True) -> Behaviour:
+        """Return where the backends of its sessions do as BFCL's do."""
+        return AS_BFCL if self.tolerant else OWN._replace(keeps_all=keeps_all)
 
     def pack(self, trajectory: Trajectory) -> Pack | None:
         """Return the bulky material that a trajectory's session is loaded with, or None.

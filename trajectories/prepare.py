@@ -42,8 +42,12 @@ def prepare(
         DataError: The initial config does not fit the backends.
         CannotJudge: The entry is of BFCL's data, taken as it is, and contradicts itself.
     """
+    rules = profile.execution
     template = load_session(
-        dataset, trajectory, checks_arguments=profile.execution.checks_arguments
+        dataset,
+        trajectory,
+        checks_arguments=rules.checks_arguments,
+        keeps_all=rules.keeps_all,
     )
     unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
     if unknown:
@@ -56,7 +60,11 @@ def prepare(
 
 
 def load_session(
-    dataset: Dataset, trajectory: Trajectory, *, checks_arguments: bool = False
+    dataset: Dataset,
+    trajectory: Trajectory,
+    *,
+    checks_arguments: bool = False,
+    keeps_all: bool = True,
 ) -> Session:
     """Return a trajectory's session in its initial state.
 
@@ -70,6 +78,7 @@ def load_session(
             dataset.pack(trajectory),
             tolerant=dataset.tolerant,
             checks_arguments=checks_arguments,
+            behaviour=dataset.behaviour(keeps_all=keeps_all),
         )
     except ConfigError as error:
         raise DataError(f"{dataset.name}: {trajectory.id}", str(error)) from None

@@ -77,6 +77,10 @@ class GorillaFileSystem(Backend):
     """The files of one user."""
 
     Config = FileSystemConfig
+    # Names are looked up; which file was made or moved first, no user asks of a listing.
+    unordered = frozenset({"current_directory_content", "matches"})
+    # Without a file it shows the user's own text.
+    acts = frozenset({"echo"})
 
     root: Mapping[str, _Node] = {_DEFAULT_ROOT: {"type": "directory", "contents": {}}}
     long_context: bool = False

@@ -9,6 +9,7 @@ lists of texts, which can be shown but not searched.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from typing_extensions import TypedDict, override
@@ -167,14 +168,14 @@ class MessageAPI(Backend):
 
         Examples:
             >>> send_message(receiver_id='USR012', message='Thanks!')
-            {"sent_status": true, "message_id": {"new_id": 43125}, "message": "Message sent to ...
+            {"sent_status": true, "message_id": {"new_id": 84125}, "message": "Message sent to ...
             >>> send_message(receiver_id='USR099', message='Thanks!')
             {"error": "There is no user with the id 'USR099'. There are: USR011, USR012, ...
         """
         self._require_login()
         if receiver_id not in self.user_map.values():
             raise NotFound(self._no_user(receiver_id))
-        new_id = self._draw_id()
+        new_id = self._draw_id(receiver_id, message)
         self.inbox = [*self.inbox, {receiver_id: message}]
         self.message_count += 1
         return {
@@ -319,12 +320,15 @@ class MessageAPI(Backend):
         ids = _listed(self.user_map.values())
         return f"There is no user with the id {user_id!r}. There are: {ids}."
 
-    def _draw_id(self) -> int:
-        while True:
-            new_id, self._random = self._random.randint(*_MESSAGE_IDS)
+    def _draw_id(self, receiver_id: str, message: str) -> int:
+        for attempt in count():
+            new_id, self._random = self._random.randint(
+                *_MESSAGE_IDS, "send_message", receiver_id, message, attempt
+            )
             if new_id not in self.generated_ids:
-                self.generated_ids |= {new_id}
-                return new_id
+                break
+        self.generated_ids |= {new_id}
+        return new_id
 
 
 def _new_id(count: int) -> str:

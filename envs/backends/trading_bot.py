@@ -112,6 +112,8 @@ class TradingBot(Backend):
     """The broker's side of one account."""
 
     Config = TradingConfig
+    # Which stocks are watched, of a sector or in a range; none of them is the first of anything.
+    unordered = frozenset({"watch_list", "watchlist", "stock_list", "filtered_stocks"})
 
     orders: Mapping[int | str, Any] = {
         12345: {
@@ -646,7 +648,9 @@ class TradingBot(Backend):
     def _settle(self, kind: str, amount: float, balance: float) -> None:
         """Book a deposit or withdrawal that leads to a new balance."""
         self.account_info = {**self.account_info, "balance": balance}
-        offset, self._random = self._random.randint(0, _LATEST)
+        offset, self._random = self._random.randint(
+            0, _LATEST, kind, amount, len(self.transaction_history)
+        )
         timestamp = f"{_NOW + timedelta(seconds=offset):{_MOMENT}}"
         transaction = {"type": kind, "amount": amount, "timestamp": timestamp}
         self.transaction_history = [*self.transaction_history, transaction]

@@ -1,15 +1,16 @@
 """A travel agency: flights, the credit cards that pay for them, and the record of bookings.
 
 Money is in US dollars. Most functions want the access token that authenticating gives; it never
-expires by itself. Ids are drawn from the agency's own random stream. Cards and bookings that come
+expires by itself. Ids are drawn at random. Cards and bookings that come
 from BFCL's data lack members; only calls that need what is missing are refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import count
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
@@ -33,6 +34,7 @@ _INVOICED = (
     "travel_cost",
     "transaction_id",
 )
+_INSURANCE = ("insurance_type", "booking_id", "insurance_cost", "card_id")
 
 
 class CreditCard(TypedDict):
@@ -77,6 +79,9 @@ class TravelAPI(Backend):
     """The travel agency as one customer sees it."""
 
     Config = TravelConfig
+    beyond_bfcl = frozenset({"insurances", "support_messages"})
+    # Support deals with each message by itself.
+    unordered = frozenset({"support_messages"})
 
     credit_card_list: Mapping[str, Any] = {}
     booking_record: Mapping[str, Any] = {}
@@ -87,6 +92,8 @@ class TravelAPI(Backend):
     user_first_name: str | None = None
     user_last_name: str | None = None
     budget_limit: float | None = None
+    insurances: Mapping[str, Mapping[str, Any]] = {}
+    support_messages: Sequence[Mapping[str, str]] = []
     long_context: bool = False
     _random: RandomStream = RandomStream(_SEED)
 
@@ -137,9 +144,9 @@ class TravelAPI(Backend):
         Examples:
             >>> authenticate_travel(client_id='id', client_secret='s', refresh_token='r',
             ... grant_type='read_write', user_first_name='Isobel', user_last_name='Kerr')
-            {"expires_in": 2, "access_token": "848902", "token_type": "Bearer", "scope": ...
+            {"expires_in": 2, "access_token": "913076", "token_type": "Bearer", "scope": ...
         """
-        self.access_token = self._drawn(6)
+        self.access_token = self._drawn(6, "token", self.access_token)
         self.token_expires_in = 2
         self.token_type = "Bearer"
         self.token_scope = grant_type
@@ -211,7 +218,7 @@ class TravelAPI(Backend):
             >>> register_credit_card(access_token='448201', card_number='4000123412341234',
             ... expiration_date='01/2029', cardholder_name='Isobel Kerr',
             ... card_verification_number=123)
-            {"card_id": "885434905694"}
+            {"card_id": "758716812355"}
             >>> register_credit_card(access_token='1', card_number='4000123412341234',
             ... expiration_date='01/2029', cardholder_name='Isobel Kerr',
             ... card_verification_number=123)
@@ -222,13 +229,21 @@ class TravelAPI(Backend):
         self._require_token(access_token)
         if card_number in self.credit_card_list:
             raise AlreadyExists(f"{card_number!r} is the id of a registered card.")
-        card_id = self._drawn(12)
+        card_id = self._new_id(
+            12,
+            self.credit_card_list,
+            "card",
+            card_number,
+            expiration_date,
+            cardholder_name,
+            card_verification_number,
+        )
         card = {
             "card_number": card_number,
             "expiration_date": expiration_date,
             "cardholder_name": cardholder_name,
             "card_verification_number": card_verification_number,
-            "balance": int(self._drawn(5)),
+            "balance": int(self._drawn(5, "balance", card_id)),
         }
         self.credit_card_list = {**self.credit_card_list, card_id: card}
         return {"card_id": card_id}
@@ -308,7 +323,7 @@ class TravelAPI(Backend):
             >>> book_flight(access_token='448201', card_id='601100990011',
             ... travel_date='2025-10-18', travel_from='JFK', travel_to='ORD',
             ... travel_class='economy')
-            {"booking_id": "8678143", "transaction_id": "21552816", "booking_status": true, ...
+            {"booking_id": "1428458", "transaction_id": "53683429", "booking_status": true, ...
             >>> book_flight(access_token='448201', card_id='1', travel_date='2025-10-18',
             ... travel_from='JFK', travel_to='ORD', travel_class='economy')
             {"booking_status": false, "error": "There is no card '1'; registered are ...
@@ -318,7 +333,9 @@ class TravelAPI(Backend):
             balance = self._balance(card_id)
             cost = _bookable_cost(travel_from, travel_to, travel_date, travel_class)
             self._require_funds(card_id, balance, cost)
-        booking_id, transaction_id = self._drawn(7), self._drawn(8)
+        flight = (card_id, travel_date, travel_from, travel_to, travel_class)
+        booking_id = self._new_id(7, self.booking_record, "booking", *flight)
+        transaction_id = self._drawn(8, "transaction", booking_id)
         booking = {
             "card_id": card_id,
             "travel_date": travel_date,
@@ -545,7 +562,7 @@ class TravelAPI(Backend):
         Examples:
             >>> purchase_insurance(access_token='448201', insurance_type='travel',
             ... booking_id='3300147', insurance_cost=50.0, card_id='601100990011')
-            {"insurance_id": "866876558", "insurance_status": true}
+            {"insurance_id": "808789315", "insurance_status": true}
             >>> purchase_insurance(access_token='448201', insurance_type='travel', booking_id='1',
             ... insurance_cost=50.0, card_id='601100990011')
             {"insurance_status": false, "error": "There is no booking '1'. See ...
@@ -557,9 +574,13 @@ class TravelAPI(Backend):
             self._booking(booking_id)
             balance = self._balance(card_id)
         self._set_balance(card_id, balance - insurance_cost)
-        return {"insurance_id": self._drawn(9), "insurance_status": True}
+        bought = (_insured(insurance_type), booking_id, insurance_cost, card_id)
+        insurance_id = self._new_id(9, self.insurances, "insurance", *bought)
+        insurance = dict(zip(_INSURANCE, bought, strict=True))
+        self._keep(insurances={**self.insurances, insurance_id: insurance})
+        return {"insurance_id": insurance_id, "insurance_status": True}
 
-    @reads
+    @writes
     def contact_customer_support(
         self,
         booking_id: str,
@@ -581,6 +602,8 @@ class TravelAPI(Backend):
             {"error": "There is no booking '1'. See get_booking_history."}
         """
         self._booking(booking_id)
+        sent = {"booking_id": booking_id, "message": message}
+        self._keep(support_messages=[*self.support_messages, sent])
         return {
             "customer_support_message": "Thank you for contacting customer support. Your message "
             "has been received and we will get back to you shortly."
@@ -599,9 +622,17 @@ class TravelAPI(Backend):
         """
         return {"credit_card_list": self.credit_card_list}
 
-    def _drawn(self, digits: int) -> str:
-        value, self._random = self._random.randint(10 ** (digits - 1), 10**digits - 1)
+    def _drawn(self, digits: int, *occasion: object) -> str:
+        value, self._random = self._random.randint(10 ** (digits - 1), 10**digits - 1, *occasion)
         return str(value)
+
+    def _new_id(self, digits: int, taken: Container[str], *occasion: object) -> str:
+        """Draw an id; one drawn in sequence is not looked for among those that there are."""
+        for attempt in count():
+            drawn = self._drawn(digits, *occasion, attempt)
+            if not self._random.by_occasion or drawn not in taken:
+                break
+        return drawn
 
     def _require_token(self, access_token: str) -> None:
         if self.token_expires_in == 0:
@@ -709,6 +740,11 @@ def _date_factor(travel_date: str) -> int:
             f"The date {travel_date!r} has digits that are none. Use 0 to 9."
         ) from None
     return 1 if total % 2 else 2
+
+
+def _insured(insurance_type: str) -> str:
+    """Return what is insured as it is kept: ``Travel insurance`` is ``travel``."""
+    return " ".join(word for word in str(insurance_type).casefold().split() if word != "insurance")
 
 
 def _day(text: str) -> date | None:

@@ -53,6 +53,9 @@ class TwitterAPI(Backend):
     """The social network, with the one account that may log in."""
 
     Config = TwitterConfig
+    # Whom an account follows and what it has retweeted are sets; so are the tags and mentions that
+    # stand beside a tweet's text.
+    unordered = frozenset({"following_list", "retweets", "tags", "mentions"})
 
     username: str = "john"
     password: str = "john123"

@@ -1,7 +1,8 @@
 """A car: engine, doors, climate, lights, brakes, cruise control, navigation and tires.
 
-State is what the instruments would show; how fast the car drives is no state, each reading of it
-is drawn anew. Fuel is in gallons, tire pressure in psi, temperature in degrees Celsius, the
+State is what the instruments would show. How fast the car drives and how warm it is outside is
+drawn: as in BFCL anew for each reading, else once for all while engine and cruise control stay as
+they are. Fuel is in gallons, tire pressure in psi, temperature in degrees Celsius, the
 distance to the next vehicle in metres, brake force in newtons, slope in degrees.
 """
 
@@ -141,6 +142,8 @@ class VehicleControlAPI(Backend):
     """One car with its driver's controls."""
 
     Config = VehicleConfig
+    # The messages are the user's own: they are on the display once they are shown there.
+    acts = frozenset({"display_log"})
     RENAMED = {
         "engineState": "engine_state",
         "parkingBrakeForce": "_parkingBrakeForce",
@@ -324,9 +327,11 @@ class VehicleControlAPI(Backend):
 
         Examples:
             >>> get_outside_temperature_from_google()
-            {"outsideTemperature": -3.281787794379939}
+            {"outsideTemperature": 15.344697109785763}
         """
-        temperature, self._random = self._random.uniform(*_TEMPERATURE_READINGS)
+        temperature, self._random = self._random.uniform(
+            *_TEMPERATURE_READINGS, "get_outside_temperature_from_google"
+        )
         history = self._pack.weather if self._pack else {}
         return {**history, "outsideTemperature": temperature}
 
@@ -514,9 +519,11 @@ class VehicleControlAPI(Backend):
 
         Examples:
             >>> get_current_speed()
-            {"currentSpeed": 16.123709293488147}
+            {"currentSpeed": 106.31573567879981}
         """
-        speed, self._random = self._random.uniform(*_SPEED_READINGS)
+        speed, self._random = self._random.uniform(
+            *_SPEED_READINGS, "get_current_speed", self.engine_state, self.cruiseStatus
+        )
         return {"currentSpeed": speed}
 
     @reads

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import envs
-from envs.backend import Backend
+from envs.backend import OWN, Backend
 from envs.calls import Call
 from envs.errors import ConfigError
 from envs.long_context import Pack
@@ -151,7 +151,7 @@ class Subject:
         """
         config, pack = world or self.worlds[0]
         try:
-            return Session.load([self.name], {self.name: config}, pack, **options)
+            return Session.load([self.name], {self.name: config}, pack, behaviour=OWN, **options)
         except ConfigError as error:
             raise self.broken(f"does not load a config that fits: {error}") from error
 

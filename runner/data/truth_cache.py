@@ -88,6 +88,7 @@ class TruthCache:
             [turn.ground_truth for turn in trajectory.turns],
             self._dataset.tolerant,
             self._profile.execution.checks_arguments,
+            self._profile.execution.keeps_all,
             self._pack(trajectory),
         )
         # In version 2 equal values are always written alike.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from envs.backend import AS_BFCL
 from envs.calls import read_call
 from envs.errors import ConfigError
 from envs.long_context import Pack
@@ -76,7 +77,12 @@ def execute(
     try:
         # An irregular state excuses a backend that breaks; a regular one does not.
         session = Session.load(
-            script.environments, script.config, material, tolerant=irregular, checks_config=False
+            script.environments,
+            script.config,
+            material,
+            tolerant=irregular,
+            checks_config=False,
+            behaviour=AS_BFCL,
         )
     except ConfigError as error:
         raise DataError(where, f"$.initial_config: {error}") from None

@@ -11,6 +11,7 @@ DIFFERENCES = [
     ("execution", "checks_arguments", False, True),
     ("execution", "executes_step_past_limit", True, False),
     ("execution", "limits_recorded_runs", False, True),
+    ("execution", "keeps_all", False, True),
     ("replies", "answers_unreadable_steps", False, True),
     ("state", "empty_turns_forbid_changes", False, True),
     ("state", "notices_late_termination", False, True),

@@ -57,3 +57,30 @@ def test_results_say_whether_the_compared_state_has_changed(name):
             after = play.session.snapshot()
             assert result.changed is (before != after)
             before = after
+
+
+def members(value):
+    """Yield the names of all members in a value, at any depth, that are lists or objects."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            if isinstance(member, (list, dict)):
+                yield name
+            yield from members(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from members(member)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_what_is_said_of_members_and_functions_is_about_some_that_there_are(name):
+    subject = CONTRACTS[name][0].subject
+    backend = subject.backend
+    assert backend.beyond_bfcl <= backend.FIELDS.keys()
+    assert backend.acts <= backend.TOOLS.keys()
+    found = set()
+    for script in scripts(subject) if backend.unordered else ():
+        play = Play(subject, script.world, script.next_call)
+        for _, result in play.steps():
+            found |= {*members(result.value)}
+        found |= {*members(play.state())}
+    assert backend.unordered <= found

@@ -43,7 +43,7 @@ WORKED_OUT = {
     "2024-08-01": "the first of August 2024",
     "mean=3.309, sd=0.008": "the two rounded numbers, written as in run_06_result.txt",
     "Subscriptions received. Balance after paying the hall: 8485.75": "user's text, then a result",
-    "I land in Tokyo on 2 April, booking 8005497": "user's text, then a result",
+    "I land in Tokyo on 2 April, booking 7683758": "user's text, then a result",
     29.5: "what a tank of 50 gallons with 20.5 in it still takes",
 }
 """Values of the ground truth that stand nowhere as they are, and how a reader gets there."""

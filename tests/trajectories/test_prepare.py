@@ -10,7 +10,7 @@ from checkers.profile import BFCL, STRICT
 from envs.errors import MalformedCall
 from trajectories.errors import DataError
 from trajectories.prepare import load_session, prepare, truth_calls
-from trajectories.schema import Turn
+from trajectories.schema import Category, Trajectory, Turn
 
 
 @pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda profile: profile.name)
@@ -41,3 +41,36 @@ def test_what_cannot_be_read_stands_as_the_reason_why() -> None:
     call, reason = truth_calls(Turn((), ("ls()", "ls(")))
     assert call.name == "ls"
     assert isinstance(reason, MalformedCall)
+
+
+BOOKING = {
+    "TravelAPI": {
+        "access_token": "t",
+        "token_expires_in": 9,
+        "credit_card_list": {"c": {"balance": 900.0}},
+        "booking_record": {"b": {"card_id": "c"}},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("profile", "tolerant", "kept"),
+    [(STRICT, False, True), (BFCL, False, False), (STRICT, True, False)],
+)
+def test_what_bfcl_forgets_is_kept_on_own_data_under_strict(
+    dataset_of, profile, tolerant, kept
+) -> None:
+    said = "contact_customer_support(booking_id='b', message='Hello.')"
+    entry = Trajectory("t", Category.BASE, ("TravelAPI",), BOOKING, (Turn((), (said,)),))
+    ready = prepare(dataset_of(entry, tolerant=tolerant), entry, profile)
+    state = ready.truth[0].snapshot.compared()["TravelAPI"]
+    assert ("support_messages" in state) is kept
+    assert ready.truth[0].results[0].changed is kept
+
+
+@pytest.mark.parametrize(("tolerant", "alike"), [(False, True), (True, False)])
+def test_only_on_data_of_bfcl_a_reading_uses_up_the_next(dataset_of, tolerant, alike) -> None:
+    turns = (Turn((), ("get_current_speed()", "get_current_speed()")),)
+    entry = Trajectory("t", Category.BASE, ("VehicleControlAPI",), {}, turns)
+    first, second = prepare(dataset_of(entry, tolerant=tolerant), entry, STRICT).truth[0].results
+    assert (first.text == second.text) is alike

@@ -80,6 +80,7 @@ class Entry:
                 tolerant=self.dataset.tolerant,
                 checks_arguments=self.profile.execution.checks_arguments,
                 checks_config=False,
+                behaviour=self.dataset.behaviour(keeps_all=self.profile.execution.keeps_all),
             )
         except ConfigError as error:
             raise Unplayable(f"the config cannot be loaded: {error}") from None

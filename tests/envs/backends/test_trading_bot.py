@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from envs.backend import AS_BFCL
 from envs.backends.trading_bot import TradingBot
 from envs.calls import Call
 from envs.errors import (
@@ -47,7 +48,8 @@ PACK = Pack(
 
 def broker(pack: Pack | None = None, **config: Any) -> Session:
     """Return a session that is logged in while the market is open, unless the config differs."""
-    return Session.load(["TradingBot"], {"TradingBot": OPEN | config}, pack)
+    config = {"TradingBot": OPEN | config}
+    return Session.load(["TradingBot"], config, pack, behaviour=AS_BFCL)
 
 
 def irregular(pack: Pack | None = None, **config: Any) -> Session:

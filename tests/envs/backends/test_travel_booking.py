@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from envs.backend import AS_BFCL, OWN
 from envs.backends.travel_booking import TravelAPI
 from envs.backends.travel_facts import AIRPORTS, CITIES, FARES
 from envs.calls import Call
@@ -66,8 +67,9 @@ MOVED = {"card_id": "c1", "travel_cost": 400.0}
 
 
 def agency(pack: Pack | None = None, **config: Any) -> Session:
-    """Return a session that is logged in, unless the config differs."""
-    return Session.load(["TravelAPI"], {"TravelAPI": CONFIG | config}, pack)
+    """Return a session that is logged in, unless the config differs, and behaves as BFCL's."""
+    config = {"TravelAPI": CONFIG | config}
+    return Session.load(["TravelAPI"], config, pack, behaviour=AS_BFCL)
 
 
 def irregular(pack: Pack | None = None, **config: Any) -> Session:
@@ -76,7 +78,7 @@ def irregular(pack: Pack | None = None, **config: Any) -> Session:
 
 
 def test_default_state_is_empty_and_nobody_is_logged_in() -> None:
-    session = Session.load(["TravelAPI"], {})
+    session = Session.load(["TravelAPI"], {}, behaviour=AS_BFCL)
     assert state(session) == {
         "credit_card_list": {},
         "booking_record": {},
@@ -384,7 +386,7 @@ def test_insurance_may_cost_the_whole_budget_and_a_flight_the_whole_balance() ->
 
 
 def test_one_random_stream_serves_all_functions() -> None:
-    session = Session.load(["TravelAPI"], {})
+    session = Session.load(["TravelAPI"], {}, behaviour=AS_BFCL)
     token = call(session, "authenticate_travel('i', 's', 'r', 'g', 'A', 'B')").value["access_token"]
     card = call(session, f"register_credit_card('{token}', '1', '2', '3', 4)").value["card_id"]
     text = f"book_flight('{token}', '{card}', '2024-05-01', 'SFO', 'LAX', 'economy')"
@@ -591,3 +593,35 @@ class AnyTravel(RuleBasedStateMachine):
 
 AnyTravel.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 TestAnyTravel = AnyTravel.TestCase
+
+
+def test_what_is_insured_and_what_support_is_told_is_kept_where_all_is() -> None:
+    config = {"TravelAPI": CONFIG}
+    calls = [
+        "purchase_insurance('t', 'Travel insurance', 'b1', 10, 'c1')",
+        "contact_customer_support('b1', 'A window seat, please.')",
+    ]
+    own, as_bfcl = (Session.load(["TravelAPI"], config, behaviour=b) for b in (OWN, AS_BFCL))
+    insured, told = [call(own, text) for text in calls]
+    assert insured.changed
+    assert told.changed
+    assert state(own)["insurances"] == {
+        insured.value["insurance_id"]: {
+            "insurance_type": "travel",
+            "booking_id": "b1",
+            "insurance_cost": 10,
+            "card_id": "c1",
+        }
+    }
+    assert state(own)["support_messages"] == [
+        {"booking_id": "b1", "message": "A window seat, please."}
+    ]
+    insured, told = [call(as_bfcl, text) for text in calls]
+    assert insured.changed
+    assert not told.changed
+    assert state(own).keys() - state(as_bfcl).keys() == {"insurances", "support_messages"}
+
+
+def test_a_refused_message_to_support_is_not_kept() -> None:
+    session = Session.load(["TravelAPI"], {"TravelAPI": CONFIG})
+    assert_refused(session, "contact_customer_support('b2', 'm')", NotFound, "no booking 'b2'")
