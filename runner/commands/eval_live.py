@@ -263,6 +263,8 @@ def _check_formats(options: EvalOptions, plan: Plan) -> None:
         raise DataError("--formats", "has prompts of its own; leave --prompts out")
     if options.output is not None:
         raise DataError("--output", "takes one run; the verdicts are in the folders of the formats")
+    if options.errata != "none":
+        raise DataError("--errata", "takes one run: turnwise table has it for each format's folder")
 
 
 def _in_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:

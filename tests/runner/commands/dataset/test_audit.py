@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from checkers.turn import judge
 from checkers.verdict import TurnOutcome
 from envs.calls import parse_call
 from envs.session import Session
-from runner.analysis.audit import agreed, audit
+from runner.analysis.audit import agreed, audit, models_of
 from runner.episodes.kinds import Judgement
 from tests.runner.commands.running import run as run_command
 from trajectories.errata.record import fingerprint
@@ -66,6 +67,10 @@ def runs(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, Judgement]]:
     return {model: {"base_one": run(script)} for model, script in scripts.items()}
 
 
+def voices(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, Judgement]]:
+    return {model: {model: run(script)} for model, script in scripts.items()}
+
+
 def test_an_entry_that_somebody_passes_and_nobody_agrees_on_is_no_finding() -> None:
     assert audit({"base_one": outcomes(TRUTH)}, runs(a=TRUTH, b=OTHER, c=THIRD)) == []
 
@@ -96,20 +101,67 @@ def test_most_against_the_ground_truth_is_a_finding_with_evidence() -> None:
     ],
 )
 def test_one_or_half_of_the_models_are_not_most(scripts: dict[str, Any]) -> None:
-    assert agreed(outcomes(TRUTH), {m: r["base_one"] for m, r in runs(**scripts).items()}) is None
+    assert agreed(outcomes(TRUTH), voices(**scripts)) is None
 
 
 def test_agreement_starts_where_all_who_agree_are_together() -> None:
     late = [["mkdir(dir_name='plans')"], ["touch(file_name='lists')"]]
-    of_entry = {m: r["base_one"] for m, r in runs(a=late, b=late).items()}
-    agreement = agreed(outcomes(TRUTH), of_entry)
+    agreement = agreed(outcomes(TRUTH), voices(a=late, b=late))
     assert agreement is not None
     assert agreement.turn == 1
 
 
 def test_a_run_without_a_record_agrees_with_nobody() -> None:
     empty = Judgement(run(OTHER).verdict, ())
-    assert agreed(outcomes(TRUTH), {"a": empty, "b": empty}) is None
+    assert agreed(outcomes(TRUTH), {"a": {"a": empty}, "b": {"b": empty}}) is None
+
+
+def test_reruns_of_one_model_are_one_voice() -> None:
+    truths, tried = {"base_one": outcomes(TRUTH)}, runs(a1=OTHER, a2=OTHER, b=TRUTH)
+    assert audit(truths, tried)[0].agreement is not None
+    assert audit(truths, tried, {"a": ["a1", "a2"], "b": ["b"]}) == []
+
+
+def test_a_model_agrees_where_more_than_half_of_its_runs_do() -> None:
+    truths = {"base_one": outcomes(TRUTH)}
+    models = {"a": ["a1", "a2", "a3"], "b": ["b"]}
+    [found] = audit(truths, runs(a1=OTHER, a2=TRUTH, a3=OTHER, b=OTHER), models)
+    assert found.agreement is not None
+    assert found.agreement.models == ("a", "b")
+    assert (found.models, found.runs, found.failing, found.all_fail) == (2, 4, 1, False)
+    assert audit(truths, runs(a1=OTHER, a2=TRUTH, a3=THIRD, b=OTHER), models) == []
+
+
+def test_what_most_speaks_against_comes_first() -> None:
+    truths = {id: outcomes(TRUTH) for id in ("alone", "agreed", "half")}
+    tried = {
+        "a": {"alone": run(OTHER), "agreed": run(OTHER), "half": run(OTHER)},
+        "b": {"alone": run(THIRD), "agreed": run(OTHER), "half": run(OTHER)},
+        "c": {"agreed": run(OTHER), "half": run(TRUTH)},
+    }
+    assert [finding.id for finding in audit(truths, tried)] == ["agreed", "half", "alone"]
+
+
+def test_runs_are_of_the_models_that_are_named() -> None:
+    names = ["gpt-a", "gpt-b", "other"]
+    assert models_of(names, []) == {name: [name] for name in names}
+    assert models_of(names, [("gpt", ["gpt-*"])]) == {"gpt": names[:2], "other": ["other"]}
+    assert models_of(names, [("all", ["gpt-a", "other"])]) == {
+        "all": ["gpt-a", "other"],
+        "gpt-b": ["gpt-b"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([("gpt", ["llama*"])], "no run is called 'llama"),
+        ([("gpt", ["gpt-a"]), ("mine", ["gpt-*"])], "gpt-a is of gpt and of mine"),
+    ],
+)
+def test_a_group_has_to_fit(groups: list[tuple[str, list[str]]], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        models_of(["gpt-a", "gpt-b"], groups)
 
 
 # --- Commands
@@ -153,13 +205,39 @@ def test_audit_shows_findings_and_both_scores(
     errata = written(tmp_path / "e.jsonl", erratum())
     assert command("audit", *files, "--dataset", data) == 0
     shown = capsys.readouterr().out
-    assert "base_one: all runs fail, of 2" in shown
+    assert "base_one: all models fail, of 2" in shown
     assert "from turn 0 on these agree on another state: a, b" in shown
     assert command("audit", *files, "--dataset", data, "--errata", errata, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["scores"]["as published"]["a"]["passed"] == 0
     assert told["scores"]["as mended"]["a"]["passed"] == 1
     assert told["findings"] == []
+
+
+def test_audit_groups_filters_and_prints_a_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ids = [f"base_{number:02}" for number in range(30)]
+    data = written(tmp_path / "data.jsonl", *(to_json(replace(ENTRY, id=id)) for id in ids))
+    result = [[f"[{call}]" for call in turn] for turn in OTHER]
+    files = [
+        written(tmp_path / f"{name}.json", *({"id": id, "result": result} for id in ids))
+        for name in ("m1", "m2")
+    ]
+    what = ["audit", *files, "--dataset", data]
+    assert command(*what, "--group", "m=m?") == 0
+    page = capsys.readouterr().out.splitlines()
+    assert page[0] == "base_00: all models fail, of 1 (2 runs)"
+    assert "18 more findings: --all prints them" in page
+    assert page[-1].startswith("30 entries, 1 models; 30 that all models fail; 0 where most")
+    assert command(*what, "--all") == 0
+    every = capsys.readouterr().out
+    assert "base_29: all models fail, of 2" in every
+    assert "more findings" not in every
+    assert command(*what, "--category", "miss_func") == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("0 entries, 2 models; 0 that")
+    with pytest.raises(SystemExit, match="2"):
+        command(*what, "--group", "m")
 
 
 def test_runs_are_told_apart_by_folder_where_need_be(
