@@ -131,6 +131,7 @@ def test_a_run_in_a_format_is_judged_once_more_as_it_was(
         (("--formats", "all", "--mode", "fc"), "--formats: is for prompting models: add --mode"),
         (("--formats", "all", "--prompts", str(DEFAULT)), "--formats: has prompts of its own"),
         (("--formats", "all", "--output", "x.jsonl"), "--output: takes one run"),
+        (("--formats", "all", "--errata", "bfcl"), "--errata: takes one run"),
         (("--formats", "all", "--category", "base"), "--formats: asks single-turn entries in"),
     ],
 )  # fmt: skip
