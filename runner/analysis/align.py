@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from textwrap import wrap
-from typing import Any, NamedTuple
+from textwrap import TextWrapper
+from typing import NamedTuple
 
 from checkers.why.trace import TracedCall
 from runner.analysis.view import TurnView, view
-from runner.analysis.writing import executed
+from runner.analysis.writing import Json, executed
 from runner.episodes.examined import ExaminedTurns
 from runner.records.record import call_text
 from runner.show.terminal import Line, Tone, clipped, visible
@@ -52,7 +52,11 @@ class AlignedRow(NamedTuple):
         ours, theirs = self.cells[one], self.cells[other]
         if ours is None or theirs is None:
             return ours is theirs
-        return len(ours) == len(theirs) and all(map(_same, ours, theirs))
+        return len(ours) == len(theirs) and all(
+            (call_text(one.call), one.result.text) == (call_text(two.call), two.result.text)
+            and one.after == two.after
+            for one, two in zip(ours, theirs, strict=True)
+        )
 
 
 class AlignedTurn(NamedTuple):
@@ -82,11 +86,7 @@ class SideBySide(NamedTuple):
 
 
 def align(columns: Sequence[Column]) -> SideBySide:
-    """Put runs side by side.
-
-    Args:
-        columns: Runs of one trajectory, two at least.
-    """
+    """Put runs of one trajectory, two at least, side by side."""
     turns = []
     for views in zip(*[view(column.examined) for column in columns], strict=True):
         steps = zip_longest(*[turn.model.steps if turn.model else () for turn in views])
@@ -96,13 +96,9 @@ def align(columns: Sequence[Column]) -> SideBySide:
 
 
 def lines(alignment: SideBySide, width: int) -> Iterator[Line]:
-    """Yield the lines that show runs side by side.
+    """Yield the lines that show runs side by side, in 80 columns at least.
 
     What is the same in all runs is shown once.
-
-    Args:
-        alignment: The runs.
-        width: Columns of the terminal, 80 at least.
     """
     columns = alignment.columns
     trajectory = columns[0].examined.trajectory
@@ -123,25 +119,28 @@ def lines(alignment: SideBySide, width: int) -> Iterator[Line]:
         yield from _end_lines(turn, width)
 
 
-def document(alignment: SideBySide) -> dict[str, Any]:
+def document(alignment: SideBySide) -> Json:
     """Return runs side by side as a JSON object; ``runner/README.md`` describes it."""
     columns = alignment.columns
     partings = [alignment.parting(0, other) for other in range(len(columns))]
+    first, *from_first = [
+        row and {"turn": row.turn, "step": row.step} for row in (alignment.first_parting, *partings)
+    ]
     return {
         "id": columns[0].examined.trajectory.id,
-        "runs": [_column_json(column) for column in columns],
-        "parts": _place(alignment.first_parting),
-        "parts_from_first": [_place(row) for row in partings],
+        "runs": [
+            {
+                "name": name,
+                "trial": examined.recorded.trial if examined.recorded else None,
+                "verdict": examined.verdict.to_json(),
+                "diagnosis": examined.diagnosis and examined.diagnosis.to_json(),
+            }
+            for name, examined in columns
+        ],
+        "parts": first,
+        "parts_from_first": from_first,
         "turns": [_turn_json(turn) for turn in alignment.turns],
     }
-
-
-def _same(one: TracedCall, other: TracedCall) -> bool:
-    return (
-        call_text(one.call) == call_text(other.call)
-        and one.result.text == other.result.text
-        and one.after == other.after
-    )
 
 
 def _letters(columns: Sequence[Column]) -> str:
@@ -199,49 +198,28 @@ def _standing(turn: TurnView) -> str:
 def _cells(label: str, texts: Sequence[Sequence[str]], width: int, tone: Tone) -> Iterator[Line]:
     """Yield the lines of a row, its cells as columns of equal width."""
     share = (width - _LABEL - len(_GAP) * (len(texts) - 1)) // len(texts)
-    cells = [[part for text in cell for part in _wrapped(text, share)] for cell in texts]
+    wrapper = TextWrapper(share, subsequent_indent="  ", break_on_hyphens=False)
+    cells = [
+        [part for text in cell for part in wrapper.wrap(visible(clipped(text, _LONGEST)))]
+        for cell in texts
+    ]
     for parts in zip_longest(*cells, fillvalue=""):
         columns = _GAP.join([part.ljust(share) for part in parts])
         yield Line(f"{label:{_LABEL}}{columns}".rstrip(), tone)
         label = ""
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    shown = visible(clipped(text, _LONGEST))
-    return wrap(shown, width, subsequent_indent="  ", break_on_hyphens=False)
-
-
-def _column_json(column: Column) -> dict[str, Any]:
-    examined, diagnosis = column.examined, column.examined.diagnosis
-    return {
-        "name": column.name,
-        "trial": examined.recorded.trial if examined.recorded else None,
-        "verdict": examined.verdict.to_json(),
-        "diagnosis": diagnosis and diagnosis.to_json(),
-    }
-
-
-def _place(row: AlignedRow | None) -> dict[str, int] | None:
-    return row and {"turn": row.turn, "step": row.step}
-
-
-def _turn_json(turn: AlignedTurn) -> dict[str, Any]:
+def _turn_json(turn: AlignedTurn) -> Json:
+    steps = [[cell and [*map(executed, cell)] for cell in row.cells] for row in turn.rows]
     return {
         "turn": turn.views[0].number,
-        "steps": [
-            {"step": row.step, "runs": [_cell_json(cell) for cell in row.cells]}
-            for row in turn.rows
+        "steps": [{"step": step, "runs": runs} for step, runs in enumerate(steps)],
+        "ends": [
+            run.model
+            and {
+                "answer": run.closing,
+                "differences": [each.to_json() for each in run.differences],
+            }
+            for run in turn.views
         ],
-        "ends": [_end_json(view) for view in turn.views],
     }
-
-
-def _cell_json(calls: Sequence[TracedCall] | None) -> list[dict[str, Any]] | None:
-    return None if calls is None else [executed(traced) for traced in calls]
-
-
-def _end_json(turn: TurnView) -> dict[str, Any] | None:
-    if turn.model is None:
-        return None
-    differences = [each.to_json() for each in turn.differences]
-    return {"answer": turn.closing, "differences": differences}

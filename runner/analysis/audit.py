@@ -104,13 +104,9 @@ def execute_runs(
     profile: Profile,
     readings: Readings = AS_PUBLISHED,
 ) -> Executed:
-    """Execute the runs of several models again and judge them.
+    """Execute the runs of several models, by name, again and judge them.
 
-    Args:
-        dataset: What they are runs of.
-        models: Model to its recorded entries.
-        profile: How steps are decoded, executed and judged.
-        readings: By what entries are judged; those that errata withdraw are left out.
+    Entries that errata withdraw are left out.
     """
     truths: dict[str, Sequence[TurnOutcome]] = {}
     runs: dict[str, dict[str, Judgement]] = {model: {} for model in models}

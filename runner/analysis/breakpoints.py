@@ -14,7 +14,6 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 from checkers.why.divergence import off_path
-from checkers.why.trace import TracedCall
 from envs.backend import Backend
 from envs.calls import Call
 from envs.errors import BackendFault, MalformedCall
@@ -182,9 +181,6 @@ def _places_of(event: str, moments: Sequence[Moment]) -> set[Place]:
     if kind == "error" and not name:
         return {place for place, traced in made if not traced.result.ok}
     if kind == "call" and name:
-        return {place for place, traced in made if _name(traced) == name}
+        named = {place: traced.call for place, traced in made if isinstance(traced.call, Call)}
+        return {place for place, call in named.items() if call.name == name}
     raise DataError("--break-on", f"{event!r} is not divergence, error or call:NAME")
-
-
-def _name(traced: TracedCall) -> str | None:
-    return traced.call.name if isinstance(traced.call, Call) else None

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
 from checkers.statistics import Attempts, Pair, RunDifference, cluster_test, compare
 from checkers.why.diagnosis import Cause, Diagnosis
-from envs.errors import BackendFault
-from runner.episodes.evaluate import examine_recorded
-from runner.records.record import Recorded
+from runner.analysis.runs import executed_again
 from runner.records.run import Run
 from trajectories.dataset import Dataset
-from trajectories.errata.readings import AS_PUBLISHED, Readings, first_right
+from trajectories.errata.readings import AS_PUBLISHED, Readings
 from trajectories.errors import DataError
-from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Category, Trajectory
 
 
@@ -141,22 +137,28 @@ def compare_runs(
     Raises:
         DataError: The data set lacks an entry, or nothing that both have could be judged.
     """
-    first, second = map(_by_entry, runs)
-    common = _common(runs, dataset, first.keys() & second.keys())
-    common = [trajectory for trajectory in common if readings.of(trajectory)]
-    judged = []
-    for trajectory in common:
-        tries = zip((first[trajectory.id], second[trajectory.id]), step_limits, strict=True)
-        judged.append(_compared(dataset, readings.of(trajectory), profile, tries))
-    entries = [entry for entry in judged if entry.first and entry.second]
+    first, second = (set(run.ids) for run in runs)
+    for id in sorted((first & second) - dataset.trajectories.keys()):
+        raise DataError(str(runs[0].path), f"{id!r} is not in {dataset.name}")
+    common = [
+        (id, readings.of(trajectory)[0])
+        for id, trajectory in dataset.trajectories.items()
+        if id in first & second and readings.of(trajectory)
+    ]
+    wanted = dict(common)
+    ours, theirs = (
+        _trials(run, wanted, dataset, profile, limit, readings)
+        for run, limit in zip(runs, step_limits, strict=True)
+    )
+    entries = [
+        Compared(trajectory, ours[id], theirs[id])
+        for id, trajectory in common
+        if ours.get(id) and theirs.get(id)
+    ]
     if not entries:
         message = f"has no episode that can be compared with one of {runs[0].path}"
         raise DataError(str(runs[1].path), message)
-    left_out = LeftOut(
-        len(first.keys() - second.keys()),
-        len(second.keys() - first.keys()),
-        len(common) - len(entries),
-    )
+    left_out = LeftOut(len(first - second), len(second - first), len(common) - len(entries))
     return RunComparison(
         runs,
         dataset,
@@ -175,49 +177,33 @@ def causes(trials: Iterable[Diagnosis | None]) -> Counter[Cause]:
     return Counter(diagnosis.cause for diagnosis in trials if diagnosis)
 
 
-def _by_entry(run: Run) -> dict[str, list[Recorded]]:
-    trials: dict[str, list[Recorded]] = {}
-    for recorded in run.episodes.values():
-        trials.setdefault(recorded.id, []).append(recorded)
-    return trials
-
-
-def _common(runs: Sequence[Run], dataset: Dataset, ids: Set[str]) -> list[Trajectory]:
-    """Return the trajectories of ids, in the data set's order."""
-    for id in sorted(ids - dataset.trajectories.keys()):
-        raise DataError(str(runs[0].path), f"{id!r} is not in {dataset.name}")
-    return [trajectory for id, trajectory in dataset.trajectories.items() if id in ids]
-
-
-def _compared(
-    dataset: Dataset,
-    readings: Sequence[Trajectory],
-    profile: Profile,
-    tries: Iterable[tuple[Sequence[Recorded], int]],
-) -> Compared:
-    """Judge an entry's trials in both runs, each with its step limit, by any of its readings."""
-    trajectory = readings[0]
-    try:
-        prepared = [prepare(dataset, reading, profile) for reading in readings]
-        first, second = [_trials(prepared, trials, profile, limit) for trials, limit in tries]
-    except (BackendFault, CannotJudge):
-        return Compared(trajectory, (), ())
-    return Compared(trajectory, first, second)
-
-
 def _trials(
-    prepared: Sequence[Prepared], trials: Iterable[Recorded], profile: Profile, step_limit: int
-) -> list[Diagnosis | None]:
-    """Judge trials; one that ended in an error which is not the model's is left out."""
-    examined = [
-        first_right(
-            (examine_recorded(each, recorded, profile, step_limit) for each in prepared),
-            lambda examined: examined.verdict.valid,
-        )
-        for recorded in trials
-        if recorded.record.outcome != "error"
+    run: Run,
+    wanted: Container[str],
+    dataset: Dataset,
+    profile: Profile,
+    step_limit: int,
+    readings: Readings,
+) -> dict[str, list[Diagnosis | None]]:
+    """Return by entry why its trials failed, of entries whose trials could all be judged.
+
+    A trial that ended in an error which is not the model's is left out.
+    """
+    keys = [
+        recorded.record.key
+        for recorded in run.episodes.values()
+        if recorded.id in wanted and recorded.record.outcome != "error"
     ]
-    return [one.diagnosis for one in examined if one]
+    trials: dict[str, list[Diagnosis | None]] = {}
+    broken = set()
+    for _, recorded, _, examined in executed_again(
+        run, keys, dataset, profile, step_limit, readings
+    ):
+        if examined is None:
+            broken.add(recorded.id)
+        else:
+            trials.setdefault(recorded.id, []).append(examined.diagnosis)
+    return {id: found for id, found in trials.items() if id not in broken}
 
 
 def _by_category(entries: Sequence[Compared]) -> dict[Category, RunDifference]:
@@ -242,8 +228,10 @@ def _with_cause(entries: Iterable[Compared], cause: Cause) -> list[Pair]:
     """Return how often each entry failed for a cause, in place of how often it passed."""
     return [
         Pair(
-            Attempts(entry.trajectory.base, len(entry.first), causes(entry.first)[cause]),
-            Attempts(entry.trajectory.base, len(entry.second), causes(entry.second)[cause]),
+            *(
+                Attempts(entry.trajectory.base, len(trials), causes(trials)[cause])
+                for trials in (entry.first, entry.second)
+            )
         )
         for entry in entries
     ]

@@ -67,17 +67,11 @@ def _flips(title: str, entries: Sequence[Compared]) -> Iterator[Line]:
     for entry in entries:
         why = entry.diagnosis
         said = f"{why.cause:24} {why.detail}" if why else ""
-        rates = "" if _one_trial_each(entry) else f"{_rates(entry)}  "
+        first, second = entry.pair
+        rates = f"{first.passed}/{first.trials} {second.passed}/{second.trials}  "
+        if first.trials == second.trials == 1:
+            rates = ""
         yield Line(clipped(f"  {entry.trajectory.id:{width}}  {rates}{said}".rstrip(), _WIDTH))
-
-
-def _one_trial_each(entry: Compared) -> bool:
-    return len(entry.first) == len(entry.second) == 1
-
-
-def _rates(entry: Compared) -> str:
-    first, second = entry.pair
-    return f"{first.passed}/{first.trials} {second.passed}/{second.trials}"
 
 
 def _category_rows(comparison: RunComparison) -> list[list[str]]:

@@ -297,11 +297,9 @@ def by_category(members: Iterable[_Member]) -> dict[str, list[_Member]]:
 
 
 def _rate(judged: Sequence[EpisodeRecord], clusters: Mapping[str, str]) -> Rate:
-    """Return a score with its interval: Wilson's where trials are independent, else from clusters.
+    """Return the score of at least one, with its interval.
 
-    Args:
-        judged: At least one.
-        clusters: What entries share, by entry; one that is not in it shares nothing.
+    That is Wilson's where trials are independent, else from clusters: what entries share.
     """
     attempts = _attempts(judged, clusters)
     if len(judged) == len({entry.cluster for entry in attempts}):

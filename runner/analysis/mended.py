@@ -35,14 +35,7 @@ def judge_of(run: Run, profile: Profile, step_limit: int) -> JudgeRecord:
 
 @dataclass(frozen=True)
 class Mend:
-    """How a run is judged once more, with errata.
-
-    Attributes:
-        dataset: What it is of.
-        readings: What errata make of the data.
-        profile: How episodes are executed and judged.
-        judge: Judges an episode once more.
-    """
+    """How a run is judged once more, with what errata make of its data."""
 
     dataset: Dataset
     readings: Readings

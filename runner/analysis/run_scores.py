@@ -105,12 +105,6 @@ def mended_scores(
 ) -> RunScores | None:
     """Return what a run scores as errata have it; None where the user wants none.
 
-    Args:
-        published: What it scored as published.
-        rules: How result files are judged.
-        errata: What the user called the errata.
-        notify: Told when data has to be downloaded, or errata do not fit it.
-
     Raises:
         DataError: The errata cannot be used, or only verdicts were kept of the run.
     """

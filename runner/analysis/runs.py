@@ -16,6 +16,7 @@ from runner.records import result_file
 from runner.records.record import EpisodeRecord, Key, Recorded
 from runner.records.run import Run
 from trajectories.dataset import Dataset
+from trajectories.errata.readings import AS_PUBLISHED, Readings, first_right
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
 from trajectories.schema import Trajectory
@@ -50,10 +51,10 @@ class ViewedRun(NamedTuple):
 
 
 def view_run(source: Run, dataset: Dataset, profile: Profile, step_limit: int) -> ViewedRun:
-    """Execute a run again; it raises what ``executed_again`` does.
+    """Execute a whole run again, as ``executed_again`` does.
 
     Raises:
-        DataError: The run has no finished episode.
+        DataError: The run has no finished episode, or the data set lacks a trajectory.
     """
     if not source.episodes:
         raise DataError(str(source.path), "has no finished episode")
@@ -66,9 +67,14 @@ def view_run(source: Run, dataset: Dataset, profile: Profile, step_limit: int) -
 
 
 def executed_again(
-    run: Run, keys: Iterable[Key], dataset: Dataset, profile: Profile, step_limit: int
+    run: Run,
+    keys: Iterable[Key],
+    dataset: Dataset,
+    profile: Profile,
+    step_limit: int,
+    readings: Readings = AS_PUBLISHED,
 ) -> Iterator[Viewed]:
-    """Execute episodes of a run again.
+    """Execute those episodes of a run again that have a key.
 
     Args:
         run: The run.
@@ -76,6 +82,7 @@ def executed_again(
         dataset: What it is of.
         profile: How they are executed and judged.
         step_limit: Steps that a turn may take, where the profile limits recorded runs.
+        readings: By what entries are judged, none of which errata withdraw.
 
     Raises:
         DataError: The data set lacks a trajectory.
@@ -84,8 +91,11 @@ def executed_again(
         trajectory, recorded = choose.trajectory(dataset, key[0]), run.episodes[key]
         examined, error = None, None
         try:
-            prepared = prepare(dataset, trajectory, profile)
-            examined = examine_recorded(prepared, recorded, profile, step_limit)
+            prepared = (prepare(dataset, each, profile) for each in readings.of(trajectory))
+            examined = first_right(
+                (examine_recorded(each, recorded, profile, step_limit) for each in prepared),
+                lambda examined: examined.verdict.valid,
+            )
         except (BackendFault, CannotJudge) as fault:
             error = str(fault)
         if examined and recorded.record.outcome == "error":

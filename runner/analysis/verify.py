@@ -74,11 +74,7 @@ def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
 
 
 def _beside(path: Path) -> Path:
-    """Return the file of verdicts beside result files.
-
-    Raises:
-        DataError: There is none.
-    """
+    """Return the file of verdicts beside result files."""
     file = (path if path.is_dir() else path.parent) / verdict_file.FILE
     if not file.exists():
         raise DataError("--verdicts", f"is needed to say what was recorded: there is no {file}")
@@ -88,17 +84,9 @@ def _beside(path: Path) -> Path:
 def verify(
     run: Run, dataset: Dataset, profile: Profile, step_limit: int, verdicts: Verdicts
 ) -> Iterator[Verified]:
-    """Execute the episodes of a run that have a verdict, and compare.
+    """Execute the episodes of a run that have a verdict again, and compare.
 
-    Args:
-        run: The run.
-        dataset: What it is of.
-        profile: How it is executed and judged.
-        step_limit: Steps that a turn may take, where the profile limits recorded runs.
-        verdicts: What was recorded, of episodes of this run.
-
-    Raises:
-        DataError: The data set has no trajectory of an episode's id.
+    It takes and raises what ``executed_again`` does.
     """
     again = executed_again(run, verdicts, dataset, profile, step_limit)
     for then, (_, recorded, now, examined) in zip(verdicts.values(), again, strict=True):

@@ -137,14 +137,7 @@ def view(examined: ExaminedTurns) -> list[TurnView]:
 def turns_of(
     asked: Sequence[Turn], truth: Trace, model: Trace | None, divergence: Divergence | None
 ) -> list[TurnView]:
-    """Return the turns of a course through a trajectory.
-
-    Args:
-        asked: The trajectory's turns.
-        truth: What should happen in them.
-        model: What happened; None where that is not known.
-        divergence: Where it left the ground truth first.
-    """
+    """Return the turns of a course through a trajectory, which left the ground truth somewhere."""
     left = divergence and Place.of(divergence)
     reached = model.turns if model else ()
     return [
@@ -211,25 +204,20 @@ class EpisodePart(NamedTuple):
             turns = [_with_steps(turn, [self.step]) for turn in turns]
         if self.only_diff:
             departing = [turn for turn in turns if turn.departs]
-            turns = [_with_steps(turn, _departing(turn)) for turn in departing]
+            turns = [
+                _with_steps(turn, {call.place.step for call in turn.calls if call.strays})
+                for turn in departing
+            ]
         return turns
 
     def check_single(self, id: str) -> None:
-        """Check that this is a part of an entry of one turn of one step.
-
-        Raises:
-            DataError: It has no such turn or step.
-        """
+        """Raise DataError where this is no part of an entry of one turn of one step."""
         for flag, wanted in (("--turn", self.turn), ("--step", self.step)):
             if wanted:
                 raise DataError(flag, f"{wanted} is not there; {id} is one turn of one step")
 
 
 WHOLE = EpisodePart()
-
-
-def _departing(turn: TurnView) -> set[int]:
-    return {call.place.step for call in turn.calls if call.strays}
 
 
 def _with_steps(turn: TurnView, wanted: Container[int]) -> TurnView:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 from checkers.calls.pairs import ArgumentPair, CallPair
@@ -49,7 +50,12 @@ class Transcript:
         """Yield the lines that show turns."""
         shown = self.part.of(view(examined))
         environments = "; ".join(["", ", ".join(examined.trajectory.environments)])
-        return self._lines(examined, environments, _turns_lines(shown), _turns_ending(examined))
+        return self._lines(
+            examined,
+            environments,
+            chain.from_iterable(map(_turn_lines, shown)),
+            _turns_ending(examined),
+        )
 
     def pairs(self, examined: ExaminedCalls) -> Iterator[Line]:
         """Yield the lines that show one answer."""
@@ -122,13 +128,8 @@ class Document:
         }
 
 
-def _turns_lines(turns: Sequence[TurnView]) -> Iterator[Line]:
-    for turn in turns:
-        yield Line("")
-        yield from _turn_lines(turn)
-
-
 def _turn_lines(turn: TurnView) -> Iterator[Line]:
+    yield Line("")
     not_judged = "" if turn.judged else " (after the failure, not judged)"
     yield Line(f"turn {turn.number}{not_judged}", "strong")
     yield from _messages(turn.asked.messages)
@@ -146,7 +147,9 @@ def _turn_lines(turn: TurnView) -> Iterator[Line]:
     if turn.departs:
         yield from _truth_lines(turn)
     if turn.failure is not None:
-        yield from _failure_lines(turn.failure)
+        yield _failed(turn.failure, "  ")
+        for text in turn.failure.missing:
+            yield Line(f"    not seen: {clipped(text, _WIDTH)}", _BAD)
 
 
 def _call_lines(call: Moment) -> Iterator[Line]:
@@ -173,11 +176,6 @@ def _truth_lines(turn: TurnView) -> Iterator[Line]:
     else:
         yield Line("  state: as in the ground truth")
     yield from _listed(turn.differences, "    ", _BAD, str)
-
-
-def _failure_lines(failure: Failure) -> Iterator[Line]:
-    yield _failed(failure, "  ")
-    yield from (Line(f"    not seen: {clipped(text, _WIDTH)}", _BAD) for text in failure.missing)
 
 
 def _turns_ending(examined: ExaminedTurns) -> Iterator[Line]:

@@ -40,12 +40,7 @@ WHAT_IF = "what if:  e edit  c call  t end turn  r play rest  x drop  b next tim
 
 
 class Debugger(App[None]):
-    """Steps through an episode, its ground truth, and branches of them.
-
-    Args:
-        examined: The episode.
-        source: Where the episode is from.
-    """
+    """Steps through an episode, which is from a named source, its ground truth, and branches."""
 
     ENABLE_COMMAND_PALETTE = False
     CSS = """
@@ -95,7 +90,11 @@ class Debugger(App[None]):
                 yield Static(id="names")
                 with ContentSwitcher(id="views", initial="call"):
                     for name in _VIEWS:
-                        yield StateView(name) if name == "state" else _text_view(name)
+                        yield (
+                            StateView(name)
+                            if name == "state"
+                            else VerticalScroll(Static(), id=name)
+                        )
         yield Static(id="status")
         yield Footer(compact=True, show_command_palette=False)
 
@@ -190,7 +189,3 @@ class Debugger(App[None]):
             pane.scroll_end(animate=False)
         else:
             pane.scroll_home(animate=False)
-
-
-def _text_view(name: str) -> VerticalScroll:
-    return VerticalScroll(Static(), id=name)

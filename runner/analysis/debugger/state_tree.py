@@ -56,9 +56,7 @@ def whole(before: Snapshot, after: Snapshot, expected: Snapshot) -> Node:
 def children(node: Node, off: Iterable[Difference]) -> list[Node]:
     """Return the places below a node: those there are, those the call took away, those missing.
 
-    Args:
-        node: Where.
-        off: What is off the ground truth's path, in the whole state.
+    ``off`` is what is off the ground truth's path, in the whole state.
     """
     if not node.has_members:
         return []

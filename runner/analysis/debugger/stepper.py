@@ -20,7 +20,7 @@ from runner.analysis.debugger.timeline import (
 from runner.analysis.view import Moment, Place, TurnView
 from runner.episodes.examined import ExaminedTurns
 from runner.episodes.scripts import recorded as script_of
-from runner.records.record import Recorded, ReplyRecord
+from runner.records.record import Recorded
 
 
 class StepWords(NamedTuple):
@@ -128,11 +128,9 @@ class Stepper:
         self._show(shown, shown.index(self.moment.place))
 
     def call(self, text: str, *, instead: bool = False) -> str:
-        """Make a call here, in a branch.
+        """Make a call here, in a branch; one that cannot be read is refused as a model's would be.
 
-        Args:
-            text: The call; one that cannot be read is refused as a model's would be.
-            instead: Whether it takes the place of the call here; then no text leaves that out.
+        Where it is to stand instead of the call here, no text leaves that out.
         """
         if instead and self.moment.traced is None:
             return "There is no call here to edit."
@@ -244,7 +242,11 @@ def _by_turn(recorded: Recorded, profile: Profile) -> list[list[StepWords]]:
     if recorded.record.outcome is not None:
         steps = recorded.record.steps
         return [
-            [_replied(step.reply) for step in steps if step.turn == turn and step.calls]
+            [
+                _written(step.reply.text, step.reply.reasoning)
+                for step in steps
+                if step.turn == turn and step.calls
+            ]
             for turn in range(len(turns))
         ]
     if recorded.mode == "fc":
@@ -256,11 +258,7 @@ def _by_turn(recorded: Recorded, profile: Profile) -> list[list[StepWords]]:
     ]
 
 
-def _replied(reply: ReplyRecord) -> StepWords:
-    return _written(reply.text or "")._replace(reasoning=reply.reasoning or "")
-
-
-def _written(text: str) -> StepWords:
+def _written(text: str | None, reasoning: str | None = None) -> StepWords:
     # A text that is a list of calls and nothing else says nothing more than they do.
-    only_calls = text.strip().startswith("[") and text.strip().endswith("]")
-    return StepWords("" if only_calls else text)
+    said = (text or "").strip()
+    return StepWords("" if said[:1] == "[" and said[-1:] == "]" else text or "", reasoning or "")

@@ -121,16 +121,7 @@ def with_call(
 
 
 def with_turn_ended(origin: Timeline, place: Place, name: str) -> Timeline:
-    """Return the branch in which nothing more is done in a turn and the next one begins.
-
-    Args:
-        origin: The timeline to leave; a branch that is left at its end goes on as itself.
-        place: Where to leave it, not in the trajectory's last turn.
-        name: What to call a new branch.
-
-    Raises:
-        BackendFault: A backend broke on well-formed arguments.
-    """
+    """Return the branch in which a turn, not the last, ends here; as ``with_call`` does."""
     done, rest = _split(_script(origin.trace), place)
     goes_on = origin.source is Source.BRANCH and rest == [[]]
     further = _join(rest, origin.rest)[1:]
@@ -139,11 +130,7 @@ def with_turn_ended(origin: Timeline, place: Place, name: str) -> Timeline:
 
 
 def with_rest(branch: Timeline) -> Timeline:
-    """Return a branch that goes on with what the timeline that it left did.
-
-    Raises:
-        BackendFault: A backend broke on well-formed arguments.
-    """
+    """Return a branch that goes on as the timeline that it left, as ``with_call`` does."""
     script = _script(branch.trace)
     return _played(branch, _join(script, branch.rest), [[]], len(script) - 1)
 

@@ -50,12 +50,7 @@ def rows(stepper: Stepper) -> list[Content]:
 
 
 def heading(stepper: Stepper, source: str) -> Content:
-    """Return the two lines that say what is shown and where one stands.
-
-    Args:
-        stepper: Where one stands.
-        source: Where the episode is from.
-    """
+    """Return the two lines that say what is shown, where it is from and where one stands."""
     timeline, all_of_them = stepper.timeline, stepper.timelines
     which = f" {timeline.name} ({all_of_them.index(timeline) + 1} of {len(all_of_them)}) "
     place = f"{stepper.moment.place} ({stepper.cursor + 1} of {len(timeline.moments)})"
@@ -81,8 +76,11 @@ def tabs(names: Iterable[str], shown: str) -> Content:
 
 def call_view(stepper: Stepper) -> Content:
     """Return what is said or done at the moment, and what that changed."""
-    kind = stepper.moment.place.kind
-    parts = {"start": _start, "call": _made, "end": _end}[kind](stepper)
+    turn, kind = stepper.turn, stepper.moment.place.kind
+    if kind == "start":
+        parts = [(f"turn {turn.number} begins\n", _STRONG), *_asked(turn)]
+    else:
+        parts = _made(stepper) if kind == "call" else _end(stepper)
     return Content.assemble(*parts, *_leaving(stepper), *_why(stepper))
 
 
@@ -145,11 +143,6 @@ def _row(stepper: Stepper, moment: Moment) -> list[Part]:
     number = f"{step}.{position}" if several else f"{step}"
     text = _line(call_text(moment.traced.call))
     return [(flag, _NEW if result.ok else _BAD), (f"{number:>2} ", _FAINT), (text, "")]
-
-
-def _start(stepper: Stepper) -> list[Part]:
-    turn = stepper.turn
-    return [(f"turn {turn.number} begins\n", _STRONG), *_asked(turn)]
 
 
 def _made(stepper: Stepper) -> list[Part]:

@@ -60,13 +60,7 @@ class Help(ModalScreen[None]):
 
 
 class Prompt(ModalScreen[str | None]):
-    """One line to type in; gives its text, or None when it was left.
-
-    Args:
-        question: What is asked for.
-        text: What to begin with.
-        suggestions: Texts to complete to.
-    """
+    """One line to type in, with texts to complete to; gives its text, or None when it was left."""
 
     CSS = """
     Prompt { align: left bottom; background: transparent; }
@@ -124,12 +118,7 @@ class StateView(Vertical):
         yield VerticalScroll(Static())
 
     def show(self, moment: Moment, expected: Snapshot) -> None:
-        """Show the state at a moment.
-
-        Args:
-            moment: Where one stands.
-            expected: What the ground truth has at the end of the turn.
-        """
+        """Show the state at a moment, given the ground truth's at the end of the turn."""
         self._off = moment.off_path
         tree = self.query_one(Tree)
         at = tree.cursor_node.data.path if tree.cursor_node and tree.cursor_node.data else ""

@@ -78,13 +78,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Card:
-    """Lays an episode out as the JSON data that the page shows.
-
-    Attributes:
-        record: The run's own record of it.
-        shared: What its run has in common.
-        bounds: How much of its texts and values is shown.
-    """
+    """Lays an episode, of which a run has a record, out as the data that the page shows."""
 
     record: EpisodeRecord
     shared: Shared

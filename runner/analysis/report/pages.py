@@ -81,11 +81,9 @@ def scores_page(runs: Sequence[RunScores]) -> str:
 
 
 def groups(rates: Sequence[Mapping[str, Rate]], fields: Sequence[bool]) -> dict[str, Any]:
-    """Return what a page shows of BFCL's table of runs.
+    """Return what a page shows of BFCL's table of runs, from their scores by category.
 
-    Args:
-        rates: The scores of each run, by category.
-        fields: Of which runs BFCL's figures are shown too.
+    ``fields`` says of which runs BFCL's figures are shown too.
     """
     tables = [table(each) for each in rates]
     charts = [classic(each) for each in rates]

@@ -45,11 +45,7 @@ _ASSETS = (
 
 
 def report(runs: Sequence[ViewedRun]) -> str:
-    """Return the page on runs.
-
-    Args:
-        runs: At least one; each gets a tab of its own.
-    """
+    """Return the page on runs, at least one; each gets a tab of its own."""
     index: list[Json] = []
     shared: list[str] = []
     writers: list[Callable[[Bounds], str]] = []
