@@ -49,13 +49,9 @@ class Transcript:
     def turns(self, examined: ExaminedTurns) -> Iterator[Line]:
         """Yield the lines that show turns."""
         shown = self.part.of(view(examined))
-        environments = "; ".join(["", ", ".join(examined.trajectory.environments)])
-        return self._lines(
-            examined,
-            environments,
-            chain.from_iterable(map(_turn_lines, shown)),
-            _turns_ending(examined),
-        )
+        environments = f"; {', '.join(examined.trajectory.environments)}"
+        course = chain.from_iterable(map(_turn_lines, shown))
+        return self._lines(examined, environments, course, _turns_ending(examined))
 
     def pairs(self, examined: ExaminedCalls) -> Iterator[Line]:
         """Yield the lines that show one answer."""
