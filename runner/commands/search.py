@@ -83,9 +83,10 @@ def run(options: Options) -> int:
         f"at most {options.max_calls} requests and {options.max_nodes} steps an entry; "
         f"model {options.model}; data {dataset.name}; profile {what.profile.name}"
     )
-    errors = [result for results in found.values() for result in results if result.error]
-    for result in errors:
-        note(f"{result.id}: {result.error}")
+    records = [result.record for results in found.values() for result in results]
+    errors = [record for record in records if record.error]
+    for record in errors:
+        note(f"{record.id}: {record.error}")
     return RUN_ERROR if errors else DONE
 
 
@@ -93,8 +94,8 @@ _HEADING = ["method", "entries", "passed", "score", "95%", "requests", "steps", 
 
 
 def _row(name: str, results: Sequence[Searched]) -> list[str]:
-    found = [result.found for result in results if result.found is not None]
-    passed = sum(one.verdict.valid for one in found)
+    found = [result.effort for result in results if result.record.verdict is not None]
+    passed = sum(result.record.outcome == "passed" for result in results)
     low, high = wilson(passed, len(found))
     return [
         name,

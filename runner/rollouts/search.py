@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import Mode, Profile
-from checkers.verdict import Verdict
 from envs.calls import Call
 from runner.episodes.dialogue import Dialogue
 from runner.models.base import Reply, Request, ToolList, Usage
@@ -42,19 +41,16 @@ class SearchLimits(NamedTuple):
     """Steps that are executed, in all branches."""
 
 
-class Found(NamedTuple):
-    """What a search came to."""
+class Effort(NamedTuple):
+    """What a search took."""
 
-    verdict: Verdict
-    model_calls: int
-    nodes: int
+    model_calls: int = 0
+    nodes: int = 0
     """Steps that were executed, in all branches."""
-    given_up: int
+    given_up: int = 0
     """Branches that were given up or came to nothing."""
-    exhausted: bool
+    exhausted: bool = False
     """Whether the budget ended it."""
-    dialogue: Dialogue
-    """The branch that stands."""
 
 
 class Texts(NamedTuple):
@@ -73,8 +69,8 @@ async def search(
     propose: Propose,
     limits: SearchLimits,
     step_limit: int | None = None,
-) -> Found:
-    """Let a model search its way through a trajectory, and judge what stands.
+) -> tuple[Dialogue, Effort]:
+    """Let a model search its way through a trajectory; return the branch that stands.
 
     Args:
         prepared: The trajectory.
@@ -89,8 +85,7 @@ async def search(
     dialogue = Dialogue(prepared, style, mode, profile, step_limit)
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
-    verdict = dialogue.verdict()
-    return Found(verdict, tree.model_calls, tree.nodes, tree.given_up, tree.exhausted, dialogue)
+    return dialogue, Effort(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
 
 
 class _Node:

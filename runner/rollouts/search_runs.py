@@ -1,25 +1,39 @@
-"""Searches over many trajectories, with a live model or a scripted one."""
+"""Searches over many trajectories, with a live model or one that errs at a set rate.
+
+The latter knows the ground truth, so that what a search is worth can be measured.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import Mode, Profile
+from envs.calls import Call, parse_call
 from envs.errors import BackendFault
+from envs.tool import bind
 from runner.live.engine import Engine, Limits
 from runner.live.loop import Ask
-from runner.models.base import ModelError, Reply, Request, RequestOptions
+from runner.models.base import (
+    ChatMessage,
+    ModelError,
+    Reply,
+    Request,
+    RequestOptions,
+    ToolCall,
+    Usage,
+)
 from runner.models.connect import connect
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import toolbox_of
-from runner.rollouts.fallible import Errors, FallibleModel
-from runner.rollouts.search import Found, Propose, SearchLimits, search
+from runner.records.record import EpisodeRecord
+from runner.rollouts.search import GIVE_UP, Effort, Propose, SearchLimits, search
 from trajectories.dataset import Dataset
-from trajectories.prepare import prepare
+from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Trajectory
 
 _ATTEMPTS = 8
@@ -43,19 +57,18 @@ class Search(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """What became of one trajectory."""
+    """What became of one trajectory, and what that took."""
 
-    id: str
-    found: Found | None
-    error: str | None = None
+    record: EpisodeRecord
+    effort: Effort = Effort()
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as one flat JSON object."""
-        if self.found is None:
-            return {"id": self.id, "valid": None, "error": self.error}
-        found = self.found
-        used = {"model_calls": found.model_calls, "nodes": found.nodes, "undone": found.given_up}
-        return {"id": self.id, **found.verdict.to_json(), **used}
+        line, effort = self.record.verdict_line(), self.effort
+        if self.record.verdict is None:
+            return line
+        used = {"model_calls": effort.model_calls, "nodes": effort.nodes}
+        return {**line, **used, "undone": effort.given_up}
 
 
 async def run_searches(
@@ -71,20 +84,14 @@ async def run_searches(
     Raises:
         DataError: The model cannot be used.
     """
-    if what.error_rate is not None:
-        errors = Errors(what.error_rate)
-        return [await _scripted(what, t, children, errors) for t in trajectories]
-    return await _live(what, trajectories, children)
+    if what.error_rate is None:
+        return await _live(what, trajectories, children)
+    errors = Errors(what.error_rate)
 
+    def scripted(prepared: Prepared) -> Propose:
+        return FallibleModel(prepared, errors, what.seed)
 
-async def _scripted(
-    what: Search, trajectory: Trajectory, children: int, errors: Errors
-) -> Searched:
-    try:
-        prepared = prepare(what.dataset, trajectory, what.profile)
-    except CannotJudge as error:
-        return Searched(trajectory.id, None, str(error))
-    return await _one(what, trajectory, children, FallibleModel(prepared, errors, what.seed))
+    return [await _one(what, trajectory, children, scripted) for trajectory in trajectories]
 
 
 async def _live(what: Search, trajectories: Sequence[Trajectory], children: int) -> list[Searched]:
@@ -94,10 +101,10 @@ async def _live(what: Search, trajectories: Sequence[Trajectory], children: int)
         async def propose(request: Request) -> Reply:
             return (await ask(request)).reply
 
-        return await _one(what, trajectory, children, propose)
+        return await _one(what, trajectory, children, lambda _: propose)
 
     def keep(searched: Searched) -> None:
-        done[searched.id] = searched
+        done[searched.record.id] = searched
 
     model = connect(what.model, RequestOptions(base_url=what.base_url))
     try:
@@ -106,17 +113,138 @@ async def _live(what: Search, trajectories: Sequence[Trajectory], children: int)
     finally:
         await model.close()
     missing = "was not reached: the model cannot be used"
-    return [done.get(t.id, Searched(t.id, None, missing)) for t in trajectories]
+    return [done.get(t.id) or Searched(EpisodeRecord.of(t, None, missing)) for t in trajectories]
 
 
-async def _one(what: Search, trajectory: Trajectory, children: int, propose: Propose) -> Searched:
+async def _one(
+    what: Search,
+    trajectory: Trajectory,
+    children: int,
+    proposer: Callable[[Prepared], Propose],
+) -> Searched:
     style = Style(toolbox_of(trajectory), read_prompts(), "drop")
     limits = SearchLimits(children, what.max_calls, what.max_nodes)
     try:
         prepared = prepare(what.dataset, trajectory, what.profile)
-        found = await search(
+        propose = proposer(prepared)
+        dialogue, effort = await search(
             prepared, style, what.mode, what.profile, propose, limits, what.step_limit
         )
+        return Searched(EpisodeRecord.of(trajectory, dialogue.verdict()), effort)
     except (ModelError, BackendFault, CannotJudge) as error:
-        return Searched(trajectory.id, None, str(error))
-    return Searched(trajectory.id, found)
+        return Searched(EpisodeRecord.of(trajectory, None, str(error)))
+
+
+Made = tuple[str, dict[str, Any]]
+"""A call by name and named arguments."""
+
+
+class Errors(NamedTuple):
+    """How often the model errs, as shares from 0 to 1."""
+
+    wrong_call: float
+    """Of all calls: another value for one argument, or a call that belongs elsewhere."""
+    noticed: float = 0.8
+    """Of all requests after a wrong call that went through: it sees what it has done."""
+
+
+class FallibleModel:
+    """One trajectory's function-calling model; it makes one call a step.
+
+    A wrong call that is refused it makes right in the next step. One that goes through it can only
+    take back by giving the branch up, where it is offered to.
+
+    Args:
+        prepared: The trajectory.
+        errors: How often it errs.
+        seed: The same seed gives the same answers to the same requests.
+    """
+
+    def __init__(self, prepared: Prepared, errors: Errors, seed: int) -> None:
+        tools = prepared.template.tools
+        self._truth = [
+            [_named(parse_call(text), tools) for text in turn.ground_truth]
+            for turn in prepared.trajectory.turns
+        ]
+        self._errors = errors
+        self._random = Random(f"{seed}/{prepared.trajectory.id}")
+
+    async def __call__(self, request: Request) -> Reply:
+        """Answer a request."""
+        turn, made = _read(request.messages)
+        due, mistaken = _progress(self._truth[turn], made)
+        can_give_up = request.tools is not None and any(
+            tool["function"]["name"] == GIVE_UP for tool in request.tools.tools
+        )
+        if mistaken and can_give_up and self._random.random() < self._errors.noticed:
+            return _calls((GIVE_UP, {"reason": "The last call was wrong."}))
+        if due is None:
+            return Reply("Done.", (), None, "stop", Usage(), 0.0)
+        if self._random.random() < self._errors.wrong_call:
+            return _calls(self._wrong(turn, due))
+        return _calls(due)
+
+    def _wrong(self, turn: int, due: Made) -> Made:
+        elsewhere = [call for t, calls in enumerate(self._truth) if t != turn for call in calls]
+        name, arguments = due
+        if arguments and (not elsewhere or self._random.random() < 0.7):
+            parameter = self._random.choice(sorted(arguments))
+            return name, {**arguments, parameter: _altered(arguments[parameter])}
+        return self._random.choice(elsewhere) if elsewhere else due
+
+
+def _read(messages: Sequence[ChatMessage]) -> tuple[int, list[tuple[Made, bool]]]:
+    """Return the turn, and the calls made in it with whether each went through."""
+    turn = 0
+    made: list[tuple[Made, bool]] = []
+    results = {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
+    for message in messages:
+        if message["role"] != "assistant":
+            continue
+        if not message.get("tool_calls"):
+            turn, made = turn + 1, []
+        for call in message.get("tool_calls", ()):
+            function = call["function"]
+            call_made = function["name"], json.loads(function["arguments"])
+            made.append((call_made, not _is_error(results[call["id"]])))
+    return turn, made
+
+
+def _progress(truth: Sequence[Made], made: Sequence[tuple[Made, bool]]) -> tuple[Made | None, bool]:
+    """Return the call that is due, or None, and whether a wrong one went through."""
+    done, mistaken = 0, False
+    for call, went_through in made:
+        if done < len(truth) and call == truth[done]:
+            done += 1
+        elif went_through:
+            mistaken = True
+    return (truth[done] if done < len(truth) else None), mistaken
+
+
+def _is_error(text: str) -> bool:
+    try:
+        shown = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(shown, dict) and "error" in shown
+
+
+def _altered(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    if isinstance(value, str):
+        return f"{value}_2"
+    return [] if isinstance(value, list) else None
+
+
+def _calls(*made: Made) -> Reply:
+    calls = tuple(ToolCall(None, name, arguments) for name, arguments in made)
+    return Reply(None, calls, None, "tool_calls", Usage(), 0.0)
+
+
+def _named(call: Call, tools: Mapping[str, Any]) -> Made:
+    # As the conversation shows it later: tuples, for one, come back as lists.
+    arguments = bind(tools[call.name], call.args, call.kwargs)
+    return call.name, json.loads(json.dumps(arguments))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -53,7 +54,10 @@ def run(dataset_of, trajectory, ask, limits=LIMITS, step_limit=None):
     """Search a trajectory; every scripted reply must be asked for."""
     prepared = prepare(dataset_of(trajectory), trajectory, STRICT)
     style = Style(Toolbox(own_documents(trajectory.environments)), read_prompts(), "drop")
-    found = asyncio.run(search(prepared, style, ask.mode, STRICT, ask, limits, step_limit))
+    dialogue, effort = asyncio.run(
+        search(prepared, style, ask.mode, STRICT, ask, limits, step_limit)
+    )
+    found = SimpleNamespace(**effort._asdict(), dialogue=dialogue, verdict=dialogue.verdict())
     assert ask.replies == []
     assert found.model_calls == len(ask.requests)
     return found

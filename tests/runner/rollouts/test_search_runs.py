@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from checkers.profile import STRICT
-from runner.rollouts.fallible import Errors
-from runner.rollouts.search_runs import Search, run_searches
+from runner.rollouts.search_runs import Errors, Search, run_searches
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 
@@ -22,7 +21,7 @@ def searched(rate, children, seed=0):
 
 def passed(rate, children, seed=0):
     """Return how many of them pass."""
-    return sum(one.found.verdict.valid for one in searched(rate, children, seed))
+    return sum(one.record.outcome == "passed" for one in searched(rate, children, seed))
 
 
 @pytest.mark.parametrize("children", [1, 3])
