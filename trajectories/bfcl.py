@@ -57,7 +57,7 @@ CONSTANTS = (
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
 
 
-CATEGORIES = tuple([category for category in Category if FACTS[category].published])
+CATEGORIES = tuple([category for category in Category if FACTS[category].status != "ours"])
 """Those that BFCL has."""
 _WITHOUT_ANSWERS = (Kind.IRRELEVANCE, Kind.RELEVANCE)
 
@@ -66,7 +66,7 @@ def files(category: Category) -> tuple[str, ...]:
     """Return the paths of a category's files, relative to the data folder: questions, answers."""
     facts = FACTS[category]
     name = f"BFCL_v4_{facts.file}.json"
-    if category is Category.COMPOSITE:
+    if facts.status == "retired":
         folder = "unused_datasets"
         return f"{folder}/question/{name}", f"{folder}/possible_answer/{name}"
     return (name,) if facts.calls in _WITHOUT_ANSWERS else (name, f"possible_answer/{name}")

@@ -66,8 +66,8 @@ class CategoryFacts(NamedTuple):
     """How calls are compared, where they are."""
     language: Language = Language.PYTHON
     """What the arguments of calls are written in."""
-    published: bool = True
-    """Whether BFCL publishes it."""
+    status: Literal["published", "retired", "ours"] = "published"
+    """Whether BFCL publishes it, has it but scores it no more, or has it not."""
     group: str | None = None
     """The innermost group of BFCL's table that it counts in, or ours; None where in none."""
     weight: int = 1
@@ -93,7 +93,7 @@ def _live(name: str, kind: Kind, group: str | None = "live", weight: int = 1) ->
 
 
 def _results(name: str) -> CategoryFacts:
-    return CategoryFacts(JudgedBy.RESULTS, name, "other", published=False, group="executable")
+    return CategoryFacts(JudgedBy.RESULTS, name, "other", status="ours", group="executable")
 
 
 FACTS: Mapping[Category, CategoryFacts] = {
@@ -101,7 +101,7 @@ FACTS: Mapping[Category, CategoryFacts] = {
     Category.MISSING_PARAMETER: _state("miss_param"),
     Category.MISSING_FUNCTION: _state("miss_func"),
     Category.LONG_CONTEXT: _state("long_context"),
-    Category.COMPOSITE: _state("composite", None),
+    Category.COMPOSITE: _state("composite", None)._replace(status="retired"),
     Category.SIMPLE_PYTHON: _simple(Language.PYTHON),
     Category.SIMPLE_JAVA: _simple(Language.JAVA),
     Category.SIMPLE_JAVASCRIPT: _simple(Language.JAVASCRIPT),
@@ -115,9 +115,7 @@ FACTS: Mapping[Category, CategoryFacts] = {
     Category.LIVE_PARALLEL_MULTIPLE: _live("parallel_multiple", Kind.PARALLEL, weight=24),
     Category.LIVE_IRRELEVANCE: _live("irrelevance", Kind.IRRELEVANCE, "irrelevance"),
     Category.LIVE_RELEVANCE: _live("relevance", Kind.RELEVANCE, None),
-    Category.CHAT: CategoryFacts(
-        JudgedBy.CALLS, "chat", "other", Kind.IRRELEVANCE, published=False
-    ),
+    Category.CHAT: CategoryFacts(JudgedBy.CALLS, "chat", "other", Kind.IRRELEVANCE, status="ours"),
     Category.EXEC_SIMPLE: _results("exec_simple"),
     Category.EXEC_MULTIPLE: _results("exec_multiple"),
     Category.EXEC_PARALLEL: _results("exec_parallel"),

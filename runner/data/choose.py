@@ -21,6 +21,7 @@ from trajectories.dataset import Dataset, by_ids, load_bfcl, load_embedded, load
 from trajectories.errors import DataError, did_you_mean, nearest
 from trajectories.schema import (
     EXECUTABLE,
+    FACTS,
     MULTI_TURN,
     SINGLE_TURN,
     Category,
@@ -90,7 +91,7 @@ def categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """
     if names is None:
         names = "multi_turn" if dataset_name is None or is_bfcl(dataset_name) else "all"
-    retired = {Category.COMPOSITE} if is_bfcl(dataset_name) else set()
+    retired = {c for c in Category if is_bfcl(dataset_name) and FACTS[c].status == "retired"}
     wanted: set[str] = set()
     for name in (name.strip() for name in names.split(",")):
         if name not in SUITES and name not in list(Category):
