@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from envs.results import Result
     from envs.session import Session
     from envs.state import Difference, Snapshot
-    from runner.data.load import load_dataset
+    from runner.data.choose import load_dataset
     from runner.episodes.episode import Episode
     from runner.records.record import EpisodeRecord, RunDefinition, StepRecord
     from runner.records.run import open_run
@@ -80,7 +80,7 @@ _IN = {
     "trajectories.dataset": "Dataset",
     "trajectories.errors": "DataError",
     "trajectories.schema": "Category Trajectory Turn",
-    "runner.data.load": "load_dataset",
+    "runner.data.choose": "load_dataset",
     "runner.episodes.episode": "Episode",
     "runner.records.record": "EpisodeRecord RunDefinition StepRecord",
     "runner.records.run": "open_run",

@@ -19,9 +19,8 @@ from runner.analysis.groups import Rate, classic
 from runner.analysis.mended import Mend, judge_of
 from runner.analysis.runs import dataset_of
 from runner.data import choose
-from runner.data.choose import Notify
+from runner.data.choose import Notify, profile_for
 from runner.data.errata import open_errata
-from runner.data.load import profile_for
 from runner.episodes.evaluate import evaluate, judge_recorded
 from runner.records import result_file, verdict_file
 from runner.records.record import EpisodeRecord, Outcome

@@ -13,7 +13,7 @@ from runner.analysis.runs import dataset_of
 from runner.commands.options import argument
 from runner.commands.shared import DataOptions, JudgingOptions, note
 from runner.data import choose
-from runner.data.load import profile_for
+from runner.data.choose import profile_for
 from runner.episodes.evaluate import examine_recorded, examine_truth
 from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
 from runner.records.result_file import categories_of

@@ -13,7 +13,7 @@ from runner.commands.judging import judge_all, mend_for, report, run_entry
 from runner.commands.options import given
 from runner.commands.shared import note
 from runner.data import choose
-from runner.data.load import profile_for
+from runner.data.choose import profile_for
 from runner.data.rest import require_up
 from runner.episodes.evaluate import run_null, run_oracle
 from runner.records import result_file

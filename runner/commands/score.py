@@ -12,7 +12,7 @@ from runner.commands.judging import WorkOptions, judge_all, mend_for, report, ru
 from runner.commands.options import argument, option
 from runner.commands.shared import REASONS, DatasetOption, note
 from runner.data import choose
-from runner.data.load import profile_for
+from runner.data.choose import profile_for
 from runner.records import result_file
 from runner.records.run import open_run
 

@@ -19,7 +19,7 @@ from runner.commands.shared import (
     written,
 )
 from runner.data import choose
-from runner.data.load import profile_for
+from runner.data.choose import profile_for
 from runner.episodes.evaluate import kind_of
 from runner.rollouts.search_runs import Search, Searched, run_searches
 from runner.show.table import table
@@ -55,8 +55,7 @@ def run(options: Options) -> int:
     rate = _error_rate(options.model)
     if rate is not None and options.mode != "fc":
         raise DataError("--mode", "a scripted model makes tool calls: fc")
-    wanted = choose.categories(options.category, options.dataset)
-    dataset = choose.dataset(options.dataset, wanted, note)
+    dataset = choose.dataset_named(options.dataset, options.category, note)
     entries = [t for t in choose.trajectories(dataset, None) if not kind_of(t).is_single_turn]
     what = Search(
         options.model,

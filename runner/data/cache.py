@@ -1,11 +1,47 @@
-"""Where this program keeps what it could fetch or work out again."""
+"""Where we keep what we could fetch or work out again, and in it what ground truth leads to.
+
+The latter is worked out once, and not once for every model. A trajectory's outcomes are found under
+a hash of all that they follow from: its config, its calls, the long-context material, how arguments
+are checked, and the sources of the simulator. Whatever cannot be read, is damaged or cannot be
+written is worked out again, without a word. The form is marshal, as in Python's own byte-code
+files, behind a hash of the content.
+"""
 
 from __future__ import annotations
 
+import marshal
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import envs
+from checkers.profile import Profile
+from checkers.verdict import TurnOutcome
+from envs.errors import ToolError
+from envs.lazy import lazily
+from envs.results import Result
+from envs.session import Session
+from envs.state import Snapshot
+from runner.data.rest import REST_CLIENT
 from trajectories import bfcl
+from trajectories.dataset import Dataset
+from trajectories.prepare import truth_outcomes
+from trajectories.schema import LongContext, Trajectory
+
+if TYPE_CHECKING:
+    import pydantic
+else:
+    pydantic = lazily("pydantic")
+
+_FORMAT = 1
+_DIGEST = 32
+_KEEP = 12
+"""How many files are kept: there is one for each choice of data and version of the simulator."""
 
 
 def cache_folder() -> Path:
@@ -16,3 +52,139 @@ def cache_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     root = Path(os.environ.get("TURNWISE_CACHE") or Path(base) / "turnwise")
     return root / f"{bfcl.PACKAGE}-{bfcl.VERSION}"
+
+
+class TruthCache:
+    """The outcomes of one data set's ground truth, as far as they have been asked for.
+
+    Args:
+        dataset: Where the trajectories are from.
+        profile: How their ground truth is played.
+        kept: What is known from earlier, by key.
+    """
+
+    def __init__(self, dataset: Dataset, profile: Profile, kept: dict[bytes, bytes]) -> None:
+        self._dataset = dataset
+        self._profile = profile
+        self._packs: dict[LongContext | None, bytes] = {}
+        self.kept = kept
+        self.grown = False
+
+    def outcomes(self, trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
+        """Return what the ground truth leads to; a kept snapshot has the compared fields only.
+
+        Args:
+            trajectory: Whose ground truth.
+            template: Its session in the initial state, for when nothing is kept.
+        """
+        package = f"{envs.__name__}."
+        ours = all(type(b).__module__.startswith(package) for b in template.backends.values())
+        if not ours or REST_CLIENT in template.backends:
+            # Another package's backend or a web service may have changed; our sources do not tell.
+            return truth_outcomes(trajectory, template)
+        key = self._key(trajectory)
+        if key in self.kept:
+            return _restored(marshal.loads(self.kept[key]))
+        outcomes = truth_outcomes(trajectory, template)
+        # What marshal cannot express is not kept.
+        with suppress(ValueError):
+            self.kept[key] = marshal.dumps(_plain(outcomes))
+            self.grown = True
+        return outcomes
+
+    def _key(self, trajectory: Trajectory) -> bytes:
+        follows_from: Any = (
+            trajectory.environments,
+            trajectory.config,
+            [turn.ground_truth for turn in trajectory.turns],
+            self._dataset.tolerant,
+            self._profile.execution.checks_arguments,
+            self._profile.execution.keeps_all,
+            self._pack(trajectory),
+        )
+        # In version 2 equal values are always written alike.
+        return sha256(marshal.dumps(follows_from, 2)).digest()
+
+    def _pack(self, trajectory: Trajectory) -> bytes:
+        wanted = trajectory.long_context
+        if wanted not in self._packs:
+            pack = repr(self._dataset.pack(trajectory))
+            self._packs[wanted] = sha256(pack.encode("utf-8", "surrogatepass")).digest()
+        return self._packs[wanted]
+
+
+@contextmanager
+def truth_cache(dataset: Dataset, profile: Profile) -> Iterator[TruthCache]:
+    """Open the cache of a data set, and write it anew afterwards where it has grown."""
+    folder = cache_folder().parent / "truth"
+    path = folder / f"{_simulator(profile.execution.checks_arguments)}-{dataset.sha256[:16]}"
+    cached = TruthCache(dataset, profile, _read(path))
+    yield cached
+    if cached.grown:
+        with suppress(OSError):
+            _write(path, cached.kept)
+
+
+@cache
+def _simulator(checks_arguments: bool) -> str:
+    """Return a hash of what the outcomes depend on besides the data."""
+    total = sha256(f"{_FORMAT} {marshal.version} {sys.version}".encode())
+    if checks_arguments:
+        # Whose messages refusals quote; a run that checks arguments loads it anyway.
+        total.update(pydantic.VERSION.encode())
+    root = Path(envs.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        total.update(path.relative_to(root).as_posix().encode())
+        total.update(sha256(path.read_bytes()).digest())
+    return total.hexdigest()[:16]
+
+
+def _read(path: Path) -> dict[bytes, bytes]:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return {}
+    if sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
+        return {}
+    kept: dict[bytes, bytes] = marshal.loads(content[_DIGEST:])
+    return kept
+
+
+def _write(path: Path, kept: dict[bytes, bytes]) -> None:
+    """Write the file in one step, and remove the oldest ones."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = marshal.dumps(kept)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_bytes(sha256(content).digest() + content)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    files = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
+    for old in files[_KEEP:]:
+        old.unlink()
+
+
+def _plain(outcomes: tuple[TurnOutcome, ...]) -> list[Any]:
+    return [
+        (list(map(_plain_result, outcome.results)), outcome.snapshot.compared(), outcome.acted)
+        for outcome in outcomes
+    ]
+
+
+def _plain_result(result: Result) -> tuple[Any, ...]:
+    error = result.error and (result.error.message, dict(result.error.fields))
+    return None if error else result.value, error, result.changed, result.text
+
+
+def _restored(outcomes: list[Any]) -> tuple[TurnOutcome, ...]:
+    return tuple(
+        [
+            TurnOutcome(tuple([_restored_result(*r) for r in results]), Snapshot(states), acted)
+            for results, states, acted in outcomes
+        ]
+    )
+
+
+def _restored_result(value: Any, error: Any, changed: bool, text: str) -> Result:
+    return Result(value, error and ToolError(error[0], **error[1]), changed, text)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.calls.documents import MissingGrammar
+from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from envs.errors import ConfigProblem
 from envs.lazy import lazily
 from envs.session import check_config
@@ -29,12 +30,15 @@ from trajectories.schema import (
 )
 
 if TYPE_CHECKING:
+    import logging
+
     from checkers.replies import code
     from runner.data import fetch
 else:
     # What Java takes, or a download, is loaded for one only; all the rest starts faster without.
     code = lazily("checkers.replies.code")
     fetch = lazily(".fetch", __package__)
+    logging = lazily("logging")
 
 Notify = Callable[[str], object]
 """Takes a line for the user."""
@@ -142,6 +146,52 @@ def dataset(
     if not loaded.trajectories:
         raise DataError("--category", f"{loaded.name} has nothing in {', '.join(wanted)}")
     return replace(loaded, connect=partial(connect, allow_network=allow_network))
+
+
+def dataset_named(name: str | None, wanted: str | None, notify: Notify) -> Dataset:
+    """Load what a list of categories names of a data set, as ``dataset`` and ``categories`` do."""
+    return dataset(name, categories(wanted, name), notify)
+
+
+def load_dataset(
+    name: str | Path | Dataset | None = None, *, categories: str | Sequence[str] | None = None
+) -> Dataset:
+    """Load a data set, for those who import us.
+
+    >>> import turnwise
+    >>> turnwise.load_dataset(categories="base")
+    Dataset(turnwise 2: 108 trajectories, ...)
+
+    Args:
+        name: A file or folder of trajectories, ``bfcl``, ``bfcl:FOLDER``, or None for the data set
+            that comes with turnwise. One that is loaded is taken as it is.
+        categories: Names of categories or suites, such as ``base`` or ``single_turn``; by default
+            all that a file holds, and the multi-turn ones of a data set.
+
+    Raises:
+        DataError: There is nothing of such a name.
+    """
+    if isinstance(name, Dataset):
+        return name
+    if categories is not None and not isinstance(categories, str):
+        categories = ",".join(categories)
+    named = None if name is None else str(name)
+    return dataset_named(named, categories, _warn)
+
+
+def _warn(line: str) -> None:
+    logging.getLogger(__name__).warning(line)
+
+
+def profile_for(data: Dataset, name: str | None = None) -> Profile:
+    """Return the profile of a name, or the one that suits the data: BFCL's its own, else strict.
+
+    Raises:
+        DataError: There is none of that name.
+    """
+    if name is not None and name not in PROFILES:
+        raise DataError("profile", f"{name!r} is none of {', '.join(PROFILES)}")
+    return PROFILES[name] if name else BFCL if data.folder else STRICT
 
 
 def bfcl_folder(name: str, notify: Notify) -> Path:

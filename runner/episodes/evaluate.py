@@ -14,7 +14,7 @@ from envs.errors import BackendFault
 from envs.lazy import lazily
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement, Terms
-from runner.episodes.tracing import trace_recorded
+from runner.episodes.scripts import trace_recorded
 from runner.records.record import EpisodeRecord, Recorded
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared, TruthSource, prepare

@@ -18,7 +18,7 @@ from checkers.why.diagnosis import Diagnosis, diagnose
 from checkers.why.divergence import Divergence, first_divergence
 from checkers.why.trace import Trace
 from envs.lazy import lazily
-from runner.episodes.tracing import trace_truth
+from runner.episodes.scripts import trace_truth
 from runner.records.record import Recorded
 from trajectories.prepare import Prepared
 from trajectories.schema import Trajectory

@@ -17,9 +17,8 @@ from checkers.verdict import TurnOutcome, Verdict
 from checkers.why.trace import Trace
 from envs.lazy import lazily
 from runner.episodes.episode import STEP_LIMIT, Episode
-from runner.episodes.scripts import Script, oracle, play
+from runner.episodes.scripts import Script, oracle, play, trace, trace_recorded
 from runner.episodes.scripts import recorded as script_of
-from runner.episodes.tracing import trace, trace_recorded
 from runner.records.record import Recorded
 from trajectories.prepare import Prepared
 

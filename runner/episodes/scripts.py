@@ -1,15 +1,19 @@
-"""Sources of calls that need no model: the ground truth, or a recorded run."""
+"""Scripts, which are calls that need no model: what they are made of, played, and played traced.
+
+A script is the ground truth, or what was recorded of a run; a trace keeps the states after calls.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checkers.profile import Profile
+from checkers.profile import Mode, Profile, offering_all
 from checkers.replies.decoding import Decoder, Step
+from checkers.why.trace import Trace, TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
-from runner.episodes.episode import Episode, ExecutedStep
-from trajectories.prepare import truth_calls
+from runner.episodes.episode import STEP_LIMIT, Episode, ExecutedStep
+from trajectories.prepare import Prepared, truth_calls
 from trajectories.schema import Trajectory
 
 Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
@@ -60,3 +64,91 @@ def steps(script: Script, episode: Episode) -> Iterator[ExecutedStep]:
         if episode.finished:
             return
         episode.end_turn()
+
+
+def trace(
+    prepared: Prepared, script: Script, profile: Profile, step_limit: int | None = STEP_LIMIT
+) -> Trace:
+    """Play a script and return what happened.
+
+    Args:
+        prepared: The trajectory.
+        script: The calls to make, turn by turn.
+        profile: How they are executed.
+        step_limit: Steps with calls that a turn may take, or None for no limit.
+    """
+    episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit)
+    turns = []
+    for turn in script:
+        if episode.finished:
+            break
+        turns.append(_traced_turn(episode, turn))
+        if not episode.finished:
+            episode.end_turn()
+    return Trace(tuple(turns), episode.terminated)
+
+
+def trace_recorded(
+    prepared: Prepared,
+    turns: Sequence[Sequence[Step]],
+    mode: Mode,
+    profile: Profile,
+    step_limit: int | None = STEP_LIMIT,
+) -> Trace:
+    """Play a recorded run and return what happened, and how each turn ended.
+
+    Args:
+        prepared: The trajectory.
+        turns: The recorded turns of steps.
+        mode: How the model called functions.
+        profile: How steps are decoded and executed.
+        step_limit: Steps that a turn may take, where the profile limits recorded runs at all.
+    """
+    limit = step_limit if profile.execution.limits_recorded_runs else None
+    played = trace(
+        prepared, recorded(turns, profile.replies.decoders[mode], profile), profile, limit
+    )
+    ended = []
+    for turn, steps in zip(played.turns, turns, strict=False):
+        answer, unreadable = _ending(steps, mode, profile)
+        ended.append(turn._replace(answer=answer, unreadable=unreadable))
+    return played._replace(turns=tuple(ended))
+
+
+def trace_truth(prepared: Prepared, profile: Profile) -> Trace:
+    """Play the ground truth, for which no limit and no held-out function counts."""
+    everything = offering_all(profile)
+    return trace(prepared, oracle(prepared.trajectory), everything, None)
+
+
+def _traced_turn(episode: Episode, turn: Sequence[Sequence[Call | MalformedCall]]) -> TracedTurn:
+    before, offered = episode.session.snapshot(), episode.offered
+    steps = []
+    for calls in turn:
+        if episode.finished:
+            break
+        results = episode.step_through(calls)
+        steps.append(
+            tuple(
+                [
+                    TracedCall(call, result, episode.session.snapshot())
+                    for call, result in zip(calls, results, strict=False)
+                ]
+            )
+        )
+    return TracedTurn(offered, before, tuple(filter(None, steps)))
+
+
+def _ending(
+    steps: Sequence[Step], mode: Mode, profile: Profile
+) -> tuple[str | None, MalformedCall | None]:
+    """Return what a turn's last step says, if it makes no call, and why none was read in it."""
+    last = steps[-1] if steps else None
+    answer = last if isinstance(last, str) else None
+    if last is None or (answer is not None and mode == "fc"):
+        return answer, None
+    try:
+        calls = profile.replies.decoders[mode](last)
+    except MalformedCall as error:
+        return answer, error
+    return (None if calls else answer), None

@@ -20,7 +20,7 @@ from checkers.why.trace import Trace
 from runner.episodes.episode import Episode
 from runner.episodes.examined import ExaminedCalls
 from runner.episodes.kinds import Answers, EntryKind, ExecutedKind, Judgement, Outcomes, Terms
-from runner.episodes.tracing import trace_truth
+from runner.episodes.scripts import trace_truth
 from runner.records.record import Recorded
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, task_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from checkers.profile import Profile
 from envs.lazy import lazily
-from runner.data.truth_cache import truth_cache
+from runner.data.cache import truth_cache
 from runner.episodes.evaluate import evaluate
 from runner.records.record import EpisodeRecord
 from trajectories.dataset import Dataset

@@ -14,7 +14,7 @@ from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from runner.data import choose
-from runner.data.load import load_dataset, profile_for
+from runner.data.choose import load_dataset, profile_for
 from runner.data.rest import require_up
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import judge_recorded

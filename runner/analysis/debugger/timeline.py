@@ -22,8 +22,7 @@ from envs.errors import MalformedCall
 from envs.results import Result
 from runner.analysis.view import Moment, Place, TurnView, turns_of
 from runner.episodes.examined import ExaminedTurns
-from runner.episodes.scripts import Script
-from runner.episodes.tracing import trace
+from runner.episodes.scripts import Script, trace
 
 
 class Source(StrEnum):

@@ -14,8 +14,8 @@ from runner.commands import DONE
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import DataOptions, ErrataOption, JsonOption, note
 from runner.data import choose
+from runner.data.choose import profile_for
 from runner.data.errata import open_errata
-from runner.data.load import profile_for
 from runner.records import result_file
 from runner.records.run import Run
 from runner.show.table import table

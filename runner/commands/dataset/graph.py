@@ -78,8 +78,7 @@ def _matrix(title: str, pairs: Mapping[tuple[str, str], int]) -> str:
 
 
 def _coverage_of(graph: Graph, options: Options) -> Coverage:
-    wanted = choose.categories(options.category, options.dataset)
-    dataset = choose.dataset(options.dataset, wanted, note)
+    dataset = choose.dataset_named(options.dataset, options.category, note)
     return coverage(
         graph,
         (

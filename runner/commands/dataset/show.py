@@ -31,8 +31,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Print a data set's contents, or some of its trajectories."""
-    wanted = choose.categories(options.category, options.dataset)
-    dataset = choose.dataset(options.dataset, wanted, note)
+    dataset = choose.dataset_named(options.dataset, options.category, note)
     if options.ids:
         for id in options.ids.split(","):
             print(json.dumps(to_json(choose.trajectory(dataset, id.strip())), indent=2))

@@ -22,8 +22,7 @@ class Options(DataOptions):
 
 def run(options: Options) -> int:
     """Ask every web service, and print which are up."""
-    wanted = choose.categories(options.category or "rest", options.dataset)
-    dataset = choose.dataset(options.dataset, wanted, note)
+    dataset = choose.dataset_named(options.dataset, options.category or "rest", note)
     endpoints = ask_all(dataset.trajectories.values(), getter(options.allow_network))
     for endpoint in endpoints:
         state = f"down: {endpoint.problem}" if endpoint.problem else "up"

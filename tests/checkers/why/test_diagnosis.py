@@ -11,7 +11,7 @@ from checkers.turn import force_terminated, inference_error, judge
 from checkers.why.diagnosis import Cause, diagnose
 from envs.calls import parse_call
 from envs.errors import MalformedCall
-from runner.episodes.tracing import trace, trace_truth
+from runner.episodes.scripts import trace, trace_truth
 from trajectories.dataset import Dataset
 from trajectories.prepare import prepare
 from trajectories.schema import Category, Trajectory, Turn

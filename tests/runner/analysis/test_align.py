@@ -10,7 +10,7 @@ from checkers.turn import judge
 from envs.calls import parse_call
 from runner.analysis.align import Column, align, document, lines
 from runner.episodes.examined import ExaminedTurns
-from runner.episodes.tracing import trace
+from runner.episodes.scripts import trace
 from tests.judging import null
 from trajectories.prepare import prepare
 

@@ -13,8 +13,7 @@ from runner.analysis.writing import Document, Transcript
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import examine_recorded, examine_truth
 from runner.episodes.examined import Examined, ExaminedTurns
-from runner.episodes.scripts import oracle
-from runner.episodes.tracing import trace
+from runner.episodes.scripts import oracle, trace
 from tests.judging import null, run_recorded
 from tests.runner.records.made import answered
 from trajectories.errors import DataError

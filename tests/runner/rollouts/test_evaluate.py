@@ -9,7 +9,7 @@ import pytest
 
 from envs.calls import parse_call
 from runner.cli import main
-from runner.data.load import load_dataset
+from runner.data.choose import load_dataset
 from runner.records.run import read_run
 from runner.rollouts.env import RolloutEnv
 from runner.rollouts.evaluate import evaluate

@@ -14,7 +14,7 @@ from runner.analysis.debugger.timeline import (
     with_rest,
     with_turn_ended,
 )
-from runner.episodes.tracing import trace_recorded
+from runner.episodes.scripts import trace_recorded
 from tests.runner.analysis.debugger.episodes import RECORDED, examined
 
 EXAMINED = examined()

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import BFCL, STRICT
-from runner.data import truth_cache as module
-from runner.data.truth_cache import TruthCache, truth_cache
+from runner.data import cache as module
+from runner.data.cache import TruthCache, truth_cache
 from runner.episodes.evaluate import evaluate
 from runner.episodes.scripts import oracle
 from tests.judging import null, run_script
