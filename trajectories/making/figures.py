@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from textwrap import wrap
 
+from checkers.answers import Date, Items, Number, Text, YesNo
 from envs.calls import parse_call
 from envs.registry import BACKENDS
 from trajectories.dataset import load_embedded
@@ -23,6 +24,7 @@ OPENING = "<!-- figures: written by python -m trajectories.making.figures -->"
 CLOSING = "<!-- end of figures -->"
 _WIDTH = 112
 """Characters to a line."""
+_KINDS = {Number: "number", Text: "text", Items: "list", YesNo: "yes or no", Date: "date"}
 
 
 def figures(trajectories: Sequence[Trajectory]) -> list[str]:
@@ -45,6 +47,8 @@ def figures(trajectories: Sequence[Trajectory]) -> list[str]:
         f"{len(pairs)} of {len(list(combinations(BACKENDS, 2)))} pairs of backends occur, each in "
         f"{min(pairs.values(), default=0)} to {max(pairs.values(), default=0)} scenarios.",
         "",
+        *_wrapped(_told(base)),
+        "",
         f"{len(used)} of {sum(len(b.TOOLS) for b in BACKENDS.values())} functions are in the "
         "ground truth; the number is that of scenarios:",
         "",
@@ -62,6 +66,19 @@ def functions_used(base: Sequence[Trajectory]) -> Counter[str]:
         name
         for t in base
         for name in {parse_call(text).name for turn in t.turns for text in turn.ground_truth}
+    )
+
+
+def _told(base: Sequence[Trajectory]) -> str:
+    """Return how much the user asks to hear."""
+    turns = [turn for t in base for turn in t.turns]
+    facts = [fact for turn in turns for fact in turn.tells]
+    kinds = Counter(type(fact) for fact in facts)
+    return (
+        f"{sum(bool(turn.tells) for turn in turns)} of {len(turns)} base turns ask to hear "
+        f"something, {len(facts)} facts: "
+        f"{_listed((name, kinds[kind]) for kind, name in _KINDS.items())}. "
+        f"{sum(len(turn.accepts) for turn in turns)} reads name other calls that do."
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from random import Random
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from checkers.answers import Fact, Items, Number, Text
 from checkers.told import literals, readable, stands_in
@@ -213,17 +213,14 @@ class _Telling:
 
     def __init__(self) -> None:
         self._before, self._now = Grounds(), Grounds()
-        self._changes: dict[str, dict[str, _Value]] = {}
-        self._same: set[_Value] = set()
+        self._places: list[_Place] = []
+        self._earlier: list[_Place] = []
 
     def see(self, was: Result, is_now: Result) -> None:
         """Take in the results of one call."""
         self._before.see(was)
         self._now.see(is_now)
-        self._same |= {*literals(was.value)}
-        for name, old, new in _named_changes("", was.value, is_now.value):
-            self._changes.setdefault(str(old), {})[name] = new
-            self._same.discard(old)
+        self._places += _places("", was.value, is_now.value)
 
     def turn(self, turn: Turn, where: str) -> tuple[Fact, ...]:
         """Return the facts of a turn, all of whose results have been taken in.
@@ -235,7 +232,8 @@ class _Telling:
             self._before.hear(message.content)
             self._now.hear(message.content)
         told = tuple([self._fact(fact, where) for fact in turn.tells])
-        self._same = set()
+        self._earlier += self._places
+        self._places = []
         return told
 
     def _fact(self, fact: Fact, where: str) -> Fact:
@@ -244,7 +242,7 @@ class _Telling:
             case Number(number=number, unit=unit):
                 made = replace(fact, number=self._number(number, where, unit))
             case Text(text=text):
-                made = replace(fact, text=self._text(text))
+                made = fact if (now := self._text(text)) == text else Text(now)
             case Items(items=items):
                 taken = [
                     self._text(item) if isinstance(item, str) else self._number(item, where)
@@ -258,37 +256,70 @@ class _Telling:
 
     def _number(self, number: float, where: str, unit: str = "") -> float:
         """Return a number as it is now; of several, that of the member which its unit names."""
-        if number in self._same:
-            return number
-        by_name = self._changes.get(str(number), {"": number})
-        stem = unit.casefold().rstrip("s")
-        named = {new for name, new in by_name.items() if stem in name} or {*by_name.values()}
-        if len(named) > 1:
-            shown = " or ".join(sorted(map(str, named)))
+        found = _numbers(self._places, number) or _numbers(self._earlier, number)
+        stems = _stems(unit)
+        named = {now for name, now in found if stems & _stems(name)}
+        values = named or {now for _, now in found} or {number}
+        if len(values) > 1:
+            shown = " or ".join(sorted(map(str, values)))
             raise DataError(where, f"tells: {number} {unit}".rstrip() + f" may be {shown} now")
-        [now] = named
-        return float(now) if isinstance(now, str) else now
+        [value] = values
+        return value
 
     def _text(self, text: str) -> str:
         """Return a text as it is now; one that only bulk has been added to is still shown."""
         if not self._now.doubt(Text(text)):
             return text
-        return str([*self._changes.get(text, {"": text}).values()][-1])
+        found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]
+        return found[-1] if found else text
 
 
-def _named_changes(name: str, old: Any, new: Any) -> Iterator[tuple[str, _Value, _Value]]:
-    """Yield what stands in one place and differs, and lengths, with the member's name."""
+def _stems(name: str) -> set[str]:
+    """Return the words of a unit or a member's name, in the singular."""
+    return {word.rstrip("s") for word in name.casefold().replace("_", " ").split()}
+
+
+class _Place(NamedTuple):
+    """What stands in one place of a result in both worlds."""
+
+    name: str
+    """Of the member."""
+    was: _Value
+    now: _Value
+
+
+def _numbers(places: Sequence[_Place], number: float) -> list[tuple[str, float]]:
+    """Return what a number has become in each place, with the member's name."""
+    return [
+        (place.name, now)
+        for place in places
+        if _number_in(place.was) == number and (now := _number_in(place.now)) is not None
+    ]
+
+
+def _number_in(value: _Value) -> float | None:
+    """Return a number, or the one that a text is; None where there is more to the text."""
+    if not isinstance(value, str):
+        return None if isinstance(value, bool) else value
+    whole = _NUMBER.fullmatch(value)
+    return (float(value) if "." in value else int(value)) if whole else None
+
+
+def _places(name: str, old: Any, new: Any) -> Iterator[_Place]:
+    """Yield what stands in the same place of two results, and lengths that differ."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:
-                yield from _named_changes(str(key).casefold(), old[key], new[key])
+                yield from _places(str(key).casefold(), old[key], new[key])
     elif isinstance(old, list) and isinstance(new, list) and len(old) != len(new):
-        yield name, len(old), len(new)
+        yield _Place(name, len(old), len(new))
     elif isinstance(old, list) and isinstance(new, list):
         for was, is_now in zip(old, new, strict=True):
-            yield from _named_changes(name, was, is_now)
+            yield from _places(name, was, is_now)
+    elif old == new and isinstance(old, (str, int, float)):
+        yield _Place(name, old, new)
     else:
-        yield from ((name, was, is_now) for was, is_now in _changes(old, new))
+        yield from (_Place(name, was, is_now) for was, is_now in _changes(old, new))
 
 
 def _accepted(

@@ -165,6 +165,36 @@ def test_a_number_that_the_user_is_told_is_taken_anew():
     assert turn.tells == (Number(11, "contacts"),)
 
 
+def test_a_number_is_that_of_its_turn_and_of_the_member_that_its_unit_names():
+    tweets = {
+        str(id): {"id": id, "username": "ann", "content": "hi", "tags": [], "mentions": []}
+        for id in (40, 41)
+    }
+    account = {"username": "ann", "authenticated": True, "tweets": tweets, "tweet_counter": 42}
+    config = {"TwitterAPI": {**account, "following_list": ["ben", "cleo"]}}
+    asked = ("And my numbers?", ("get_user_stats(username='ann')",))
+    base = scenario(config, ("Whom do I follow?", ("list_all_following()",)), asked)
+    facts = (Number(2, "tweets"), Number(2, "following"), Number(0, "retweets"))
+    base = replace(base, turns=(base.turns[0], replace(base.turns[1], tells=facts)))
+    longer = lengthen(base, seed=1, items=40)
+    stats = outcome(longer)[1]
+    assert stats["tweet_count"] != stats["following_count"] > 2
+    assert longer.turns[1].tells == (
+        Number(stats["tweet_count"], "tweets"),
+        Number(stats["following_count"], "following"),
+        Number(0, "retweets"),
+    )
+
+
+def test_a_number_that_bulk_stands_behind_is_still_told():
+    base = scenario(
+        {"GorillaFileSystem": folder(a="3.5")},
+        ("Read a.txt in papers.", ("cd(folder='papers')", "cat(file_name='a.txt')")),
+    )
+    [turn] = lengthen(telling(base, Number(3.5)), seed=1, items=40).turns
+    assert turn.tells == (Number(3.5),)
+
+
 def test_the_length_of_a_list_is_taken_anew():
     longer = lengthen(telling(LISTED, Number(2, "users")), seed=1, items=40)
     [there] = outcome(longer)
@@ -182,6 +212,15 @@ def test_the_length_of_a_list_is_taken_anew():
 def test_what_is_still_shown_is_still_told(base, fact):
     [turn] = lengthen(telling(base, fact), seed=1, items=40).turns
     assert turn.tells == (fact,)
+
+
+def test_other_wordings_of_a_text_go_with_it():
+    sized = ("How large?", ("cd(folder='papers')", "du(human_readable=True)"))
+    base = scenario({"GorillaFileSystem": folder(a="one fish")}, sized)
+    fact = Text(outcome(base)[1]["disk_usage"], ("8 bytes",))
+    longer = lengthen(telling(base, fact), seed=1, items=40)
+    assert longer.turns[0].tells == (Text(outcome(longer)[1]["disk_usage"]),)
+    assert longer.turns[0].tells != (Text(fact.text),)
 
 
 def test_a_number_that_may_be_one_of_several_now_is_refused():
