@@ -13,7 +13,6 @@ from checkers.calls.documents import Expected, Language, Unreadable
 from checkers.profile import CallRules, Manner, Mode
 from checkers.replies import values
 from checkers.replies.as_bfcl import single_turn as as_bfcl
-from checkers.replies.as_bfcl import values as values_as_bfcl
 from checkers.replies.code import calls_in_code
 from checkers.replies.decoding import Step, decode_text, decode_tool_calls
 from envs.calls import Call
@@ -63,9 +62,9 @@ def convert(text: str, expected: Expected, language: Language, rules: CallRules)
 
 
 _CONVERTERS: Mapping[tuple[Language, Manner], Callable[[str, Expected], Any]] = {
-    (Language.JAVA, Manner.AS_BFCL): values_as_bfcl.java_value,
+    (Language.JAVA, Manner.AS_BFCL): as_bfcl.java_value,
     (Language.JAVA, Manner.RIGHT): values.java_value,
-    (Language.JAVASCRIPT, Manner.AS_BFCL): values_as_bfcl.javascript_value,
+    (Language.JAVASCRIPT, Manner.AS_BFCL): as_bfcl.javascript_value,
     (Language.JAVASCRIPT, Manner.RIGHT): values.javascript_value,
 }
 

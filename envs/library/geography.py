@@ -7,8 +7,9 @@ It holds no state. Areas are square kilometres, distances kilometres on a sphere
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from envs.backend import Backend, NoConfig, reads
 from envs.errors import NotFound
@@ -103,7 +104,11 @@ CITIES = (
 _RADIUS = 6371.0
 _COUNTRIES = {country.name: country for country in COUNTRIES}
 _CITIES = {city.name: city for city in CITIES}
-_CONTINENTS = sorted({country.continent for country in COUNTRIES})
+_CONTINENTS = {
+    continent: [country for country in COUNTRIES if country.continent == continent]
+    for continent in sorted({country.continent for country in COUNTRIES})
+}
+_Known = TypeVar("_Known")
 
 
 class GeographyTools(Backend):
@@ -164,9 +169,7 @@ class GeographyTools(Backend):
             {"error": "There is no capital 'Sydney'."}
         """
         by_capital = {country.capital: country.name for country in COUNTRIES}
-        if capital not in by_capital:
-            raise _unknown("capital", capital, list(by_capital))
-        return {"country": by_capital[capital]}
+        return {"country": _found("capital", capital, by_capital)}
 
     @reads
     def countries_of(self, continent: str) -> dict[str, Any]:
@@ -320,27 +323,23 @@ class GeographyTools(Backend):
 
 
 def _country(name: str) -> Country:
-    if name not in _COUNTRIES:
-        raise _unknown("country", name, list(_COUNTRIES))
-    return _COUNTRIES[name]
+    return _found("country", name, _COUNTRIES)
 
 
 def _city(name: str) -> City:
-    if name not in _CITIES:
-        raise _unknown("city", name, list(_CITIES))
-    return _CITIES[name]
+    return _found("city", name, _CITIES)
 
 
 def _on(continent: str) -> list[Country]:
-    if continent not in _CONTINENTS:
-        raise _unknown("continent", continent, _CONTINENTS)
-    return [country for country in COUNTRIES if country.continent == continent]
+    return _found("continent", continent, _CONTINENTS)
 
 
-def _unknown(kind: str, name: str, known: list[str]) -> NotFound:
-    close = get_close_matches(name[:50], known, n=1)
+def _found(kind: str, name: str, known: Mapping[str, _Known]) -> _Known:
+    if name in known:
+        return known[name]
+    close = get_close_matches(name[:50], list(known), n=1)
     advice = f" Did you mean {close[0]}?" if close else ""
-    return NotFound(f"There is no {kind} {name[:50]!r}.{advice}")
+    raise NotFound(f"There is no {kind} {name[:50]!r}.{advice}")
 
 
 def _distance(one: tuple[float, float], other: tuple[float, float]) -> float:

@@ -19,8 +19,7 @@ from checkers.calls.judge import check_calls, judge
 from checkers.calls.one_call import Rules
 from checkers.profile import BFCL
 from checkers.replies.as_bfcl import single_turn as as_bfcl
-from checkers.replies.as_bfcl.single_turn import UNNAMED
-from checkers.replies.as_bfcl.values import java_value, javascript_value
+from checkers.replies.as_bfcl.single_turn import UNNAMED, java_value, javascript_value
 from checkers.replies.decoding import Step
 from checkers.verdict import Reason
 from envs.calls import Call

@@ -45,8 +45,7 @@ def split_turn(turns: tuple[Turn, ...], notes: Notes) -> tuple[Turn, ...]:
         DataError: There is no such turn.
     """
     note = notes.missing_parameter
-    if not 0 <= note.turn < len(turns):
-        raise DataError(notes.base, f"missing_parameter.turn: there is no turn {note.turn}")
+    _check_turn(notes.base, "missing_parameter", note.turn, turns)
     request = Turn((Message("user", note.without),), ())
     answer = replace(turns[note.turn], messages=(Message("user", note.answer),))
     return (*turns[: note.turn], request, answer, *turns[note.turn + 1 :])
@@ -63,10 +62,8 @@ def found_only_in_answer(base: Trajectory, notes: Notes) -> list[str | int | flo
         DataError: There is no such turn.
     """
     note = notes.missing_parameter
-    if not 0 <= note.turn < len(base.turns):
-        raise DataError(base.id, f"missing_parameter.turn: there is no turn {note.turn}")
-    session = start(base)
-    results = [r for turn in base.turns[: note.turn] for r in session.play(calls(turn))]
+    _check_turn(base.id, "missing_parameter", note.turn, base.turns)
+    session, results = _before(base, note.turn)
     said = [*words(base.turns[: note.turn]), note.without]
     told = [*said, documents(base.environments)]
     told.append(json.dumps(shown(base.config), ensure_ascii=False))
@@ -89,6 +86,17 @@ def found_only_in_answer(base: Trajectory, notes: Notes) -> list[str | int | flo
         text = readable(result.text)
         supplied = [value for value in supplied if not stands_in(value, text)]
     return supplied
+
+
+def _check_turn(base: str, field: str, turn: int, turns: Sequence[Turn]) -> None:
+    if not 0 <= turn < len(turns):
+        raise DataError(base, f"{field}.turn: there is no turn {turn}")
+
+
+def _before(base: Trajectory, turn: int) -> tuple[Session, list[Result]]:
+    """Return a session as it is when a turn begins, and the results of all earlier turns."""
+    session = start(base)
+    return session, [r for earlier in base.turns[:turn] for r in session.play(calls(earlier))]
 
 
 CALLS_PER_FUNCTION = 60
@@ -138,8 +146,7 @@ def done_otherwise(base: Trajectory, notes: Notes) -> list[Call]:
     """
     _check(base, notes)
     note = notes.missing_function
-    session = start(base)
-    results = [r for turn in base.turns[: note.turn] for r in session.play(calls(turn))]
+    session, results = _before(base, note.turn)
     truth = calls(base.turns[note.turn])
     known = _known(base, note.turn, truth, results)
     before = session.snapshot()
@@ -160,8 +167,7 @@ def done_otherwise(base: Trajectory, notes: Notes) -> list[Call]:
 
 def _check(base: Trajectory, notes: Notes) -> None:
     note = notes.missing_function
-    if not 0 <= note.turn < len(base.turns):
-        raise DataError(base.id, f"missing_function.turn: there is no turn {note.turn}")
+    _check_turn(base.id, "missing_function", note.turn, base.turns)
     if not note.functions:
         raise DataError(base.id, "missing_function.functions: names no function")
     needed = {call.name for call in calls(base.turns[note.turn])}

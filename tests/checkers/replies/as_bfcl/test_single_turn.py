@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from checkers.calls.documents import TYPES, CannotJudge, Expected, Language
-from checkers.replies.as_bfcl.values import java_value, javascript_value
+from checkers.replies.as_bfcl.single_turn import java_value, javascript_value
 
 
 def converted(language: Language, text: str, word: str, items: str | None = None) -> Any:
