@@ -129,6 +129,14 @@ class Task(NamedTuple):
                 return document
         raise CannotJudge(f"an answer calls {name}, which has no document")
 
+    def document_of(self, answer: Answer) -> FunctionDocument:
+        """Return the document that an answer is compared by: in a simple entry the only one.
+
+        Raises:
+            CannotJudge: There is none.
+        """
+        return self.documents[0] if self.kind is Kind.SIMPLE else self.document(answer.function)
+
 
 def _is_list(values: object) -> bool:
     return isinstance(values, (list, tuple))

@@ -125,9 +125,7 @@ def check_calls(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence
     if task.kind is Kind.PARALLEL:
         return _check_parallel(calls, task, rules)
     answer = task.answers[0]
-    simple = task.kind is Kind.SIMPLE
-    document = task.documents[0] if simple else task.document(answer.function)
-    return check_call(calls[0], document, answer, rules)
+    return check_call(calls[0], task.document_of(answer), answer, rules)
 
 
 _COUNTS = {
@@ -138,7 +136,7 @@ _COUNTS = {
 
 
 def _check_parallel(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
-    documents = [task.document(answer.function) for answer in task.answers]
+    documents = [task.document_of(answer) for answer in task.answers]
 
     @cache
     def failure(answer: int, call: int) -> CallEvidence | None:

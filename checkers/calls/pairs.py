@@ -6,14 +6,14 @@ is right. Each is checked by itself, by the check that the verdict is from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from checkers.calls.documents import Answer, FunctionDocument, Kind, Task
-from checkers.calls.judge import matched_best, matched_in_order
+from checkers.calls.judge import Fits, matched_best, matched_in_order
 from checkers.calls.one_call import Rules, arguments_of, check_call, shown_name
 from checkers.results import Comparison, check_result
-from checkers.verdict import CallEvidence
 from checkers.why.divergence import Act, acts_of, misfits
 from checkers.why.trace import TracedTurn
 from envs.calls import Call
@@ -64,112 +64,136 @@ def pair_answers(calls: Sequence[Call], task: Task, rules: Rules) -> tuple[CallP
     Raises:
         CannotJudge: An answer's function has no document, or a document an unknown type.
     """
-    sides = _Answers(calls[:MOST], task, rules)
     match = matched_best if rules.profile.maximum_matching else matched_in_order
-    matched = match(len(task.answers), len(sides.calls), sides.fit)
-    pairs = _pairs(len(task.answers), len(sides.calls), matched, sides.distance)
-    return tuple([sides.pair(*both) for both in pairs])
+    return _Answers(calls[:MOST], task, rules).pairs(match)
 
 
 def pair_results(
     truth: TracedTurn, model: TracedTurn, comparisons: Sequence[Comparison]
 ) -> tuple[CallPair, ...]:
     """Put executed calls beside the ground truth's, for each of which there is a comparison."""
-    sides = _Results(acts_of(truth), acts_of(model)[:MOST], comparisons)
-    matched = matched_best(len(sides.wanted), len(sides.given), sides.fit)
-    pairs = _pairs(len(sides.wanted), len(sides.given), matched, sides.distance)
-    return tuple([sides.pair(*both) for both in pairs])
+    return _Results(acts_of(truth), acts_of(model)[:MOST], comparisons).pairs(matched_best)
 
 
 _NOT_MADE = "it is not called"
 _TOO_MANY = "it is one call too many"
 
 
-class _Answers:
-    """Answers, and the calls that are to be paired with them; both are named by number."""
+class _Sides(ABC):
+    """What is wanted and what was given, both named by number.
+
+    Attributes:
+        wanted: How many things are wanted.
+        given: How many were given.
+    """
+
+    wanted: int
+    given: int
+
+    @abstractmethod
+    def problem(self, one: int, other: int) -> str | None:
+        """Return what is wrong with a pair, None if it is right."""
+
+    @abstractmethod
+    def distance(self, one: int, other: int) -> int | None:
+        """Return how much is wrong; None for a call of another function."""
+
+    @abstractmethod
+    def pair(self, one: int | None, other: int | None) -> CallPair:
+        """Return what is wanted and what was given; one of them may be missing."""
+
+    def pairs(self, match: Callable[[int, int, Fits], dict[int, int]]) -> tuple[CallPair, ...]:
+        """Return what is wanted, each with what comes closest to it, and then what is left."""
+        found = match(self.wanted, self.given, lambda *both: self.problem(*both) is None)
+        free = [other for other in range(self.given) if other not in found.values()]
+        for is_near in (True, False):
+            for one in [one for one in range(self.wanted) if one not in found]:
+                distances = {other: self.distance(one, other) for other in free}
+                near = [other for other in free if distances[other] is not None]
+                # What has nothing in common with anything stands for what is left, in order.
+                candidates = near if is_near else free
+                if candidates:
+                    found[one] = min(candidates, key=lambda other: distances[other] or 0)
+                    free.remove(found[one])
+        beside = [self.pair(one, found.get(one)) for one in range(self.wanted)]
+        return (*beside, *[self.pair(None, other) for other in free])
+
+
+class _Answers(_Sides):
+    """The answers of an entry, and a model's calls."""
 
     def __init__(self, calls: Sequence[Call], task: Task, rules: Rules) -> None:
-        self.calls = calls
+        self.wanted, self.given = len(task.answers), len(calls)
+        self._calls = calls
         self._task = task
         self._rules = rules
-        self._documents = [_document(task, answer) for answer in task.answers]
+        self._documents = [task.document_of(answer) for answer in task.answers]
 
-    def fit(self, one: int, other: int) -> bool:
-        """Tell whether a call is right."""
-        return self._failure(one, other) is None
+    def problem(self, one: int, other: int) -> str | None:
+        answer = self._task.answers[one]
+        failure = check_call(self._calls[other], self._documents[one], answer, self._rules)
+        return failure and failure.message
 
     def distance(self, one: int, other: int) -> int | None:
-        """Return how many arguments are wrong; None for a call of another function."""
-        if self.calls[other].name != self._name(one):
+        if self._calls[other].name != self._name(one):
             return None
         wrong = sum(pair.problem is not None for pair in self._arguments(one, other))
-        return 0 if self.fit(one, other) else max(1, wrong)
+        return 0 if self.problem(one, other) is None else max(1, wrong)
 
     def pair(self, one: int | None, other: int | None) -> CallPair:
-        """Return an answer and a call; one of them may be missing."""
-        call = None if other is None else self.calls[other]
+        call = None if other is None else self._calls[other]
         if one is None:
             return CallPair(None, None, call, _surplus(self._task))
         name = self._name(one)
         text = _answer_text(name, self._task.answers[one], self._documents[one])
         if other is None or call is None:
             return CallPair(name, text, None, _NOT_MADE)
-        failure = self._failure(one, other)
         arguments = self._arguments(one, other) if call.name == name else ()
-        return CallPair(name, text, call, failure and failure.message, arguments)
+        return CallPair(name, text, call, self.problem(one, other), arguments)
 
     def _name(self, one: int) -> str:
         return shown_name(self._documents[one].name, self._rules)
 
-    def _failure(self, one: int, other: int) -> CallEvidence | None:
-        answer = self._task.answers[one]
-        return check_call(self.calls[other], self._documents[one], answer, self._rules)
-
     def _arguments(self, one: int, other: int) -> tuple[ArgumentPair, ...]:
         answer = self._task.answers[one]
-        return _arguments(self.calls[other], self._documents[one], answer, self._rules)
+        return _arguments(self._calls[other], self._documents[one], answer, self._rules)
 
 
-class _Results:
-    """What the ground truth did, and what a model did; both are named by number."""
+class _Results(_Sides):
+    """What the ground truth did, and what a model did."""
 
     def __init__(
-        self, wanted: Sequence[Act], given: Sequence[Act], comparisons: Sequence[Comparison]
+        self, truth: Sequence[Act], model: Sequence[Act], comparisons: Sequence[Comparison]
     ) -> None:
-        self.wanted = wanted
-        self.given = given
+        self.wanted, self.given = len(truth), len(model)
+        self._truth = truth
+        self._model = model
         self._comparisons = comparisons
 
-    def fit(self, one: int, other: int) -> bool:
-        """Tell whether a result is right."""
-        return self._problem(one, other) is None
+    def problem(self, one: int, other: int) -> str | None:
+        truth, model = self._truth[one].traced.result, self._model[other].traced.result
+        failure = check_result(truth, model, self._comparisons[one])
+        return failure and failure.message
 
     def distance(self, one: int, other: int) -> int | None:
-        """Return how much is wrong; None for a call of another function."""
-        needed, act = self.wanted[one], self.given[other]
+        needed, act = self._truth[one], self._model[other]
         if needed.name != act.name:
             return None
-        return 0 if self.fit(one, other) else 1 + len(misfits(needed, act))
+        return 0 if self.problem(one, other) is None else 1 + len(misfits(needed, act))
 
     def pair(self, one: int | None, other: int | None) -> CallPair:
-        """Return what was needed and what was done; one of them may be missing."""
-        act = None if other is None else self.given[other]
+        act = None if other is None else self._model[other]
         made = act.traced if act else None
         found = CallPair(None, None, made and made.call, result=made and made.result)
         if one is None:
             return found._replace(problem=_TOO_MANY)
-        needed = self.wanted[one]
+        needed = self._truth[one]
         result = needed.traced.result
         found = found._replace(function=needed.name, expected=needed.text, expected_result=result)
         if other is None or act is None:
             return found._replace(problem=_NOT_MADE)
-        problem = self._problem(one, other)
+        problem = self.problem(one, other)
         return found._replace(problem=problem, arguments=_executed(needed, act, problem))
-
-    def _problem(self, one: int, other: int) -> str | None:
-        truth, model = self.wanted[one].traced.result, self.given[other].traced.result
-        failure = check_result(truth, model, self._comparisons[one])
-        return failure and failure.message
 
 
 def _surplus(task: Task) -> str | None:
@@ -177,34 +201,6 @@ def _surplus(task: Task) -> str | None:
     if task.kind is Kind.RELEVANCE:
         return None
     return "no function fits" if task.kind is Kind.IRRELEVANCE else _TOO_MANY
-
-
-def _document(task: Task, answer: Answer) -> FunctionDocument:
-    return task.documents[0] if task.kind is Kind.SIMPLE else task.document(answer.function)
-
-
-def _pairs(
-    wanted: int,
-    given: int,
-    matched: Mapping[int, int],
-    distance: Callable[[int, int], int | None],
-) -> Iterator[tuple[int | None, int | None]]:
-    """Yield what is wanted, each with what comes closest to it, and then what is left."""
-    found = dict(matched)
-    free = [other for other in range(given) if other not in found.values()]
-    for is_near in (True, False):
-        for one in range(wanted):
-            distances = {other: distance(one, other) for other in free} if one not in found else {}
-            near = [other for other in free if distances.get(other) is not None]
-            # What has nothing in common with anything stands for what else is left, in order.
-            candidates = near if is_near else free
-            if one not in found and candidates:
-                found[one] = min(candidates, key=lambda other: distances[other] or 0)
-                free.remove(found[one])
-    for one in range(wanted):
-        yield one, found.get(one)
-    for other in free:
-        yield None, other
 
 
 def _arguments(

@@ -8,7 +8,7 @@ first such text is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -128,9 +128,8 @@ def calls_in_code(text: str, language: Language) -> list[Call]:
     Raises:
         Unreadable: The text holds what looks like calls but cannot be read.
     """
-    if len(text) > MAX_TEXT:
-        raise Unreadable(f"the reply has {len(text)} characters; at most {MAX_TEXT} are read")
-    for stretch in _stretches(text):
+    check_length(text)
+    for stretch in stretches(text, _FENCE, [("[", "]")]):
         found = _calls_of(stretch, language)
         if found:
             return [_call(node) for node in found]
@@ -139,13 +138,26 @@ def calls_in_code(text: str, language: Language) -> list[Call]:
     return []
 
 
-def _stretches(text: str) -> Iterator[str]:
+def check_length(reply: str) -> None:
+    """Refuse a reply that is too long to be read.
+
+    Raises:
+        Unreadable: It is.
+    """
+    if len(reply) > MAX_TEXT:
+        raise Unreadable(f"the reply has {len(reply)} characters; at most {MAX_TEXT} are read")
+
+
+def stretches(
+    text: str, fence: re.Pattern[str], brackets: Iterable[tuple[str, str]]
+) -> Iterator[str]:
     """Yield the parts of a text that may be nothing but calls, the likelier ones first."""
     yield text
-    yield from (fence[1] for fence in islice(_FENCE.finditer(text), _MOST_FENCES))
-    start, end = text.find("["), text.rfind("]")
-    if 0 <= start < end:
-        yield text[start : end + 1]
+    yield from (found[1] for found in islice(fence.finditer(text), _MOST_FENCES))
+    for opening, closing in brackets:
+        start, end = text.find(opening), text.rfind(closing)
+        if 0 <= start < end:
+            yield text[start : end + 1]
 
 
 def _calls_of(text: str, language: Language) -> list[Node]:

@@ -11,12 +11,12 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from checkers.calls.documents import Unreadable
+from checkers.replies.code import check_length, stretches
 from checkers.replies.decoding import Step
-from envs.calls import MAX_TEXT, Call, call_from_tool
+from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
 from envs.state import brief
 
@@ -28,7 +28,6 @@ OPENING, CLOSING = "<TOOL_CALLS>", "</TOOL_CALLS>"
 """Between these stand calls, where a format says so."""
 
 _FENCE = re.compile(r"```\w*+\n(.*?)```", re.DOTALL)
-_MOST_FENCES = 10
 _LOOKS_LIKE_JSON = re.compile(r"\"(?:name|arguments)\"\s*+:")
 _TAG = re.compile(r"<(/?)(calls|call|argument)\b([^<>]*+)>")
 _NAME = re.compile(r"\s++name\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')\s*+")
@@ -43,8 +42,7 @@ def text_of(step: Step) -> str:
         Unreadable: It is too long.
     """
     text = step if isinstance(step, str) else ""
-    if len(text) > MAX_TEXT:
-        raise Unreadable(f"the reply has {len(text)} characters; at most {MAX_TEXT} are read")
+    check_length(text)
     return text
 
 
@@ -69,7 +67,7 @@ def read_json(text: str) -> list[Call]:
     Raises:
         Unreadable: The reply holds what looks like calls but cannot be read.
     """
-    for stretch in _stretches(text):
+    for stretch in stretches(text, _FENCE, [("[", "]"), ("{", "}")]):
         try:
             found = json.loads(stretch)
         except (ValueError, RecursionError):
@@ -81,16 +79,6 @@ def read_json(text: str) -> list[Call]:
     if _LOOKS_LIKE_JSON.search(text):
         raise Unreadable("the calls in this JSON cannot be read", attempted=True)
     return []
-
-
-def _stretches(text: str) -> Iterator[str]:
-    """Yield the parts of a text that may be nothing but calls, the likelier ones first."""
-    yield text
-    yield from (fence[1] for fence in islice(_FENCE.finditer(text), _MOST_FENCES))
-    for opening, closing in ("[]", "{}"):
-        start, end = text.find(opening), text.rfind(closing)
-        if 0 <= start < end:
-            yield text[start : end + 1]
 
 
 def _call_of(member: Any) -> Call:
