@@ -8,8 +8,7 @@ from math import ceil
 from checkers.statistics import POWER, RunDifference
 from runner.analysis.comparison import Compared, RunComparison
 from runner.analysis.figure_lines import errata_line
-from runner.show.table import table
-from runner.show.terminal import Line, clipped
+from runner.show.terminal import Line, clipped, table
 
 _WIDTH = 160
 

@@ -12,8 +12,7 @@ from runner.analysis.figures import MOST_ERRORS, REQUEST_FIGURES, CategoryScore,
 from runner.analysis.groups import Row
 from runner.analysis.run_scores import RunScores
 from runner.models.prompting import PromptFormat
-from runner.show.table import table
-from runner.show.terminal import clipped, visible
+from runner.show.terminal import clipped, table, visible
 from trajectories.errata.readings import Readings
 from trajectories.errata.record import Assessment
 from trajectories.schema import Category

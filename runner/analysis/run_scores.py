@@ -22,7 +22,7 @@ from runner.data import choose
 from runner.data.choose import Notify, profile_for
 from runner.data.errata import open_errata
 from runner.episodes.evaluate import evaluate, judge_recorded
-from runner.records import result_file, verdict_file
+from runner.records import result_file
 from runner.records.record import EpisodeRecord, Outcome
 from runner.records.run import is_run, open_run
 from trajectories.errors import DataError
@@ -146,7 +146,7 @@ def _kept(path: Path) -> RunScores:
 
 
 def _from_verdicts(path: Path) -> RunScores:
-    lines = verdict_file.read(path, ())
+    lines = result_file.read_verdicts(path, ())
     records = [_record(path, *key, line) for key, line in lines.items()]
     profiles = {str(line.get("profile", "unknown")) for line in lines.values()}
     return RunScores(_name(path), path, " and ".join(sorted(profiles)), RunFigures(records))

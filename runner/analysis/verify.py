@@ -13,10 +13,10 @@ from checkers.verdict import Verdict
 from checkers.why.trace import Trace
 from envs import __version__
 from runner.analysis.runs import executed_again
-from runner.records import verdict_file
+from runner.records import result_file
 from runner.records.record import EpisodeRecord, Recorded, call_text
+from runner.records.result_file import Verdicts
 from runner.records.run import Run
-from runner.records.verdict_file import Verdicts
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
@@ -62,7 +62,7 @@ def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
         DataError: There are none.
     """
     if path is not None or run.definition is None:
-        found = verdict_file.read(path or _beside(run.path), run.ids)
+        found = result_file.read_verdicts(path or _beside(run.path), run.ids)
     else:
         judged_then = [(record.key, record.verdict) for record in run.records]
         found = {key: verdict.to_json() for key, verdict in judged_then if verdict}
@@ -75,7 +75,7 @@ def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
 
 def _beside(path: Path) -> Path:
     """Return the file of verdicts beside result files."""
-    file = (path if path.is_dir() else path.parent) / verdict_file.FILE
+    file = (path if path.is_dir() else path.parent) / result_file.VERDICTS_FILE
     if not file.exists():
         raise DataError("--verdicts", f"is needed to say what was recorded: there is no {file}")
     return file

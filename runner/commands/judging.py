@@ -29,7 +29,7 @@ from runner.data.errata import open_errata
 from runner.episodes.evaluate import judge_recorded
 from runner.live.workers import Workers, workers_of
 from runner.records.record import EpisodeRecord, Recorded
-from runner.show.progress import progress
+from runner.show.terminal import progress
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared
 from trajectories.schema import Trajectory

@@ -22,7 +22,7 @@ from runner.data import choose
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import kind_of
 from runner.rollouts.search_runs import Search, Searched, run_searches
-from runner.show.table import table
+from runner.show.terminal import table
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise search --model scripted:0.2 --limit 20"

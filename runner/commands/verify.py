@@ -17,8 +17,7 @@ from runner.commands.episodes import rules_of
 from runner.commands.options import argument, option
 from runner.commands.shared import DatasetOption, JudgingOptions, note, show
 from runner.records.run import Run, open_run
-from runner.show.progress import progress
-from runner.show.terminal import Line
+from runner.show.terminal import Line, progress
 
 EXAMPLE = "turnwise verify runs/mine"
 

@@ -1,25 +1,34 @@
-"""BFCL's result files: ``{"id", "result"}`` lines, function-calling or prompting form.
+"""BFCL's result files, and the verdicts that were kept beside them.
 
-The result of a multi-turn entry is a list of turns, each a list of steps; that of a single-turn
-entry is its one step.
+A result file has lines ``{"id", "result"}``, in function-calling or prompting form. The result of a
+multi-turn entry is a list of turns, each a list of steps; that of a single-turn entry is its one
+step. Verdicts are lines of ours, or score files of BFCL.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from checkers.profile import Mode
 from checkers.replies.decoding import Step
-from runner.records.record import EpisodeRecord, Recorded
+from runner.records.record import EpisodeRecord, Key, Recorded
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import FACTS, SINGLE_TURN, Category
 
+VERDICTS_FILE = "verdicts.jsonl"
+"""Where verdicts are looked for beside a run."""
+
+Verdicts = dict[Key, Mapping[str, Any]]
+"""By trajectory and trial, what is known of each: ``valid`` and ``error_type``, and perhaps more of
+what a verdict has as JSON."""
+
 _ID = re.compile(r"(\w+?)_\d[\d-]*")
 _FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_result\.json")
+_SCORE_FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_score\.json")
 _CATEGORIES = {facts.file: category for category, facts in FACTS.items()}
 _NO_STEPS = "there is an error where steps should be"
 _STEP = 'text, null or a list of {"function": arguments} objects'
@@ -137,3 +146,62 @@ def categories_of(ids: Iterable[str]) -> list[Category]:
     """
     named = {category_of(id) for id in ids}
     return list(Category) if None in named else [c for c in Category if c in named]
+
+
+def read_verdicts(path: Path, ids: Iterable[str]) -> Verdicts:
+    """Read verdicts.
+
+    Args:
+        path: A file of verdict lines, a score file of BFCL, or a folder with such files.
+        ids: The entries of the run; a score file lists only those that failed.
+
+    Raises:
+        DataError: There are no verdicts, or a line is none.
+    """
+    if not path.is_dir():
+        return _verdicts_in(path, ids)
+    verdicts: Verdicts = {}
+    for file in sorted(path.rglob("*_score.json")):
+        verdicts |= _verdicts_in(file, ids)
+    if not verdicts:
+        raise DataError(str(path), "holds no *_score.json file")
+    return verdicts
+
+
+def _verdicts_in(path: Path, ids: Iterable[str]) -> Verdicts:
+    lines = list(read_objects(path))
+    if lines and "total_count" in lines[0][1]:
+        return _scored(path, lines[0][1]["total_count"], lines[1:], ids)
+    verdicts: Verdicts = {}
+    for where, line in lines:
+        match line:
+            case {"id": str(id), "valid": bool() | None}:
+                verdicts[id, line.get("trial", 0)] = line
+            case _:
+                raise DataError(where, 'is no verdict: there must be "id" and "valid"')
+    return verdicts
+
+
+def _scored(
+    path: Path, total: object, lines: Iterable[tuple[str, dict[str, Any]]], ids: Iterable[str]
+) -> Verdicts:
+    """Return the verdicts of a score file: of the entries listed, and of those that are not."""
+    name = _SCORE_FILE.fullmatch(path.name)
+    category = category_of(f"{name[1]}_0") if name else None
+    if category is None:
+        raise DataError(str(path), "a score file is named after its category: CATEGORY_score.json")
+    scored = [id for id in ids if category_of(id) is category]
+    if len(scored) != total:
+        raise DataError(str(path), f"is about {total} entries, and the run has {len(scored)}")
+    verdicts: Verdicts = {(id, 0): {"valid": True, "error_type": None} for id in scored}
+    for where, line in lines:
+        match line:
+            case {"id": str(id), "valid": False, "error": {"error_type": str(error)}} | {
+                "id": str(id),
+                "valid": False,
+                "error_type": str(error),
+            }:
+                verdicts[id, 0] = {"valid": False, "error_type": error}
+            case _:
+                raise DataError(where, "is no line of a score file")
+    return verdicts

@@ -1,12 +1,18 @@
-"""Lines for a terminal: nothing in them that it would obey, and colour only where it is wanted."""
+"""What a terminal is shown: lines, tables, progress.
+
+There is nothing in a line that a terminal would obey, and colour only where it is wanted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import IO, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO, Literal, NamedTuple, TextIO, TypeVar
+
+Item = TypeVar("Item")
 
 Tone = Literal["plain", "strong", "faint", "good", "bad", "new"]
 
+_BAR = 30
 _CODES: Mapping[Tone, str] = {"strong": "1", "faint": "2", "good": "32", "bad": "31", "new": "33"}
 
 
@@ -45,3 +51,50 @@ def visible(text: str) -> str:
 def clipped(text: str, width: int) -> str:
     """Return a text cut off where it gets longer than so many characters."""
     return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as aligned columns: the first flush left, the others flush right.
+
+    Args:
+        rows: The heading first; all of the same length.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        first, *others = [
+            cell.rjust(width) if index else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join([first, *others]).rstrip())
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+def progress(items: Iterable[Item], total: int, label: str, stream: TextIO) -> Iterator[Item]:
+    """Yield items and show on a stream how many of them have come.
+
+    Args:
+        items: What to pass on.
+        total: How many there will be.
+        label: What is being done.
+        stream: Where to show it: a bar that moves on a terminal, else a line per tenth.
+    """
+    moving = stream.isatty()
+    shown = 0
+    for done, item in enumerate(items, start=1):
+        yield item
+        step = done * (100 if moving else 10) // total
+        if step > shown or done == total:
+            shown = step
+            _show(done, total, label, stream, moving)
+
+
+def _show(done: int, total: int, label: str, stream: TextIO, moving: bool) -> None:
+    if moving:
+        filled = _BAR * done // total
+        end = "\n" if done == total else ""
+        stream.write(f"\r{label} [{'#' * filled}{'.' * (_BAR - filled)}] {done}/{total}{end}")
+    else:
+        stream.write(f"{label} {done}/{total}\n")
+    stream.flush()

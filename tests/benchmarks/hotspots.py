@@ -24,7 +24,7 @@ from runner.data import choose
 from runner.episodes.scripts import oracle
 from runner.records import result_file
 from runner.records.run import open_run
-from runner.show.table import table
+from runner.show.terminal import table
 from tests.benchmarks.measuring import HERE
 from tests.judging import run_recorded, run_script
 from trajectories.prepare import Prepared, prepare

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from runner.show.table import table
+from runner.show.terminal import table
 
 HERE = Path(__file__).parent
 

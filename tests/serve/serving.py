@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
+from runner.serve.mcp_server import serve
 from runner.serve.pool import SessionPool
-from runner.serve.transports import serve
 
 TOKEN = "only the runner has this"
 

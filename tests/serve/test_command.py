@@ -196,6 +196,6 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys) -> None:
     for name in [name for name in sys.modules if name.startswith("runner.serve")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(vars(command.transports), "serve", raising=False)
+    monkeypatch.delitem(vars(command.mcp_server), "serve", raising=False)
     assert main(["env", "serve", "TicketAPI"]) == 2
     assert "pip install 'turnwise[serve]'" in capsys.readouterr().err

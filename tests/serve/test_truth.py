@@ -13,8 +13,8 @@ from checkers.profile import STRICT
 from envs.calls import parse_call
 from envs.session import Session
 from envs.tool import bind
+from runner.serve.mcp_server import mcp_server
 from runner.serve.pool import Served, SessionPool
-from runner.serve.tools import mcp_server
 from tests.serve.serving import served_over_http
 from trajectories.dataset import load_embedded
 from trajectories.prepare import Prepared, prepare

@@ -18,7 +18,7 @@ from runner.data.choose import profile_for
 from runner.data.errata import open_errata
 from runner.records import result_file
 from runner.records.run import Run
-from runner.show.table import table
+from runner.show.terminal import table
 from trajectories.dataset import Dataset
 from trajectories.schema import Category
 

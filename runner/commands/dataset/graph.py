@@ -11,7 +11,7 @@ from runner.commands import DONE
 from runner.commands.options import option, positive, switch
 from runner.commands.shared import DataOptions, note, written
 from runner.data import choose
-from runner.show.table import table
+from runner.show.terminal import table
 from trajectories.errors import DataError
 from trajectories.graph.drawing import to_dot, to_svg
 from trajectories.graph.graph import Graph, load

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from runner.commands import DONE
 from runner.data import choose
-from runner.show.table import table
+from runner.show.terminal import table
 
 EXAMPLE = "turnwise dataset list"
 

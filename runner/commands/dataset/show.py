@@ -9,7 +9,7 @@ from runner.commands import DONE
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import note
 from runner.data import choose
-from runner.show.table import table
+from runner.show.terminal import table
 from trajectories.validation import to_json
 
 EXAMPLE = "turnwise dataset show --category base"

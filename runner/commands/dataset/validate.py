@@ -13,7 +13,7 @@ from runner.commands import DONE
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import JsonOption, note
 from runner.data import choose
-from runner.show.table import table
+from runner.show.terminal import table
 from trajectories.dataset import DATA, Dataset
 from trajectories.rules.detection import Figures, figures
 from trajectories.rules.entry import Entry

@@ -25,10 +25,10 @@ from trajectories.jsonl import parse_object
 from trajectories.prepare import load_session
 
 if TYPE_CHECKING:
-    from runner.serve import transports
+    from runner.serve import mcp_server
 else:
     # It needs an extra.
-    transports = lazily("...serve.transports", __package__)
+    mcp_server = lazily("...serve.mcp_server", __package__)
 
 EXAMPLE = "turnwise env serve TicketAPI --http 8000"
 
@@ -81,7 +81,7 @@ def run(options: Options) -> int:
     """Serve until the client or the user ends it."""
     template = _template(options)
     with needing("serve", "env serve"):
-        serve = transports.serve
+        serve = mcp_server.serve
     pool = SessionPool(template, options.max_sessions, options.idle, time.monotonic)
     given = os.environ.get(_TOKEN)
     token = given or token_urlsafe(32)

@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from runner.show.progress import progress
+from runner.show.terminal import progress
 
 
 class Terminal(StringIO):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from runner.show.table import table
+from runner.show.terminal import table
 
 
 def test_columns_are_aligned():

@@ -1,4 +1,7 @@
-"""MCP over standard input and output, or over HTTP on this machine.
+"""A session's functions as an MCP server, over standard input and output or HTTP on this machine.
+
+What a model reads is worded here as it is everywhere else: documents from ``envs.schema``, results
+and refusals as the session gives them.
 
 Over standard input and output there is one client and one session. Over HTTP, ``/mcp`` gives every
 client that connects there a session of its own, and ``/mcp/NAME`` leads to one that the control has
@@ -9,6 +12,7 @@ has none, so that they are made to fall back to an earlier one. ``/mcp/NAME`` ta
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -16,19 +20,36 @@ from typing import Any
 
 import uvicorn
 from mcp import MCPError
+from mcp.server import Server, ServerRequestContext
 from mcp.server.context import CallNext
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import METHOD_NOT_FOUND
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    CallToolRequestParams,
+    CallToolResult,
+    ContentBlock,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from envs import __version__
+from envs.calls import MAX_TEXT, Call, call_from_tool
+from envs.errors import BackendFault, MalformedCall
+from envs.schema import spec
+from envs.session import Session
 from runner.serve.control import control_app
-from runner.serve.pool import NoSession, Served, SessionPool
-from runner.serve.tools import Context, mcp_server
+from runner.serve.pool import NoSession, PoolFull, Served, SessionPool
 from trajectories.errors import DataError
 
 HOST = "127.0.0.1"
@@ -44,6 +65,12 @@ _SESSION = "mcp-session-id"
 _GRACE = 5.0
 """Seconds by which an idle client is forgotten before its session may be dropped, so that none
 finds itself in a new one."""
+
+
+Context = ServerRequestContext[Any, Any]
+
+FindSession = Callable[[Context], Served]
+"""Returns the session that a message is for; raises NoSession or PoolFull."""
 
 
 async def serve(
@@ -205,3 +232,63 @@ def _bound(option: str, port: int) -> socket.socket:
         advice = "choose another one, or 0 for any that is free"
         raise DataError(option, f"port {port}: {error.strerror}; {advice}") from None
     return listener
+
+
+def mcp_server(find: FindSession) -> Server[Any]:
+    """Return a server whose tools are the functions of sessions.
+
+    Args:
+        find: Says which session a message is for.
+    """
+
+    async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=tools_of(_found(find, context).session))
+
+    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+        served = _found(find, context)
+        served.calls += 1
+        try:
+            result = served.session.call(_read(params))
+        except BackendFault as fault:
+            raise MCPError(INTERNAL_ERROR, str(fault)) from fault
+        content: list[ContentBlock] = [TextContent(text=result.text)]
+        return CallToolResult(content=content, is_error=not result.ok)
+
+    return Server("turnwise", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def tools_of(session: Session) -> list[Tool]:
+    """Return the tools that a model may call, in the order of the backends."""
+    tools = []
+    for name, tool in session.tools.items():
+        if session.offered is None or name in session.offered:
+            document = spec(tool).document()
+            tools.append(
+                Tool(
+                    name=name,
+                    description=document["description"],
+                    input_schema=document["parameters"],
+                    annotations=ToolAnnotations(read_only_hint=not tool.writes),
+                )
+            )
+    return tools
+
+
+def _found(find: FindSession, context: Context) -> Served:
+    try:
+        return find(context)
+    except (NoSession, PoolFull) as error:
+        raise MCPError(INVALID_REQUEST, str(error)) from error
+
+
+def _read(params: CallToolRequestParams) -> Call | MalformedCall:
+    try:
+        call = call_from_tool(params.name, params.arguments)
+    except MalformedCall as error:
+        return error
+    # Only now: what has passed is not nested so deep that it cannot be written.
+    if len(json.dumps(params.arguments)) > MAX_TEXT:
+        return MalformedCall(
+            f"The arguments of {params.name[:100]} are longer than {MAX_TEXT} characters."
+        )
+    return call

@@ -15,8 +15,8 @@ from envs.errors import BackendFault
 from envs.registry import BACKENDS
 from envs.schema import spec
 from envs.session import Session
+from runner.serve.mcp_server import mcp_server
 from runner.serve.pool import NoSession, Served
-from runner.serve.tools import mcp_server
 
 
 def talk(session: Session, script: Callable[[Client], Awaitable[Any]]) -> Any:
