@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from checkers.profile import BFCL, STRICT
+from checkers.why.diagnosis import Cause
+from runner.episodes.evaluate import examine_recorded, examine_truth
+from runner.episodes.examined import ExaminedCalls, ExaminedTurns
+from tests.runner.analysis.entries import ANSWER, WAIT, WRONG, executed_entry
+from tests.runner.records.made import answered
+from trajectories.prepare import prepare
+
+
+class Names:
+    """A surface that says which of its two layouts it was asked for."""
+
+    def turns(self, examined: ExaminedTurns) -> str:
+        return f"turns of {examined.trajectory.id}"
+
+    def pairs(self, examined: ExaminedCalls) -> str:
+        return f"pairs of {examined.trajectory.id}"
+
+
+@pytest.fixture
+def entries(single_turn, folders):
+    """Return an entry of each kind."""
+    return {
+        "state": folders,
+        "calls": single_turn("python", WAIT, ANSWER),
+        "results": executed_entry(folders),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "layout"), [("state", "turns"), ("calls", "pairs"), ("results", "pairs")]
+)
+def test_a_kind_says_how_it_is_shown(dataset_of, entries, kind, layout):
+    entry = entries[kind]
+    found = examine_truth(prepare(dataset_of(entry), entry, STRICT), STRICT, 20)
+    assert found.verdict.valid
+    assert found.diagnosis is None
+    assert found.show(Names()) == f"{layout} of {entry.id}"
+
+
+def test_turns_say_where_they_left_the_ground_truth_and_why(dataset_of, folders):
+    ready = prepare(dataset_of(folders), folders, BFCL)
+    found = examine_recorded(ready, answered(folders.id, [["No."], []], "prompt"), BFCL, 20)
+    assert isinstance(found, ExaminedTurns)
+    assert found.divergence is not None
+    assert found.divergence[:3] == (0, 0, None)
+    assert found.diagnosis is not None
+    assert found.diagnosis.turn == 0
+    assert [len(turn.calls) for turn in found.truth.turns] == [1, 2]
+    assert found.functions == ()
+
+
+def test_calls_are_paired_and_explained_by_argument(dataset_of, entries):
+    entry = entries["calls"]
+    ready = prepare(dataset_of(entry), entry, STRICT)
+    found = examine_recorded(ready, answered(entry.id, [[WRONG]]), STRICT, 20)
+    assert isinstance(found, ExaminedCalls)
+    assert found.divergence is None
+    [pair] = found.paired.pairs
+    assert [argument.given for argument in pair.arguments] == [6]
+    assert found.diagnosis is not None
+    assert found.diagnosis.cause is Cause.WRONG_ARGUMENT
+    assert found.functions == [WAIT]
+
+
+@pytest.mark.parametrize("kind", ["state", "calls", "results"])
+def test_an_error_that_is_not_the_model_s_has_no_cause(dataset_of, entries, kind):
+    entry = entries[kind]
+    ready = prepare(dataset_of(entry), entry, STRICT)
+    failed = answered(entry.id, None, outcome="error", error="gone")
+    found = examine_recorded(ready, failed, STRICT, 20)
+    assert not found.verdict.valid
+    assert found.diagnosis is None
