@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, pstdev
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
 from runner.analysis.figures import MOST_ERRORS, REQUEST_FIGURES, CategoryScore, RunFigures
 from runner.analysis.groups import Row
 from runner.analysis.run_scores import RunScores
-from runner.models.prompting import PromptFormat
 from runner.show.terminal import clipped, table, visible
 from trajectories.errata.readings import Readings
 from trajectories.errata.record import Assessment
 from trajectories.schema import Category
+
+# What makes prompts takes longer to load than most runs to sum up.
+if TYPE_CHECKING:
+    from runner.models.prompting import PromptFormat
 
 CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "field")
 
