@@ -57,6 +57,14 @@ class StateRules(NamedTuple):
     """Whether a call that changes state fails a turn whose ground truth is empty."""
     notices_late_termination: bool
     """Whether running into the step limit in the last turn fails the episode."""
+    needs_facts: bool
+    """Whether a read of the ground truth is needed for its facts only, which may be known
+    otherwise, and a change for the state alone; where not, every result is needed as text."""
+    order_may_mean_nothing: bool
+    """Whether lists whose order means nothing are equal in any order."""
+    judges_guesses: bool
+    """Whether a turn fails by a value that nobody has told where nothing else would show it, and,
+    if nothing is to be done in it, by a call of a function that is not there."""
 
 
 class CallRules(NamedTuple):
@@ -109,7 +117,13 @@ BFCL = Profile(
         decoders={"fc": as_bfcl.decode_tool_calls, "prompt": as_bfcl.decode_text},
         answers_unreadable_steps=False,
     ),
-    StateRules(empty_turns_forbid_changes=False, notices_late_termination=False),
+    StateRules(
+        empty_turns_forbid_changes=False,
+        notices_late_termination=False,
+        needs_facts=False,
+        order_may_mean_nothing=False,
+        judges_guesses=False,
+    ),
     CallRules(
         read_tool_calls=Manner.AS_BFCL,
         read_text=Manner.AS_BFCL,
@@ -138,7 +152,13 @@ STRICT = Profile(
         decoders={"fc": decoding.decode_tool_calls, "prompt": decoding.decode_text},
         answers_unreadable_steps=True,
     ),
-    StateRules(empty_turns_forbid_changes=True, notices_late_termination=True),
+    StateRules(
+        empty_turns_forbid_changes=True,
+        notices_late_termination=True,
+        needs_facts=True,
+        order_may_mean_nothing=True,
+        judges_guesses=True,
+    ),
     CallRules(
         read_tool_calls=Manner.RIGHT,
         read_text=Manner.RIGHT,

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from checkers.facts import missing_facts, missing_results
+from checkers.guesses import check_untraced, check_waiting
+from checkers.order import arranged_snapshot
 from checkers.profile import Profile
+from checkers.scene import Scene
 from checkers.verdict import (
     Failure,
     Reason,
@@ -14,13 +18,13 @@ from checkers.verdict import (
     TurnOutcome,
     Verdict,
 )
-from envs.results import Result
 
 
 def judge(
     truth: Sequence[TurnOutcome],
     model: Sequence[TurnOutcome],
     profile: Profile,
+    scene: Scene,
     *,
     terminated: bool = False,
 ) -> Verdict:
@@ -30,14 +34,13 @@ def judge(
         truth: Outcome of the ground truth in every turn.
         model: Outcome of the model's calls in every turn that it reached.
         profile: What counts as right.
+        scene: Whatever else is to be known of the entry.
         terminated: Whether the step limit ended the episode.
     """
     if len(model) != len(truth) or (terminated and profile.state.notices_late_termination):
         return force_terminated(len(truth))
-    seen: list[Result] = []
-    for turn, (expected, actual) in enumerate(zip(truth, model, strict=True)):
-        seen += actual.results
-        failure = check_turn(expected, actual, seen, profile)
+    for turn in range(len(truth)):
+        failure = check_turn(truth[: turn + 1], model[: turn + 1], profile, scene)
         if failure is not None:
             return _failed(failure, turn, len(truth), turn)
     return Verdict(True, None, None, len(truth), len(truth))
@@ -54,52 +57,50 @@ def inference_error(turns: int) -> Verdict:
 
 
 def check_turn(
-    truth: TurnOutcome, model: TurnOutcome, seen: Sequence[Result], profile: Profile
+    truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], profile: Profile, scene: Scene
 ) -> Failure | None:
-    """Check one turn; the first check that fails decides.
+    """Check the last of some turns; the first check that fails decides.
 
     Args:
-        truth: Outcome of the ground truth.
-        model: Outcome of the model's calls.
-        seen: What the model's calls have given so far, this turn included.
+        truth: Outcome of the ground truth, up to the turn.
+        model: Outcome of the model's calls, up to the turn.
         profile: What counts as right.
+        scene: Whatever else is to be known of the entry.
     """
-    if not truth.acted:
-        return _check_idle(model, profile)
-    if not model.acted:
+    expected, actual = truth[-1], model[-1]
+    if not expected.acted:
+        return _check_idle(model, profile, scene)
+    if not (actual.acted or profile.state.needs_facts):
         return Failure(Reason.EMPTY_TURN)
-    if truth.snapshot != model.snapshot:
-        find = partial(truth.snapshot.differences, model.snapshot)
-        return Failure(Reason.STATE_MISMATCH, StateEvidence(find))
-    missing = missing_results(truth.results, seen)
+    if expected.snapshot != actual.snapshot:
+        there = actual.snapshot
+        if profile.state.order_may_mean_nothing:
+            there = arranged_snapshot(expected.snapshot, there, scene.unordered)
+        if expected.snapshot != there:
+            if not actual.acted:
+                return Failure(Reason.EMPTY_TURN)
+            find = partial(expected.snapshot.differences, there)
+            return Failure(Reason.STATE_MISMATCH, StateEvidence(find))
+    if profile.state.judges_guesses:
+        guess = check_untraced(truth, model, scene)
+        if guess is not None:
+            return guess
+    if profile.state.needs_facts:
+        lack = missing_facts(truth, model, scene)
+        # A model that knows it all already need not call anything.
+        reason = Reason.RESPONSE_MISMATCH if actual.acted else Reason.EMPTY_TURN
+        return Failure(reason, lack) if lack else None
+    missing = missing_results(expected.results, [r for outcome in model for r in outcome.results])
     return Failure(Reason.RESPONSE_MISMATCH, ResultEvidence(missing)) if missing else None
 
 
-def missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[str, ...]:
-    """Return the result texts that the truth needed and the model has not had often enough."""
-    # A plain dict, because making a Counter takes longer than all the rest.
-    needed: dict[str, int] = {}
-    for result in truth:
-        needed[result.text] = needed.get(result.text, 0) + 1
-    missing = len(truth)
-    # Objects of equal text have the same members, which is faster to see than the text.
-    members = {result.members for result in truth}
-    # Writing results out takes longest, and what is needed is most often among the latest.
-    for result in reversed(seen):
-        if not missing:
-            return ()
-        found = result.members
-        if found is not None and found not in members and None not in members:
-            continue
-        if needed.get(result.text, 0) > 0:
-            needed[result.text] -= 1
-            missing -= 1
-    return tuple([text for text, count in needed.items() for _ in range(count)])
-
-
-def _check_idle(model: TurnOutcome, profile: Profile) -> Failure | None:
+def _check_idle(model: Sequence[TurnOutcome], profile: Profile, scene: Scene) -> Failure | None:
     """Check a turn in which nothing should be done."""
-    changed = any(result.changed for result in model.results)
+    if profile.state.judges_guesses and model[-1].calls:
+        failure = check_waiting(model, scene)
+        if failure is not None:
+            return failure
+    changed = any(result.changed for result in model[-1].results)
     if profile.state.empty_turns_forbid_changes and changed:
         return Failure(Reason.CHANGE_IN_EMPTY_TURN)
     return None

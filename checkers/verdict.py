@@ -8,8 +8,10 @@ from enum import StrEnum
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
+from envs.calls import Call
+from envs.errors import MalformedCall
 from envs.results import Result
-from envs.state import ABSENT, Difference, Snapshot, to_json
+from envs.state import ABSENT, Difference, Snapshot, brief, to_json
 
 
 class Reason(StrEnum):
@@ -49,6 +51,15 @@ class Reason(StrEnum):
     CHANGE_IN_EMPTY_TURN = (
         "multi_turn:state_change_in_empty_turn",
         "nothing was to be done, and the model changed the state (strict profile only)",
+    )
+    GUESSED_ARGUMENT = (
+        "multi_turn:guessed_argument",
+        "the model gave a function a value that nobody had told it (strict profile only)",
+    )
+    ABSENT_FUNCTION = (
+        "multi_turn:absent_function",
+        "nothing was to be done, and the model called a function that is not there (strict "
+        "profile only)",
     )
 
     DECODER_FAILED = "ast_decoder:decoder_failed", "no call can be read in the answer"
@@ -112,6 +123,8 @@ class TurnOutcome(NamedTuple):
     """The state at the end of the turn."""
     acted: bool
     """Whether there was at least one step with calls."""
+    calls: tuple[Call | MalformedCall, ...]
+    """One per result."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,15 +152,37 @@ class StateEvidence:
         return hash(tuple([difference.path for difference in self.differences]))
 
 
+class MissingFact(NamedTuple):
+    """Something that the model should know and does not."""
+
+    name: str
+    """The member of the result, such as ``fuelLevel``; inner ones after a point."""
+    value: Any
+    """Its value, in JSON's types."""
+    call: str
+    """The ground-truth call that gives it."""
+
+    def __str__(self) -> str:
+        """Return the fact and where it could have been had, in one line."""
+        fact = f"{self.name} {brief(self.value)}" if self.name else "what was asked"
+        return f"{fact}; {self.call} gives it"
+
+
 class ResultEvidence(NamedTuple):
     """The model has not seen all that it should have."""
 
     missing: tuple[str, ...]
     """Ground-truth results, as text."""
+    facts: tuple[MissingFact, ...] = ()
+    """Which of their facts it does not know; none where whole results are compared."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was not seen, a line each."""
+        yield from map(str, self.facts) if self.facts else self.missing
 
 
 class CallEvidence(NamedTuple):
-    """What is wrong with the calls of a single turn, with one of them or with its result."""
+    """What is wrong with the calls of a turn, with one of them or with its result."""
 
     reason: Reason
     message: str
@@ -220,8 +255,13 @@ class Failure(NamedTuple):
         return self.evidence.missing if isinstance(self.evidence, ResultEvidence) else ()
 
     @property
+    def unseen(self) -> tuple[str, ...]:
+        """What the model has not seen, a line each: facts, or whole results."""
+        return tuple(self.evidence.lines()) if isinstance(self.evidence, ResultEvidence) else ()
+
+    @property
     def calls(self) -> CallEvidence | None:
-        """What is wrong with the calls of a single turn."""
+        """What is wrong with the calls of a single turn, or with one call of several turns."""
         return self.evidence if isinstance(self.evidence, CallEvidence) else None
 
 
@@ -268,8 +308,10 @@ class Verdict(NamedTuple):
         match self.failure and self.failure.evidence:
             case StateEvidence(differences=[_, *_] as differences):
                 shown["differences"] = [difference.to_json() for difference in differences]
-            case ResultEvidence(missing):
+            case ResultEvidence(missing, facts):
                 shown["missing_results"] = [*missing]
+                if facts:
+                    shown["missing_facts"] = [fact._asdict() for fact in facts]
             case CallEvidence() as calls:
                 shown["calls"] = calls.to_json()
         return shown
@@ -299,7 +341,8 @@ def _evidence(document: Mapping[str, Any]) -> Evidence | None:
         case {"differences": differences}:
             return StateEvidence(partial(tuple, [*map(Difference.from_json, differences)]))
         case {"missing_results": missing}:
-            return ResultEvidence(tuple(missing))
+            facts = [MissingFact(**fact) for fact in document.get("missing_facts", ())]
+            return ResultEvidence(tuple(missing), tuple(facts))
         case {"calls": calls}:
             return CallEvidence.from_json(calls)
     return None

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 from checkers.calls.documents import Answer, CannotJudge, FunctionDocument, Language, Task
 from checkers.profile import Profile
+from checkers.scene import Scene
 from checkers.verdict import TurnOutcome
-from envs.calls import Call, read_call
-from envs.errors import ConfigError, MalformedCall
+from envs.errors import ConfigError
 from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import FACTS, ExpectedCalls, Trajectory, Turn
+from trajectories.scene import TrajectoryScene, truth_calls
+from trajectories.schema import FACTS, ExpectedCalls, Trajectory
 
 
 class Prepared(NamedTuple):
@@ -25,6 +25,8 @@ class Prepared(NamedTuple):
     """The session in its initial state; to be forked, never called."""
     truth: tuple[TurnOutcome, ...]
     """What the ground truth leads to, turn by turn."""
+    scene: Scene
+    """What else the judge may ask of it."""
 
 
 TruthSource = Callable[[Trajectory, Session], tuple[TurnOutcome, ...]]
@@ -56,7 +58,8 @@ def prepare(
             raise CannotJudge(message)
         raise DataError(f"{dataset.name}: {trajectory.id}", message)
     outcomes = (truth or truth_outcomes)(trajectory, template)
-    return Prepared(trajectory, template, outcomes)
+    scene = TrajectoryScene(trajectory, template, outcomes)
+    return Prepared(trajectory, template, outcomes, scene)
 
 
 def load_session(
@@ -92,18 +95,10 @@ def truth_outcomes(trajectory: Trajectory, template: Session) -> tuple[TurnOutco
     session = template.fork()
     outcomes = []
     for turn in trajectory.turns:
-        results = session.play(truth_calls(turn))
-        outcomes.append(TurnOutcome(tuple(results), session.snapshot(), bool(results)))
+        calls = tuple(truth_calls(turn))
+        results = tuple(session.play(calls))
+        outcomes.append(TurnOutcome(results, session.snapshot(), bool(results), calls))
     return tuple(outcomes)
-
-
-def truth_calls(turn: Turn) -> list[Call | MalformedCall]:
-    """Return the ground truth of a turn; what cannot be read stands as the reason why."""
-    return [_read(text) for text in turn.ground_truth]
-
-
-# Categories are made from the same scenarios, so most ground-truth calls come several times.
-_read = lru_cache(maxsize=20_000)(read_call)
 
 
 def task_of(trajectory: Trajectory) -> Task:

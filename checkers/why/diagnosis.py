@@ -205,6 +205,22 @@ def _acted_early(case: _Case) -> Diagnosis | None:
     return None
 
 
+def _guessed(case: _Case) -> Diagnosis | None:
+    """Name the call that the verdict finds fault with by itself."""
+    wrong = case.failure.calls
+    acts = [act for act in case.acts if wrong and act.name == wrong.function]
+    if wrong is None or not acts:
+        return None
+    if case.failure.reason is Reason.ABSENT_FUNCTION:
+        return _idle_act(case, case.turn, acts[0])
+    idle = not case.truth.turns[case.turn].calls
+    cause = Cause.ACTED_INSTEAD_OF_ASKING if idle else Cause.WRONG_ARGUMENT
+    given = (act for act in acts if repr(act.arguments.get(wrong.parameter or "")) == wrong.actual)
+    act = next(given, acts[0])
+    detail = f"gave {wrong.parameter} a value that nobody had told it: {_short(act)}"
+    return case.found(cause, detail, act, parameter=wrong.parameter, got=wrong.actual)
+
+
 def _acts_in_idle_turns(case: _Case) -> Iterator[tuple[int, Act]]:
     """Yield what was done, and when, in the turns just before in which nothing was to be done."""
     first = case.turn
@@ -384,6 +400,7 @@ def _did_otherwise(case: _Case) -> Diagnosis | None:
 
 
 _RULES: Sequence[Callable[[_Case], Diagnosis | None]] = (
+    _guessed,
     _acted_early,
     _did_wrong,
     _read_wrong,

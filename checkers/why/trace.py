@@ -48,7 +48,8 @@ class TracedTurn(NamedTuple):
     def outcome(self) -> TurnOutcome:
         """What the checker judges of the turn."""
         results = tuple(traced.result for traced in self.calls)
-        return TurnOutcome(results, self.after, bool(results))
+        calls = tuple(traced.call for traced in self.calls)
+        return TurnOutcome(results, self.after, bool(results), calls)
 
 
 class Trace(NamedTuple):

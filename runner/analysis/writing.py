@@ -144,7 +144,7 @@ def _turn_lines(turn: TurnView) -> Iterator[Line]:
         yield from _truth_lines(turn)
     if turn.failure is not None:
         yield _failed(turn.failure, "  ")
-        for text in turn.failure.missing:
+        for text in turn.failure.unseen:
             yield Line(f"    not seen: {clipped(text, _WIDTH)}", _BAD)
 
 

@@ -31,6 +31,7 @@ from runner.data.rest import REST_CLIENT
 from trajectories import bfcl
 from trajectories.dataset import Dataset
 from trajectories.prepare import truth_outcomes
+from trajectories.scene import truth_calls
 from trajectories.schema import LongContext, Trajectory
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class TruthCache:
             return truth_outcomes(trajectory, template)
         key = self._key(trajectory)
         if key in self.kept:
-            return _restored(marshal.loads(self.kept[key]))
+            return _restored(trajectory, marshal.loads(self.kept[key]))
         outcomes = truth_outcomes(trajectory, template)
         # What marshal cannot express is not kept.
         with suppress(ValueError):
@@ -177,13 +178,12 @@ def _plain_result(result: Result) -> tuple[Any, ...]:
     return None if error else result.value, error, result.changed, result.text
 
 
-def _restored(outcomes: list[Any]) -> tuple[TurnOutcome, ...]:
-    return tuple(
-        [
-            TurnOutcome(tuple([_restored_result(*r) for r in results]), Snapshot(states), acted)
-            for results, states, acted in outcomes
-        ]
-    )
+def _restored(trajectory: Trajectory, kept: list[Any]) -> tuple[TurnOutcome, ...]:
+    outcomes = []
+    for turn, (made, states, acted) in zip(trajectory.turns, kept, strict=True):
+        results = tuple([_restored_result(*result) for result in made])
+        outcomes.append(TurnOutcome(results, Snapshot(states), acted, tuple(truth_calls(turn))))
+    return tuple(outcomes)
 
 
 def _restored_result(value: Any, error: Any, changed: bool, text: str) -> Result:

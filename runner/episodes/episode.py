@@ -65,6 +65,7 @@ class Episode:
         self.terminated = False
         self._steps_this_turn = 0
         self._results: list[Result] = []
+        self._calls: list[Call | MalformedCall] = []
         self._offer()
 
     @property
@@ -115,6 +116,7 @@ class Episode:
             results.append(self.session.call(call))
             yield results[-1]
         self._results += results
+        self._calls += calls
         self.steps.append(ExecutedStep(self.turn, tuple(calls), tuple(results)))
         if past_limit:
             self._terminate()
@@ -138,6 +140,7 @@ class Episode:
         copy.steps = self.steps.copy()
         copy.outcomes = self.outcomes.copy()
         copy._results = self._results.copy()
+        copy._calls = self._calls.copy()
         return copy
 
     def _terminate(self) -> None:
@@ -146,9 +149,10 @@ class Episode:
         self.finished = True
 
     def _close_turn(self) -> None:
-        outcome = TurnOutcome(tuple(self._results), self.session.snapshot(), bool(self._results))
+        results, calls = tuple(self._results), tuple(self._calls)
+        outcome = TurnOutcome(results, self.session.snapshot(), bool(results), calls)
         self.outcomes.append(outcome)
-        self._results = []
+        self._results, self._calls = [], []
 
     def _offer(self) -> None:
         if self.profile.execution.only_offered:

@@ -174,7 +174,8 @@ class ComparedState(ExecutedKind):
         self, prepared: Prepared, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> Judgement:
         """Compare the turns with those of the ground truth."""
-        return Judgement(judge(prepared.truth, outcomes, profile, terminated=terminated), outcomes)
+        verdict = judge(prepared.truth, outcomes, profile, prepared.scene, terminated=terminated)
+        return Judgement(verdict, outcomes)
 
     def passes_so_far(self, prepared: Prepared, episode: Episode, answers: Answers) -> bool:
         """Compare the turns that have ended with as many of the ground truth."""

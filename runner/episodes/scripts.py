@@ -13,7 +13,8 @@ from checkers.why.trace import Trace, TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.episodes.episode import STEP_LIMIT, Episode, ExecutedStep
-from trajectories.prepare import Prepared, truth_calls
+from trajectories.prepare import Prepared
+from trajectories.scene import truth_calls
 from trajectories.schema import Trajectory
 
 Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]

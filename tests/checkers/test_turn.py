@@ -4,23 +4,69 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers import turn as turns
+from checkers.facts import missing_results
 from checkers.profile import BFCL, STRICT
-from checkers.turn import force_terminated, inference_error, judge, missing_results
-from checkers.verdict import Failure, Reason, ResultEvidence, TurnOutcome, Verdict
-from envs.calls import parse_call
+from checkers.scene import Point
+from checkers.turn import force_terminated, inference_error
+from checkers.verdict import Failure, Reason, TurnOutcome, Verdict
+from envs.calls import Call, parse_call
 from envs.results import Result
 from envs.session import Session
 from envs.state import Difference, Snapshot
+from trajectories.scene import TrajectoryScene
+from trajectories.schema import Category, Trajectory, Turn
 
 PROFILES = [BFCL, STRICT]
 both = pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
+
+
+class Unchanging:
+    """A world of functions without arguments, each of which says its name whenever it is called."""
+
+    def words(self, turn):
+        return ""
+
+    def backend(self, call):
+        return "World"
+
+    def unordered(self, backend):
+        return frozenset()
+
+    def arguments(self, call):
+        return {}
+
+    def asks_about(self, call):
+        return ()
+
+    def acts(self, turn, position):
+        return False
+
+    def instead(self, turn, position):
+        return ()
+
+    def waiting(self, turn, function):
+        return ()
+
+    def again(self, call, turn, position, model):
+        yield Point(0, -1), Result(call.name)
+
+
+def judge(truth, model, profile, scene=None, **more):
+    return turns.judge(truth, model, profile, scene or Unchanging(), **more)
 
 
 def outcome(*texts, at=0, acted=None, changed=False):
     """Return what a turn led to: result texts, and a state with one number in it."""
     results = tuple([Result(text, None, changed) for text in texts])
     state = Snapshot({"World": {"place": at}})
-    return TurnOutcome(results, state, bool(texts) if acted is None else acted)
+    calls = tuple(map(Call, texts))
+    return TurnOutcome(results, state, bool(texts) if acted is None else acted, calls)
+
+
+def of_result(value, state):
+    """Return what a turn with one call led to."""
+    return TurnOutcome((Result(value),), state, True, (Call("f"),))
 
 
 IDLE = outcome()
@@ -69,9 +115,19 @@ def played(turns):
     session = Session.load(["TicketAPI"], CONFIG)
     outcomes = []
     for texts in turns:
-        results = session.play([parse_call(text) for text in texts])
-        outcomes.append(TurnOutcome(tuple(results), session.snapshot(), bool(results)))
+        calls = tuple([parse_call(text) for text in texts])
+        results = tuple(session.play(calls))
+        outcomes.append(TurnOutcome(results, session.snapshot(), bool(results), calls))
     return outcomes
+
+
+def judge_played(truth, model, profile):
+    """Judge call texts by others."""
+    turns = tuple([Turn((), tuple(texts)) for texts in truth])
+    trajectory = Trajectory("t", Category.BASE, ("TicketAPI",), CONFIG, turns)
+    outcomes = played(truth)
+    scene = TrajectoryScene(trajectory, Session.load(["TicketAPI"], CONFIG), outcomes)
+    return judge(outcomes, played(model), profile, scene)
 
 
 def with_turn(turn, calls):
@@ -83,7 +139,7 @@ def with_turn(turn, calls):
 @pytest.mark.parametrize("turn", range(3))
 def test_extra_calls_are_free_where_state_and_results_are_right(profile, turn):
     calls = ["ticket_get_login_status()", "get_ticket(ticket_id=99)", "nonsense(1)", *TRUTH[turn]]
-    assert judge(played(TRUTH), played(with_turn(turn, calls)), profile) == passed(3)
+    assert judge_played(TRUTH, with_turn(turn, calls), profile) == passed(3)
 
 
 @both
@@ -109,22 +165,29 @@ def test_extra_calls_are_free_where_state_and_results_are_right(profile, turn):
     ],
 )
 def test_truth_with_something_wrong_in_it_fails(profile, turn, calls, reason):
-    verdict = judge(played(TRUTH), played(with_turn(turn, calls)), profile)
+    verdict = judge_played(TRUTH, with_turn(turn, calls), profile)
     assert brief(verdict) == failed(reason, turn, 3, turn)
 
 
-@both
-def test_equal_numbers_are_equal_states_but_unequal_results(profile):
+def test_equal_numbers_are_equal_states_but_unequal_results_in_bfcl():
     truth = [["create_ticket(title='A', priority=1)"]]
     model = [["create_ticket(title='A', priority=1.0)"]]
-    verdict = judge(played(truth), played(model), profile)
+    verdict = judge_played(truth, model, BFCL)
     assert verdict.failure.reason is Reason.RESPONSE_MISMATCH
+    # What was changed is judged by the state.
+    assert judge_played(truth, model, STRICT) == passed(1)
 
 
 @both
 def test_work_done_early_passes_where_each_turn_has_a_call_and_the_right_state(profile):
     early = [[*TRUTH[0], *TRUTH[1]], ["nonsense()"], TRUTH[2]]
-    assert judge(played(TRUTH), played(early), profile) == passed(3)
+    assert judge_played(TRUTH, early, profile) == passed(3)
+
+
+def test_work_done_early_needs_no_call_in_strict():
+    early = [[*TRUTH[0], *TRUTH[1]], [], TRUTH[2]]
+    assert judge_played(TRUTH, early, STRICT) == passed(3)
+    assert judge_played(TRUTH, early, BFCL).failure.reason is Reason.EMPTY_TURN
 
 
 # The number of turns
@@ -191,7 +254,8 @@ def test_a_wrong_state_comes_before_missing_results(profile):
 @both
 def test_missing_results_come_last_and_are_named(profile):
     verdict = judge([outcome("a", "b", "b", at=1)], [outcome("b", at=1)], profile)
-    assert verdict.failure == Failure(Reason.RESPONSE_MISMATCH, ResultEvidence(("a", "b")))
+    assert verdict.failure.reason is Reason.RESPONSE_MISMATCH
+    assert verdict.failure.missing == (("a", "b") if profile is BFCL else ("a",))
     assert verdict.failure.differences == ()
 
 
@@ -207,8 +271,8 @@ def test_a_wrong_state_that_is_right_again_by_the_end_of_the_turn_passes(profile
     session = Session.load(["TicketAPI"], CONFIG)
     before = session.snapshot()
     results = session.play([parse_call("logout()"), parse_call("ticket_login('ann', 'pw')")])
-    truth = TurnOutcome((Result({"success": True}),), before, True)
-    model = TurnOutcome(tuple(results), session.snapshot(), True)
+    truth = of_result({"success": True}, before)
+    model = TurnOutcome(tuple(results), session.snapshot(), True, (Call("f"), Call("g")))
     assert judge([truth], [model], profile) == passed(1)
 
 
@@ -221,7 +285,6 @@ def test_a_wrong_state_that_is_right_again_by_the_end_of_the_turn_passes(profile
     [
         ([["a", "b"]], [["b", "a"]], None),
         ([["a"]], [["a", "a", "x"]], None),
-        ([["a", "a"]], [["a"]], ("a",)),
         ([["a"]], [["a "]], ("a",)),
         ([["1"]], [["1.0"]], ("1",)),
         # From an earlier turn, one with nothing to do included
@@ -231,16 +294,25 @@ def test_a_wrong_state_that_is_right_again_by_the_end_of_the_turn_passes(profile
         ([["a"], ["a"], ["a"]], [["a"], ["x"], ["x"]], None),
         # As often as one turn needs it, counted over all turns
         ([["a"], ["a", "a"]], [["a"], ["a"]], None),
-        ([["a"], ["a", "a", "a"]], [["a"], ["a"]], ("a",)),
         # Not from a later turn
         ([["a"], ["b"]], [["x"], ["a", "b"]], ("a",)),
     ],
 )
-def test_results_are_a_multiset_over_all_turns_so_far(profile, truth, model, missing):
+def test_results_of_all_turns_so_far_count(profile, truth, model, missing):
     verdict = judge(
         [outcome(*texts) for texts in truth], [outcome(*texts) for texts in model], profile
     )
     assert (verdict.failure and verdict.failure.missing) == missing
+
+
+@pytest.mark.parametrize(
+    ("truth", "model"),
+    [([["a", "a"]], [["a"]]), ([["a"], ["a", "a", "a"]], [["a"], ["a"]])],
+)
+def test_a_question_that_is_asked_twice_is_answered_twice_in_bfcl_only(truth, model):
+    outcomes = [[outcome(*texts) for texts in side] for side in (truth, model)]
+    assert judge(*outcomes, BFCL).failure.missing == ("a",)
+    assert judge(*outcomes, STRICT).valid
 
 
 @both
@@ -257,18 +329,29 @@ def test_results_are_a_multiset_over_all_turns_so_far(profile, truth, model, mis
 )
 def test_results_agree_by_their_text_whatever_it_was_made_of(profile, truth, model):
     state = Snapshot({})
-    outcomes = [TurnOutcome((Result(value),), state, True) for value in (truth, model)]
+    outcomes = [of_result(value, state) for value in (truth, model)]
     assert judge(outcomes[:1], outcomes[1:], profile) == passed(1)
+
+
+@pytest.mark.parametrize(
+    ("truth", "model"),
+    [({"a": 1, "b": 2}, {"b": 2, "a": 1}), ({"a": 1}, {"a": 1.0}), ({"a": 1}, {"a": 1, "b": 2})],
+)
+def test_results_of_unequal_texts_with_the_same_facts_agree_in_strict_only(truth, model):
+    state = Snapshot({})
+    outcomes = [of_result(value, state) for value in (truth, model)]
+    assert not judge(outcomes[:1], outcomes[1:], BFCL).valid
+    assert judge(outcomes[:1], outcomes[1:], STRICT).valid
 
 
 @both
 @pytest.mark.parametrize(
     ("truth", "model"),
-    [({"a": 1, "b": 2}, {"b": 2, "a": 1}), ({"a": 1}, {"a": True}), ({"a": 1}, {"a": 1, "b": 2})],
+    [({"a": 1}, {"a": 2}), ({"a": 1}, {"b": 1}), ({"a": 1, "b": 2}, {"a": 1}), ({"a": []}, {})],
 )
-def test_results_of_unequal_texts_do_not_agree(profile, truth, model):
+def test_results_with_other_facts_do_not_agree(profile, truth, model):
     state = Snapshot({})
-    outcomes = [TurnOutcome((Result(value),), state, True) for value in (truth, model)]
+    outcomes = [of_result(value, state) for value in (truth, model)]
     assert not judge(outcomes[:1], outcomes[1:], profile).valid
 
 
@@ -336,14 +419,14 @@ def test_a_change_in_an_empty_turn_that_was_undone_by_then_passes_in_bfcl():
 
 @both
 def test_a_difference_names_its_backend(profile):
-    truth = TurnOutcome((Result("a"),), Snapshot({"A": {"x": 1}, "B": {"x": [1, 2]}}), True)
-    model = TurnOutcome((Result("a"),), Snapshot({"A": {"x": 1}, "B": {"x": [1, 3]}}), True)
+    truth = of_result("a", Snapshot({"A": {"x": 1}, "B": {"x": [1, 2]}}))
+    model = of_result("a", Snapshot({"A": {"x": 1}, "B": {"x": [1, 3]}}))
     verdict = judge([truth], [model], profile)
     assert [d.path for d in verdict.failure.differences] == ["B.x[1]"]
 
 
 @both
 def test_hidden_fields_are_not_compared(profile):
-    truth = TurnOutcome((Result("a"),), Snapshot({"A": {"x": 1, "_path": ("a",)}}), True)
-    model = TurnOutcome((Result("a"),), Snapshot({"A": {"x": 1.0, "_path": ("b",)}}), True)
+    truth = of_result("a", Snapshot({"A": {"x": 1, "_path": ("a",)}}))
+    model = of_result("a", Snapshot({"A": {"x": 1.0, "_path": ("b",)}}))
     assert judge([truth], [model], profile) == passed(1)

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 import trajectories
+from checkers.facts import missing_results
 from checkers.profile import BFCL, STRICT, Profile
 from checkers.told import literals, readable, stands_in
-from checkers.turn import missing_results
 from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
 from envs.session import check_config

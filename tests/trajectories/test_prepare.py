@@ -9,7 +9,8 @@ import pytest
 from checkers.profile import BFCL, STRICT
 from envs.errors import MalformedCall
 from trajectories.errors import DataError
-from trajectories.prepare import load_session, prepare, truth_calls
+from trajectories.prepare import load_session, prepare
+from trajectories.scene import truth_calls
 from trajectories.schema import Category, Trajectory, Turn
 
 

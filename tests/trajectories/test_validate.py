@@ -249,13 +249,12 @@ def test_a_read_whose_result_was_shown_is_superfluous() -> None:
     assert found("BREVITY", moved) == []
 
 
-def test_what_others_tell_is_only_worth_knowing() -> None:
+def test_what_others_tell_may_be_left_out() -> None:
     entry = ticket(
         ("Show me ticket 1, and all mine.", ["get_ticket(ticket_id=1)", "get_user_tickets()"])
     )
-    [problem] = found("BREVITY", entry, info=True)
-    assert problem.severity is Severity.INFO
-    assert problem.message.startswith("get_ticket tells nothing")
+    [problem] = found("BREVITY", entry)
+    assert problem.message == "get_ticket may be left out: its result is shown already"
 
 
 def test_idleness_must_fail() -> None:
@@ -274,12 +273,11 @@ def test_a_change_that_may_be_left_out_is_an_error() -> None:
         ("Make a.", ["touch(file_name='a')"]),
         ("Write.", ["echo(content='ho', file_name='a')", "echo(content='hi', file_name='a')"]),
     )
-    # Both results are None, and one None was shown in the turn before.
+    # The second call overwrites what the first one wrote, but whoever writes once has not written
+    # twice.
     problems = found("DETECT", entry)
-    assert problems[0].severity is Severity.ERROR
-    assert problems[0].field == "ground_truth[0]"
-    assert problems[0].message == "echo may be left out though it changes state"
-    assert {p.severity for p in problems[1:]} == {Severity.WARNING}
+    assert {p.severity for p in problems} == {Severity.WARNING}
+    assert {p.field for p in problems} == {"ground_truth[0].content"}
 
 
 def test_mutants_are_the_same_every_time_and_differ_from_the_truth() -> None:

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
-from checkers.turn import missing_results
+from checkers.facts import missing_results
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.results import Result

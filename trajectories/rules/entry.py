@@ -19,8 +19,8 @@ from envs.session import Session
 from envs.tool import bind
 from trajectories import bfcl
 from trajectories.dataset import Dataset
-from trajectories.prepare import truth_calls
 from trajectories.rules.problem import Problem, Severity
+from trajectories.scene import TrajectoryScene, truth_calls
 from trajectories.schema import Trajectory
 
 _TRUTH = ("ground_truth", "expects.answers")
@@ -101,7 +101,8 @@ class Entry:
                 made.append(TruthStep(turn, position, call, before, _made(session, call)))
             results = tuple([step.result for step in made])
             steps.append(made)
-            truth.append(TurnOutcome(results, session.snapshot(), bool(results)))
+            outcome = TurnOutcome(results, session.snapshot(), bool(results), tuple(calls))
+            truth.append(outcome)
         return steps, tuple(truth)
 
     @cached_property
@@ -132,6 +133,11 @@ class Entry:
         """What the ground truth leads to, turn by turn."""
         return self._played[1]
 
+    @cached_property
+    def scene(self) -> TrajectoryScene:
+        """What else the judge may ask of it."""
+        return TrajectoryScene(self.trajectory, self.template, self.truth)
+
     def arguments(self, call: Call | MalformedCall) -> dict[str, Any]:
         """Return the arguments of a call by name; none where they do not fit the function."""
         if isinstance(call, MalformedCall) or call.name not in self.template.tools:
@@ -149,18 +155,18 @@ class Entry:
         """
         turn = step.turn
         session = step.before.fork()
-        results = list(self.truth[turn].results[: step.position])
-        seen = [result for outcome in self.truth[:turn] for result in outcome.results]
-        calls = [*instead, *self.calls[turn][step.position + 1 :]]
+        played = list(self.truth[:turn])
+        done = list(zip(self.calls[turn], self.truth[turn].results, strict=True))[: step.position]
+        to_do = [*instead, *self.calls[turn][step.position + 1 :]]
         for index in range(turn, len(self.truth)):
-            results += session.play(calls)
-            seen += results
-            outcome = TurnOutcome(tuple(results), session.snapshot(), bool(results))
-            failure = check_turn(self.truth[index], outcome, seen, self.profile)
+            done += [(call, session.call(call)) for call in to_do]
+            calls, results = tuple([c for c, _ in done]), tuple([r for _, r in done])
+            played.append(TurnOutcome(results, session.snapshot(), bool(done), calls))
+            failure = check_turn(self.truth[: index + 1], played, self.profile, self.scene)
             if failure is not None:
                 return failure
-            results = []
-            calls = self.calls[index + 1] if index + 1 < len(self.calls) else []
+            done = []
+            to_do = self.calls[index + 1] if index + 1 < len(self.calls) else []
         return None
 
     def accepts_without(self, step: TruthStep) -> bool:

@@ -19,7 +19,6 @@ from checkers.why.divergence import Divergence, first_divergence
 from checkers.why.trace import Trace
 from envs.calls import Call
 from envs.errors import MalformedCall
-from envs.results import Result
 from runner.analysis.view import Moment, Place, TurnView, turns_of
 from runner.episodes.examined import ExaminedTurns
 from runner.episodes.scripts import Script, trace
@@ -74,13 +73,14 @@ class Timeline:
     @cached_property
     def failures(self) -> tuple[Failure | None, ...]:
         """What the checks say of every turn that was reached, each taken by itself."""
-        seen: list[Result] = []
-        found = []
-        for expected, turn in zip(self.examined.prepared.truth, self.trace.turns, strict=False):
-            actual = turn.outcome
-            seen += actual.results
-            found.append(check_turn(expected, actual, seen, self.profile))
-        return tuple(found)
+        prepared, played = self.examined.prepared, [turn.outcome for turn in self.trace.turns]
+        reached = min(len(played), len(prepared.truth))
+        return tuple(
+            [
+                check_turn(prepared.truth[:end], played[:end], self.profile, prepared.scene)
+                for end in range(1, reached + 1)
+            ]
+        )
 
     def index(self, place: Place) -> int:
         """Return which moment is at a place; where there is no such call, the end of the turn."""

@@ -269,7 +269,7 @@ def _differences(
 
 
 def _failed(failure: Failure) -> list[Part]:
-    missing = [(f"not seen: {_shown(text)}\n", "") for text in failure.missing]
+    missing = [(f"not seen: {_shown(text)}\n", "") for text in failure.unseen]
     return [
         (f"FAILED: {_reason(failure)}\n", _BAD),
         *_differences(failure.differences),

@@ -90,7 +90,7 @@ class Card:
         shown = view(examined)
         return {
             "start": self._state(None, shown[0].truth.before),
-            "missing": [bounds.cut(text) for text in failure.missing] if failure else [],
+            "missing": [bounds.cut(text) for text in failure.unseen] if failure else [],
             "evidence": self._evidence(examined),
             "messages": self.shared.messages(self.record, bounds),
             "turns": [self._turn(turn) for turn in shown],

@@ -60,7 +60,7 @@ def examined(truth, model, profile=BFCL, step_limit=20, held_out=None):
     ]
     played = played._replace(turns=tuple(ended))
     outcomes = [turn.outcome for turn in played.turns]
-    verdict = judge(prepared.truth, outcomes, profile, terminated=played.terminated)
+    verdict = judge(prepared.truth, outcomes, profile, prepared.scene, terminated=played.terminated)
     return trace_truth(prepared, profile), played, verdict
 
 

@@ -25,7 +25,7 @@ def aligned(dataset_of, folders):
         for number, script in enumerate(scripts):
             calls = [[[parse_call(text) for text in step] for step in turn] for turn in script]
             model = trace(ready, calls, BFCL, None)
-            verdict = judge(ready.truth, [turn.outcome for turn in model.turns], BFCL)
+            verdict = judge(ready.truth, [turn.outcome for turn in model.turns], BFCL, ready.scene)
             examined = ExaminedTurns(prepared=ready, profile=BFCL, verdict=verdict, model=model)
             columns.append(Column(f"run {number}", examined))
         return align(columns)

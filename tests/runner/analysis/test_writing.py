@@ -41,7 +41,7 @@ def examined(dataset_of):
         limit = step_limit if profile.execution.limits_recorded_runs else None
         model = trace(ready, script, profile, limit)
         outcomes = [turn.outcome for turn in model.turns]
-        verdict = judge(ready.truth, outcomes, profile, terminated=model.terminated)
+        verdict = judge(ready.truth, outcomes, profile, ready.scene, terminated=model.terminated)
         return ExaminedTurns(prepared=ready, profile=profile, verdict=verdict, model=model)
 
     return run

@@ -244,8 +244,18 @@ LAST = [[parse_call("close_ticket(1)"), parse_call("get_ticket(1)")]]
 
 @both
 def test_reading_and_failing_where_nothing_is_to_be_done_is_free(prepared, help_desk, profile):
-    script = idle_turn("get_ticket(1)", "nonsense()", "get_ticket(99)", "logout(1, 2)")
+    script = idle_turn("get_ticket(1)", "get_ticket(99)", "logout(1, 2)")
     assert run_script(prepared(help_desk, profile), script, profile).valid
+
+
+def test_calling_what_does_not_exist_where_nothing_is_to_be_done_is_free_in_bfcl_only(
+    prepared, help_desk
+):
+    script = idle_turn("get_ticket(1)", "nonsense()")
+    assert run_script(prepared(help_desk, BFCL), script, BFCL).valid
+    verdict = run_script(prepared(help_desk, STRICT), script, STRICT)
+    assert brief(verdict) == (False, Reason.ABSENT_FUNCTION, 1)
+    assert verdict.failure.calls.function == "nonsense"
 
 
 def test_calling_what_is_held_out_works_in_bfcl(prepared, help_desk):
@@ -257,7 +267,8 @@ def test_calling_what_is_held_out_works_in_bfcl(prepared, help_desk):
 def test_calling_what_is_held_out_is_refused_in_strict(prepared, help_desk):
     script = [*idle_turn("close_ticket(1)")[:2], [[parse_call("get_ticket(1)")]]]
     verdict = run_script(prepared(help_desk, STRICT), script, STRICT)
-    assert brief(verdict) == (False, Reason.STATE_MISMATCH, 2)
+    assert brief(verdict) == (False, Reason.ABSENT_FUNCTION, 1)
+    assert verdict.failure.calls.function == "close_ticket"
 
 
 @pytest.mark.parametrize(

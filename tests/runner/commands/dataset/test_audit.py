@@ -20,6 +20,7 @@ from runner.episodes.kinds import Judgement
 from tests.runner.commands.running import run as run_command
 from trajectories.errata.record import fingerprint
 from trajectories.errors import DataError
+from trajectories.scene import TrajectoryScene
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.validation import to_json
 
@@ -53,14 +54,16 @@ def outcomes(script: Sequence[Sequence[str]]) -> list[TurnOutcome]:
     session = Session.load(ENTRY.environments, ENTRY.config)
     found = []
     for calls in script:
-        results = session.play([parse_call(call) for call in calls])
-        found.append(TurnOutcome(tuple(results), session.snapshot(), bool(results)))
+        made = tuple([parse_call(call) for call in calls])
+        results = tuple(session.play(made))
+        found.append(TurnOutcome(results, session.snapshot(), bool(results), made))
     return found
 
 
 def run(script: Sequence[Sequence[str]]) -> Judgement:
-    made = outcomes(script)
-    return Judgement(judge(outcomes(TRUTH), made, STRICT), made)
+    truth, made = outcomes(TRUTH), outcomes(script)
+    scene = TrajectoryScene(ENTRY, Session.load(ENTRY.environments, ENTRY.config), truth)
+    return Judgement(judge(truth, made, STRICT, scene), made)
 
 
 def runs(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, Judgement]]:

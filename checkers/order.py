@@ -1,0 +1,55 @@
+"""Lists whose order means nothing, so that they are compared without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from envs.state import Snapshot
+
+
+def arranged_snapshot(
+    expected: Snapshot, actual: Snapshot, unordered: Callable[[str], Collection[str]]
+) -> Snapshot:
+    """Return a state with the lists whose order means nothing in the order of the expected one.
+
+    Args:
+        expected: A state.
+        actual: The state that is compared with it.
+        unordered: Gives the names of the members that hold such lists, for each backend.
+    """
+    states = {
+        name: arranged(expected.states[name], state, unordered(name))
+        for name, state in actual.states.items()
+    }
+    return Snapshot(states)
+
+
+def arranged(expected: Any, actual: Any, unordered: Collection[str], name: str = "") -> Any:
+    """Return a value with the lists whose order means nothing in the order of the expected one.
+
+    Args:
+        expected: A value.
+        actual: The value that is compared with it.
+        unordered: Names of the members that hold such lists.
+        name: The member that the two values are.
+    """
+    if expected is actual or not unordered:
+        return actual
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        # An object of lists, such as one of each user, stands for its lists.
+        inner = {key: name if name in unordered else str(key) for key in actual}
+        return {
+            key: arranged(expected[key], member, unordered, inner[key])
+            if key in expected
+            else member
+            for key, member in actual.items()
+        }
+    if not (isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple))):
+        return actual
+    members = list(actual)
+    if name in unordered:
+        members = [members.pop(members.index(one)) for one in expected if one in members] + members
+    pairs = zip(expected, members, strict=False)
+    inside = [arranged(one, other, unordered, name) for one, other in pairs]
+    return type(actual)([*inside, *members[len(inside) :]])

@@ -1,0 +1,218 @@
+"""What the judge may ask of a trajectory beyond what happened: answered by playing in a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from checkers.scene import Given, Made, Point
+from checkers.told import Told, literals, stands_in
+from checkers.verdict import TurnOutcome
+from envs.calls import Call, read_call
+from envs.errors import BackendFault, MalformedCall, ToolError
+from envs.lazy import lazily
+from envs.random_stream import RandomStream
+from envs.results import Result
+from envs.session import Session
+from envs.tool import bind
+from trajectories.schema import Trajectory, Turn
+
+if TYPE_CHECKING:
+    from envs import schema
+else:
+    # It brings pydantic, and most verdicts ask for no types.
+    schema = lazily("envs.schema")
+
+
+_NONSENSE = "xyzzy"
+"""What no function knows."""
+
+
+class TrajectoryScene:
+    """One trajectory, as the judge asks about it.
+
+    Args:
+        trajectory: The trajectory.
+        template: Its session in the initial state; forked, never called.
+        truth: What the ground truth leads to.
+    """
+
+    def __init__(
+        self, trajectory: Trajectory, template: Session, truth: Sequence[TurnOutcome]
+    ) -> None:
+        self._trajectory = trajectory
+        self._template = template
+        self._truth = truth
+
+    def words(self, turn: int) -> str:
+        """Return what the user says in a turn."""
+        return self._said(turn, turn + 1)
+
+    def backend(self, call: Made) -> str | None:
+        """Return whose function a call names; None where there is none of the name."""
+        tool = self._template.tools.get(call.name) if isinstance(call, Call) else None
+        return tool.backend if tool else None
+
+    def unordered(self, backend: str | None) -> frozenset[str]:
+        """Return the members of a backend's results and state whose order means nothing."""
+        known = self._template.backends.get(backend or "")
+        return known.unordered if known is not None else frozenset()
+
+    def arguments(self, call: Made) -> Mapping[str, Any]:
+        """Return a call's arguments by name, as far as they fit the function."""
+        if not isinstance(call, Call) or call.name not in self._template.tools:
+            return {}
+        try:
+            return bind(self._template.tools[call.name], call.args, call.kwargs)
+        except ToolError:
+            return call.kwargs
+
+    def asks_about(self, call: Made) -> Sequence[str | int | float]:
+        """Return the values that say what a call asks about; choices of a closed set do not."""
+        return list(literals(self._open_arguments(call)))
+
+    def _open_arguments(self, call: Made) -> Mapping[str, Any]:
+        """Return the arguments of a call that are not one of a closed set of choices."""
+        if not isinstance(call, Call) or call.name not in self._template.tools:
+            return {}
+        parameters = schema.spec(self._template.tools[call.name]).parameters
+        closed = {parameter.name for parameter in parameters if "enum" in parameter.schema}
+        given = self.arguments(call)
+        return {name: value for name, value in given.items() if name not in closed}
+
+    def acts(self, turn: int, position: int) -> bool:
+        """Tell whether a ground-truth call changes or shows something for the user to see."""
+        session = self._at(turn, position)
+        call = truth_calls(self._trajectory.turns[turn])[position]
+        backend = session.backends.get(self.backend(call) or "")
+        if isinstance(call, Call) and backend is not None and call.name in backend.acts:
+            return True
+        before = session.snapshot().states
+        session.call(call)
+        after = session.snapshot().states
+        return any(
+            value != after[name][field] and not isinstance(value, RandomStream)
+            for name, fields in before.items()
+            for field, value in fields.items()
+        )
+
+    def instead(self, turn: int, position: int) -> Sequence[Sequence[Given]]:
+        """Return what does as well as a ground-truth call, executed where that is."""
+        text = self._trajectory.turns[turn].ground_truth[position]
+        accepted = [a for a in self._trajectory.turns[turn].accepts if a.call == text]
+        if not accepted:
+            return ()
+        session = self._at(turn, position)
+        found = []
+        for alternative in accepted:
+            calls = [read_truth(text) for text in alternative.instead]
+            there = session.fork()
+            found.append([Given(call, there.call(call)) for call in calls])
+        return found
+
+    def ends_alike(self, turn: int, left_out: frozenset[int]) -> bool:
+        """Tell whether the ground truth of a turn ends in its state without some of its calls."""
+        session = self._at(turn, 0)
+        calls = truth_calls(self._trajectory.turns[turn])
+        session.play([call for index, call in enumerate(calls) if index not in left_out])
+        return session.snapshot() == self._truth[turn].snapshot
+
+    def ignored(self, turn: int, position: int) -> Collection[str]:
+        """Return the parameters with a text in a ground-truth call on which nothing depends."""
+        session = self._at(turn, position)
+        call = truth_calls(self._trajectory.turns[turn])[position]
+        assert isinstance(call, Call)
+        given = self.arguments(call)
+        found = []
+        there = session.fork()
+        expected = there.call(call).text
+        for name, value in given.items():
+            if isinstance(value, str):
+                other = session.fork()
+                result = other.call(Call(call.name, (), {**given, name: f"{value} {_NONSENSE}"}))
+                if result.text == expected and other.snapshot() == there.snapshot():
+                    found.append(name)
+        return found
+
+    def again(
+        self, call: Made, turn: int, position: int, model: Sequence[TurnOutcome]
+    ) -> Iterator[tuple[Point, Result]]:
+        """Yield what a call would give at the start of an episode and after every change since."""
+        backend = self.backend(call)
+        asked = self._at(turn, position)
+        session = self._template.fork()
+        yield Point(0, -1), _asked(call, backend, session, asked)
+        for turn_there, outcome in enumerate(model):
+            made = zip(outcome.calls, outcome.results, strict=True)
+            for place, (other, result) in enumerate(made):
+                if result.ok or result.changed:
+                    session.call(other)
+                nested = isinstance(other, Call) and other.nested
+                if result.changed and (nested or self.backend(other) == backend):
+                    yield Point(turn_there, place), _asked(call, backend, session, asked)
+
+    def waiting(self, turn: int, function: str) -> Collection[str]:
+        """Return the parameters of a function that wait in a turn for a value to be told.
+
+        They are those that the turn which completes this one gets from words in between. A choice
+        of a closed set goes without saying too often to be waited for.
+        """
+        turns = self._trajectory.turns
+        then = next((i for i in range(turn + 1, len(turns)) if turns[i].ground_truth), None)
+        calls = [] if then is None else truth_calls(turns[then])
+        calls = [call for call in calls if isinstance(call, Call) and call.name == function]
+        if then is None or not calls:
+            return ()
+        before = [self._said(0, turn + 1)]
+        before += [r.text for outcome in self._truth[: turn + 1] for r in outcome.results]
+        after = self._said(turn + 1, then + 1)
+        found = set()
+        for call in calls:
+            for name, value in self._open_arguments(call).items():
+                told = [literal for literal in literals(value) if _tells(after, literal)]
+                if not all(any(stands_in(v, text) for text in before) for v in told):
+                    found.add(name)
+        return found
+
+    def _said(self, start: int, end: int) -> str:
+        turns = self._trajectory.turns[start:end]
+        return "\n".join([message.content for turn in turns for message in turn.messages])
+
+    def _at(self, turn: int, position: int) -> Session:
+        """Return a session in the state in which the ground truth makes a call."""
+        session = self._template.fork()
+        for earlier in self._trajectory.turns[:turn]:
+            session.play(truth_calls(earlier))
+        session.play(truth_calls(self._trajectory.turns[turn])[:position])
+        return session
+
+
+def _asked(call: Made, backend: str | None, session: Session, asked: Session) -> Result:
+    """Return what a call would give in a state, asked from where another session stands."""
+    there = session.fork()
+    if backend is not None:
+        # Where one stands among the folders is no part of what is compared, and may differ.
+        stand = vars(asked.backends[backend])
+        hidden = {name: value for name, value in stand.items() if name.startswith("_")}
+        vars(there.backends[backend]).update(hidden)
+    try:
+        return there.call(call)
+    except BackendFault as fault:
+        return Result.refused(ToolError(str(fault)))
+
+
+def _tells(words: str, literal: str | float) -> bool:
+    told = Told(words)
+    if isinstance(literal, str):
+        told.hear(words)
+    return told.doubt(literal) is None
+
+
+def truth_calls(turn: Turn) -> list[Call | MalformedCall]:
+    """Return the ground truth of a turn; what cannot be read stands as the reason why."""
+    return [read_truth(text) for text in turn.ground_truth]
+
+
+# Categories are made from the same scenarios, so most ground-truth calls come several times.
+read_truth = lru_cache(maxsize=20_000)(read_call)
