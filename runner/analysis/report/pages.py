@@ -48,8 +48,7 @@ def page(title: str, packs: Iterable[str], assets: Iterable[str]) -> str:
     style = _joined(name for name in names if name.endswith(".css"))
     script = _joined(name for name in names if name.endswith(".js"))
     return Template(_asset("frame.html")).substitute(
-        # A name that is half of a surrogate pair has no bytes in UTF-8.
-        title=escape(title).encode("utf-8", "xmlcharrefreplace").decode(),
+        title=_escaped(title),
         style=style,
         style_hash=_hash(style),
         script=script,
@@ -57,6 +56,25 @@ def page(title: str, packs: Iterable[str], assets: Iterable[str]) -> str:
         packs="\n".join(
             f'<script type="text/plain" class="pack">{pack}</script>' for pack in packs
         ),
+    )
+
+
+def still_page(title: str, heading: str, body: str, assets: Iterable[str]) -> str:
+    """Return a page without a script.
+
+    Args:
+        title: What it is called.
+        heading: What stands at its top.
+        body: Its markup, in which texts are escaped.
+        assets: Names of styles beside this module that come after the frame's.
+    """
+    style = _joined(["frame.css", *assets])
+    return Template(_asset("still.html")).substitute(
+        title=_escaped(title),
+        heading=_escaped(heading),
+        style=style,
+        style_hash=_hash(style),
+        body=body.encode("utf-8", "xmlcharrefreplace").decode(),
     )
 
 
@@ -117,6 +135,11 @@ def _about(run: RunScores) -> dict[str, Any]:
 
 def _rate(rate: Rate | None) -> dict[str, Any] | None:
     return rate and rate._asdict()
+
+
+def _escaped(text: str) -> str:
+    # A name that is half of a surrogate pair has no bytes in UTF-8.
+    return escape(text).encode("utf-8", "xmlcharrefreplace").decode()
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from runner.analysis.report.statistics_page import statistics_page
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
-from runner.commands.shared import note
+from runner.commands.shared import note, written
 from runner.data import choose
 from runner.show.terminal import table
+from trajectories.errors import DataError
+from trajectories.statistics import FIGURES, Statistics, statistics
 from trajectories.validation import to_json
 
 EXAMPLE = "turnwise dataset show --category base"
@@ -27,11 +32,21 @@ class Options:
     category: str | None = option("only these categories", "NAMES")
     ids: str | None = option("print these trajectories as JSON", "IDS")
     warnings: bool = switch("list what is irregular in the initial configs")
+    statistics: bool = switch("count what it is like: sizes, mixture, and where it is hard")
+    against: str | None = option("with --statistics: another data set beside it", "NAME")
+    html: Path | None = option("with --statistics: also write a page with plots", "FILE")
 
 
 def run(options: Options) -> int:
     """Print a data set's contents, or some of its trajectories."""
+    for flag, value in (("--against", options.against), ("--html", options.html)):
+        if value is not None and not options.statistics:
+            raise DataError(flag, "is for --statistics; add it")
     dataset = choose.dataset_named(options.dataset, options.category, note)
+    if options.statistics:
+        others = [options.against] if options.against is not None else []
+        more = [choose.dataset_named(name, options.category, note) for name in others]
+        return _show_statistics([statistics(each) for each in (dataset, *more)], options.html)
     if options.ids:
         for id in options.ids.split(","):
             print(json.dumps(to_json(choose.trajectory(dataset, id.strip())), indent=2))
@@ -45,4 +60,19 @@ def run(options: Options) -> int:
         f"{dataset.name} {dataset.version}, sha256 {dataset.sha256}; "
         f"{len(problems)} irregularities in {len({id for id, _ in problems})} initial configs"
     )
+    return DONE
+
+
+def _show_statistics(sets: Sequence[Statistics], page: Path | None) -> int:
+    """Print the figures of data sets side by side, and write the page where that is wanted."""
+    rows = [["", *(found.name for found in sets)]]
+    rows += [[figure.name, *(figure.text(found) for found in sets)] for figure in FIGURES]
+    print(table(rows))
+    for found in sets:
+        if found.unplayable:
+            note(f"{found.name}: {found.unplayable} entries cannot be played and are left out")
+    if page is not None:
+        with written(page) as file:
+            file.write(statistics_page(sets))
+        note(f"wrote {page}")
     return DONE

@@ -1,0 +1,29 @@
+"""``turnwise dataset show --statistics``: one set or two, as a table and as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.runner.commands.running import run
+from trajectories.dataset import DATA
+from trajectories.errors import DataError
+
+BASE = DATA / "base.jsonl"
+
+
+def test_two_sets_stand_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few, page = tmp_path / "few.jsonl", tmp_path / "page.html"
+    few.write_text("".join(BASE.read_text(encoding="utf-8").splitlines(True)[:3]), encoding="utf-8")
+    assert run("dataset show", BASE, "--statistics", "--against", few, "--html", page) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert rows[0] == [str(BASE), str(few)]
+    assert ["entries", "108", "3"] in rows
+    assert page.read_text(encoding="utf-8").count("<svg") == 6
+
+
+@pytest.mark.parametrize("flag", ["--against", "--html"])
+def test_what_is_for_statistics_is_refused_without(flag: str) -> None:
+    with pytest.raises(DataError, match=f"{flag}: is for --statistics"):
+        run("dataset show", flag, "x")
