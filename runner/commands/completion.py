@@ -32,11 +32,7 @@ def run(options: Options) -> int:
 
 
 def complete(commands: Mapping[str, Any]) -> None:
-    """Answer a shell that asks how its line goes on, and end the program.
-
-    Args:
-        commands: What there is, by name, each with its ``text``.
-    """
+    """Answer a shell that asks how its line goes on, and end the program."""
     line = os.environ.get("COMP_LINE", "").split()[1:]
     top = argparse.ArgumentParser(prog="turnwise")
     families: dict[str, Any] = {"": top.add_subparsers()}

@@ -51,13 +51,6 @@ def evaluate_live(
 ) -> int:
     """Run a live model over trajectories, print what it came to, and return the exit status.
 
-    Args:
-        options: The command line.
-        dataset: Where the trajectories are from.
-        profile: How they are executed and judged.
-        trajectories: Which to run.
-        population: How many there were to choose from.
-
     Raises:
         DataError: An option, file or folder cannot be used.
     """
@@ -116,13 +109,6 @@ def _run_plan(
     resumes: bool,
 ) -> tuple[Ending, int]:
     """Do the episodes of a run and keep them; return how it ended, and the exit status.
-
-    Args:
-        plan: What the episodes are like.
-        folder: Where they are kept.
-        trajectories: Which to run.
-        options: The command line.
-        resumes: Whether the folder has a run that goes on.
 
     Raises:
         DataError: The folder cannot be used.

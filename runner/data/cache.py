@@ -56,13 +56,7 @@ def cache_folder() -> Path:
 
 
 class TruthCache:
-    """The outcomes of one data set's ground truth, as far as they have been asked for.
-
-    Args:
-        dataset: Where the trajectories are from.
-        profile: How their ground truth is played.
-        kept: What is known from earlier, by key.
-    """
+    """The outcomes of one data set's ground truth by key, as far as they have been asked for."""
 
     def __init__(self, dataset: Dataset, profile: Profile, kept: dict[bytes, bytes]) -> None:
         self._dataset = dataset

@@ -195,11 +195,7 @@ def profile_for(data: Dataset, name: str | None = None) -> Profile:
 
 
 def bfcl_folder(name: str, notify: Notify) -> Path:
-    """Return the folder of BFCL's data, fetching it if need be.
-
-    Args:
-        name: ``bfcl`` or ``bfcl:FOLDER``.
-        notify: Told when a download begins.
+    """Return the folder of BFCL's data, ``bfcl`` or ``bfcl:FOLDER``, fetching it if need be.
 
     Raises:
         DataError: The name is neither, or the data cannot be fetched.

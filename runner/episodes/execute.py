@@ -24,11 +24,7 @@ class CallScript(NamedTuple):
 
 
 def read_script(line: Mapping[str, Any], where: str) -> CallScript:
-    """Return the script that a JSON object describes.
-
-    Args:
-        line: ``{"id", "initial_config", "involved_classes", "long_context", "turns"}``.
-        where: What to call the place in a complaint.
+    """Return the script of a JSON object with members as BFCL names them, and ``turns``.
 
     Raises:
         DataError: A member is missing or of the wrong type.

@@ -70,14 +70,7 @@ def steps(script: Script, episode: Episode) -> Iterator[ExecutedStep]:
 def trace(
     prepared: Prepared, script: Script, profile: Profile, step_limit: int | None = STEP_LIMIT
 ) -> Trace:
-    """Play a script and return what happened.
-
-    Args:
-        prepared: The trajectory.
-        script: The calls to make, turn by turn.
-        profile: How they are executed.
-        step_limit: Steps with calls that a turn may take, or None for no limit.
-    """
+    """Play a script and return what happened."""
     episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit)
     turns = []
     for turn in script:

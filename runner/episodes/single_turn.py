@@ -99,10 +99,6 @@ def is_error(step: Step) -> bool:
 def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
     """Return a function-calling model's step that is right for an entry whose calls are compared.
 
-    Args:
-        trajectory: The entry.
-        profile: How the step will be read.
-
     Raises:
         CannotJudge: There is no verdict on the entry.
         DataError: The libraries that read Java and JavaScript are not installed.

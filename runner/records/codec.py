@@ -29,12 +29,7 @@ _LONGEST = 60
 
 
 class Unfit(Exception):
-    """A value that is not of the type that it should be of.
-
-    Args:
-        message: What it must be.
-        path: Where it is, as a JSON path below the value that is read.
-    """
+    """A value that is not of the type that it should be of."""
 
     def __init__(self, message: str, path: str = "") -> None:
         super().__init__(message)

@@ -48,15 +48,10 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
 
 
 def export_openai_messages(run: Run, path: Path, *, only_passed: bool) -> int:
-    """Write the conversations of a run as chat transcripts, and return how many there are.
+    """Write the conversations of a run, or of what passed, as transcripts; return how many.
 
     Each line has what fine-tuning takes: the messages as they were sent, and the tools that were
     offered at the end. Episodes that ended in an error are left out.
-
-    Args:
-        run: The run.
-        path: The file to write.
-        only_passed: Whether those that failed are left out too.
 
     Raises:
         DataError: A tool call and its result do not match, or a file cannot be read or written.

@@ -190,11 +190,7 @@ class EpisodeRecord(NamedTuple):
 
     @classmethod
     def from_json(cls, value: object, where: str) -> EpisodeRecord:
-        """Return the episode of a JSON object.
-
-        Args:
-            value: What stands in the file.
-            where: File and line.
+        """Return the episode of a JSON object at some place in a file.
 
         Raises:
             DataError: A member is missing, or not what it must be.

@@ -74,12 +74,7 @@ class Searched(NamedTuple):
 async def run_searches(
     what: Search, trajectories: Sequence[Trajectory], children: int
 ) -> list[Searched]:
-    """Search every trajectory and return what became of each, in their order.
-
-    Args:
-        what: The model, the data and the budget.
-        trajectories: Which to search.
-        children: Steps that are tried at a node.
+    """Search every trajectory, with so many children at a node, and return what became of each.
 
     Raises:
         DataError: The model cannot be used.
@@ -149,15 +144,10 @@ class Errors(NamedTuple):
 
 
 class FallibleModel:
-    """One trajectory's function-calling model; it makes one call a step.
+    """One trajectory's function-calling model: one call a step, and by its seed always the same.
 
     A wrong call that is refused it makes right in the next step. One that goes through it can only
     take back by giving the branch up, where it is offered to.
-
-    Args:
-        prepared: The trajectory.
-        errors: How often it errs.
-        seed: The same seed gives the same answers to the same requests.
     """
 
     def __init__(self, prepared: Prepared, errors: Errors, seed: int) -> None:

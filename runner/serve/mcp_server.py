@@ -190,11 +190,6 @@ async def listening(
 ) -> AsyncIterator[str]:
     """Run a web application and yield its URL.
 
-    Args:
-        option: What the user named the port with.
-        port: The port, 0 for any free one.
-        make_app: Returns the application of a URL.
-
     Raises:
         DataError: The port cannot be had.
     """
@@ -235,11 +230,7 @@ def _bound(option: str, port: int) -> socket.socket:
 
 
 def mcp_server(find: FindSession) -> Server[Any]:
-    """Return a server whose tools are the functions of sessions.
-
-    Args:
-        find: Says which session a message is for.
-    """
+    """Return a server whose tools are the functions of sessions."""
 
     async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=tools_of(_found(find, context).session))

@@ -30,12 +30,7 @@ def wants_colour(stream: IO[str], environment: Mapping[str, str]) -> bool:
 
 
 def painted(line: Line, *, colour: bool) -> str:
-    """Return a line as it is written to a terminal.
-
-    Args:
-        line: The line; its text may be a model's.
-        colour: Whether to colour it by its tone.
-    """
+    """Return a line as it is written to a terminal."""
     text = visible(line.text)
     code = _CODES.get(line.tone) if colour and text else None
     return f"\033[{code}m{text}\033[0m" if code else text

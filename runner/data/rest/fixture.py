@@ -46,13 +46,7 @@ _GREETINGS = {"en": "Welcome", "de": "Willkommen", "fr": "Bienvenue", "es": "Bie
 
 
 def answer(path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> WebAnswer:
-    """Return what the service answers.
-
-    Args:
-        path: Path of the URL, unquoted.
-        query: Query parameters by name.
-        headers: Request headers by name in lower case.
-    """
+    """Return what the service answers."""
     match path.strip("/").split("/"):
         case ["v1", "books"]:
             return _books(query)

@@ -38,11 +38,7 @@ def connect(client: Backend, *, allow_network: bool) -> None:
 
 @cache
 def getter(allow_network: bool) -> Getter:
-    """Return what asks web services.
-
-    Args:
-        allow_network: Whether others than this machine may be asked.
-    """
+    """Return what asks web services of this machine, or of others too."""
     return HttpGetter({HOST: _fixture_port()}, allow_network=allow_network)
 
 
@@ -147,12 +143,7 @@ class Probe(NamedTuple):
 
 
 def ask_all(trajectories: Iterable[Trajectory], get: Getter) -> list[Probe]:
-    """Make every request of the ground truths of REST entries, and return what became of each.
-
-    Args:
-        trajectories: Any; those without a REST client are passed over.
-        get: What asks.
-    """
+    """Make every request of the ground truths of REST entries, and return what became of each."""
     client = RestClient.load({})
     client.connect(get)
     return [
