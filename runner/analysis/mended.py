@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from checkers.profile import Profile
 from checkers.verdict import Verdict
 from runner.analysis.figures import RunFigures
-from runner.episodes.evaluate import evaluate, judge_recorded
+from runner.episodes.evaluate import evaluate, judge_again
 from runner.records.record import EpisodeRecord
 from runner.records.run import Run
 from trajectories.dataset import Dataset
@@ -26,9 +26,7 @@ def judge_of(run: Run, profile: Profile, step_limit: int) -> JudgeRecord:
     """Return what judges the episodes of a recorded run once more."""
 
     def judge(prepared: Prepared, record: EpisodeRecord) -> Verdict:
-        recorded = run.episodes[record.key]
-        turns, mode, reader = recorded.turns, recorded.mode, recorded.reader
-        return judge_recorded(prepared, turns, mode, profile, step_limit, reader=reader).verdict
+        return judge_again(prepared, run.episodes[record.key], profile, step_limit)
 
     return judge
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import PROFILES, Profile
-from checkers.verdict import Verdict
 from runner.analysis.figures import RunFigures, Totals, requests_json, totals_of
 from runner.analysis.groups import Rate, classic
 from runner.analysis.mended import Mend, judge_of
@@ -21,13 +21,12 @@ from runner.analysis.runs import dataset_of
 from runner.data import choose
 from runner.data.choose import Notify, profile_for
 from runner.data.errata import open_errata
-from runner.episodes.evaluate import evaluate, judge_recorded
+from runner.episodes.evaluate import evaluate, run_recorded
 from runner.records import result_file
 from runner.records.record import EpisodeRecord, Outcome
 from runner.records.run import is_run, open_run
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
-from trajectories.prepare import Prepared
 
 
 class ScoringRules(NamedTuple):
@@ -163,13 +162,9 @@ def _record(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> Episode
 def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     recorded = open_run(path)
     dataset = dataset_of(recorded, rules.dataset, notify)
-    entries = recorded.entries()
     profile = rules.profile or profile_for(dataset)
-
-    def run(prepared: Prepared) -> Verdict:
-        entry, limit = entries[prepared.trajectory.id], rules.step_limit
-        return judge_recorded(prepared, entry.turns, entry.mode, profile, limit).verdict
-
+    entries, limit = recorded.entries(), rules.step_limit
+    run = partial(run_recorded, entries=entries, profile=profile, step_limit=limit)
     trajectories = choose.trajectories(dataset, recorded)
     choose.require_languages(trajectories)
     judged = evaluate(dataset, trajectories, profile, run)

@@ -20,9 +20,9 @@ from runner.commands.shared import (
     JudgingOptions,
     note,
     show,
-    written,
 )
 from runner.data.errata import open_errata
+from runner.records.files import written
 from runner.records.run import open_run
 from trajectories.errors import DataError
 

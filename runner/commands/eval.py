@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from checkers.verdict import Verdict
 from envs.lazy import lazily
 from runner.commands.eval_options import EvalOptions, LiveOptions
-from runner.commands.judging import judge_all, mend_for, report, run_entry
+from runner.commands.judging import judge_all, mend_for, report
 from runner.commands.options import given
 from runner.commands.shared import note
 from runner.data import choose
 from runner.data.choose import profile_for
 from runner.data.rest import require_up
-from runner.episodes.evaluate import run_null, run_oracle
+from runner.episodes.evaluate import run_null, run_oracle, run_recorded
 from runner.records import result_file
 from runner.records.run import open_run
 from trajectories.dataset import Dataset
@@ -58,8 +58,11 @@ def run(options: Options) -> int:
         _note_irregularities(dataset)
     if model.live:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
-    runs_one = partial(run_entry, entries=recorded.entries()) if recorded else _OFFLINE[model.name]
-    judge = partial(runs_one, profile=profile, step_limit=options.step_limit)
+    entries = recorded and recorded.entries()
+    run_one = (
+        partial(run_recorded, entries=entries) if entries is not None else _OFFLINE[model.name]
+    )
+    judge = partial(run_one, profile=profile, step_limit=options.step_limit)
     mend = mend_for(options, dataset, profile, lambda prepared, _: judge(prepared))
     outcomes = judge_all(dataset, trajectories, profile, judge, options)
     return report(dataset, profile, trajectories, outcomes, population, mend)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -17,18 +17,12 @@ from runner.analysis.figures import RunFigures
 from runner.analysis.mended import JudgeRecord, Mend
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import option, positive
-from runner.commands.shared import (
-    ErrataOption,
-    JudgingOptions,
-    OutputOption,
-    note,
-    written,
-)
+from runner.commands.shared import ErrataOption, JudgingOptions, OutputOption, note
 from runner.data import choose
 from runner.data.errata import open_errata
-from runner.episodes.evaluate import judge_recorded
 from runner.live.workers import Workers, workers_of
-from runner.records.record import EpisodeRecord, Recorded
+from runner.records.files import written
+from runner.records.record import EpisodeRecord
 from runner.show.terminal import progress
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared
@@ -63,14 +57,6 @@ def mend_for(
     """
     readings = open_errata(options.errata, dataset, note)
     return None if readings is None else Mend(dataset, readings, profile, judge)
-
-
-def run_entry(
-    prepared: Prepared, entries: Mapping[str, Recorded], profile: Profile, step_limit: int
-) -> Verdict:
-    """Execute again what a recorded run has of a trajectory, and judge it."""
-    entry = entries[prepared.trajectory.id]
-    return judge_recorded(prepared, entry.turns, entry.mode, profile, step_limit).verdict
 
 
 def judge_all(

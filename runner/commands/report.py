@@ -12,7 +12,8 @@ from runner.commands import DONE
 from runner.commands.episodes import rules_of
 from runner.commands.judging import mend_for
 from runner.commands.options import argument, option
-from runner.commands.shared import DatasetOption, ErrataOption, JudgingOptions, note, written
+from runner.commands.shared import DatasetOption, ErrataOption, JudgingOptions, note
+from runner.records.files import written
 from runner.records.run import open_run
 
 EXAMPLE = "turnwise report runs/mine --output report.html"

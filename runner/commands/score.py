@@ -8,11 +8,12 @@ from pathlib import Path
 
 from checkers.profile import Mode
 from runner.analysis.mended import judge_of
-from runner.commands.judging import WorkOptions, judge_all, mend_for, report, run_entry
+from runner.commands.judging import WorkOptions, judge_all, mend_for, report
 from runner.commands.options import argument, option
 from runner.commands.shared import REASONS, DatasetOption, note
 from runner.data import choose
 from runner.data.choose import profile_for
+from runner.episodes.evaluate import run_recorded
 from runner.records import result_file
 from runner.records.run import open_run
 
@@ -36,7 +37,7 @@ def run(options: Options) -> int:
     profile = profile_for(dataset, options.profile)
     trajectories = choose.trajectories(dataset, recorded)
     entries = recorded.entries()
-    judge = partial(run_entry, entries=entries, profile=profile, step_limit=options.step_limit)
+    judge = partial(run_recorded, entries=entries, profile=profile, step_limit=options.step_limit)
     mend = mend_for(options, dataset, profile, judge_of(recorded, profile, options.step_limit))
     outcomes = judge_all(dataset, trajectories, profile, judge, options)
     return report(dataset, profile, trajectories, outcomes, len(trajectories), mend)

@@ -11,16 +11,11 @@ from checkers.profile import Mode
 from checkers.statistics import wilson
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import option, positive
-from runner.commands.shared import (
-    EntriesOptions,
-    JudgingOptions,
-    OutputOption,
-    note,
-    written,
-)
+from runner.commands.shared import EntriesOptions, JudgingOptions, OutputOption, note
 from runner.data import choose
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import kind_of
+from runner.records.files import written
 from runner.rollouts.search_runs import Search, Searched, run_searches
 from runner.show.terminal import table
 from trajectories.errors import DataError

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from checkers.profile import PROFILES
 from checkers.verdict import Reason
@@ -109,23 +108,6 @@ def show(lines: Iterable[Line]) -> None:
     colour = wants_colour(sys.stdout, os.environ)
     for line in lines:
         print(painted(line, colour=colour))
-
-
-@contextmanager
-def written(path: Path) -> Iterator[IO[str]]:
-    """Open a file for writing that appears under its name only when all of it is there."""
-    if not path.name:
-        raise DataError(str(path), "cannot be written: it names no file")
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    try:
-        with unfinished.open("w", encoding="utf-8") as file:
-            yield file
-        unfinished.replace(path)
-    except OSError as error:
-        raise DataError(str(path), f"cannot be written: {error.strerror}") from None
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()
 
 
 @contextmanager

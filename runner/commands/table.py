@@ -22,8 +22,8 @@ from runner.commands.shared import (
     JsonOption,
     JudgingOptions,
     note,
-    written,
 )
+from runner.records.files import written
 
 EXAMPLE = "turnwise table runs/a runs/b --html scores.html"
 NOTES = REASONS

@@ -62,6 +62,21 @@ def run_oracle(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMI
     return judge_right(prepared, profile, step_limit).verdict
 
 
+def run_recorded(
+    prepared: Prepared, entries: Mapping[str, Recorded], profile: Profile, step_limit: int
+) -> Verdict:
+    """Judge what a recorded run has of a trajectory; it raises what ``judge_recorded`` does."""
+    return judge_again(prepared, entries[prepared.trajectory.id], profile, step_limit)
+
+
+def judge_again(
+    prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
+) -> Verdict:
+    """Judge an episode of a recorded run, as ``judge_recorded`` does."""
+    turns, mode, reader = recorded.turns, recorded.mode, recorded.reader
+    return judge_recorded(prepared, turns, mode, profile, step_limit, reader=reader).verdict
+
+
 def run_null(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMIT) -> Verdict:
     """Judge a model that never calls anything.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -97,6 +97,26 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
             upcoming.replace(path)
         finally:
             upcoming.unlink(missing_ok=True)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[IO[str]]:
+    """Open a file for writing that appears under its name only when all of it is there.
+
+    Raises:
+        DataError: It cannot be written.
+    """
+    if not path.name:
+        raise DataError(str(path), "cannot be written: it names no file")
+    upcoming = unfinished(path)
+    try:
+        with writing(path), upcoming.open("w", encoding="utf-8") as file:
+            yield file
+        with writing(path):
+            upcoming.replace(path)
+    finally:
+        with suppress(OSError):
+            upcoming.unlink()
 
 
 def lines(path: Path, containing: bytes = b"") -> Iterator[FileLine]:

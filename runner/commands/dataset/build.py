@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runner.commands import DONE
 from runner.commands.options import argument, option, positive
-from runner.commands.shared import written
+from runner.records.files import written
 from trajectories.making.build import FOLDER, ITEMS, texts
 
 EXAMPLE = "turnwise dataset build out --size 500"

@@ -9,8 +9,9 @@ from pathlib import Path
 from envs.registry import BACKENDS
 from runner.commands import DONE
 from runner.commands.options import option, positive, switch
-from runner.commands.shared import DataOptions, note, written
+from runner.commands.shared import DataOptions, note
 from runner.data import choose
+from runner.records.files import written
 from runner.show.terminal import table
 from trajectories.errors import DataError
 from trajectories.graph.drawing import to_dot, to_svg

@@ -17,7 +17,7 @@ from envs.errors import ConfigError
 from envs.tool import near
 from runner.commands import DONE
 from runner.commands.options import argument, option
-from runner.commands.shared import written
+from runner.records.files import written
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise env new CalendarAPI --path calendar"
