@@ -58,10 +58,10 @@ def run(options: Options) -> int:
         _note_irregularities(dataset)
     if model.live:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
-    entries = recorded and recorded.entries()
-    run_one = (
-        partial(run_recorded, entries=entries) if entries is not None else _OFFLINE[model.name]
-    )
+    if recorded:
+        run_one: Callable[..., Verdict] = partial(run_recorded, entries=recorded.entries())
+    else:
+        run_one = _OFFLINE[model.name]
     judge = partial(run_one, profile=profile, step_limit=options.step_limit)
     mend = mend_for(options, dataset, profile, lambda prepared, _: judge(prepared))
     outcomes = judge_all(dataset, trajectories, profile, judge, options)

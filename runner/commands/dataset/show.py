@@ -10,8 +10,9 @@ from pathlib import Path
 from runner.analysis.report.statistics_page import statistics_page
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
-from runner.commands.shared import note, written
+from runner.commands.shared import note
 from runner.data import choose
+from runner.records.files import written
 from runner.show.terminal import table
 from trajectories.errors import DataError
 from trajectories.statistics import FIGURES, Statistics, statistics
