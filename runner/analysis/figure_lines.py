@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple
@@ -72,10 +73,10 @@ def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) ->
 
 def errata_line(readings: Readings) -> str:
     """Return the line that says what errata make of the entries that they judge."""
-    found = readings.assessments
-    counts = [f"{found[kind]} {kind}" for kind in Assessment if kind in found]
-    judged = ", ".join(counts) or "none of these entries"
-    return f"errata {readings.name}: {judged}; {len(readings.right)} are judged otherwise"
+    counts = Counter(readings.judged.values())
+    judged = ", ".join(f"{counts[kind]} {kind}" for kind in Assessment if counts[kind])
+    others = f"{len(readings.right)} are judged otherwise"
+    return f"errata {readings.name}: {judged or 'none of these entries'}; {others}"
 
 
 def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -26,14 +25,14 @@ class Readings:
         name: What the user called the errata.
         right: By id the trajectories by any of which an answer may be right, the first of which
             is the one to report; none where an answer to the published entry does not count.
-        assessments: How many judgements there are of each kind among those that hold.
+        judged: By id what entries were found to be, as far as that still holds.
         stale: Ids of entries that are not, or no longer, what was judged; they stay as published.
         needless: Ids of entries that already read as their erratum wants them.
     """
 
     name: str
     right: Mapping[str, Sequence[Trajectory]] = field(default_factory=dict)
-    assessments: Mapping[Assessment, int] = field(default_factory=dict)
+    judged: Mapping[str, Assessment] = field(default_factory=dict)
     stale: Sequence[str] = ()
     needless: Sequence[str] = ()
 
@@ -71,7 +70,7 @@ def read(dataset: Dataset, errata: Iterable[Erratum], name: str) -> Readings:
         DataError: An erratum names a turn or a backend that its entry does not have.
     """
     right: dict[str, Sequence[Trajectory]] = {}
-    assessments: Counter[Assessment] = Counter()
+    judged: dict[str, Assessment] = {}
     stale, needless = [], []
     for erratum in errata:
         trajectory = dataset.trajectories.get(erratum.id)
@@ -84,10 +83,10 @@ def read(dataset: Dataset, errata: Iterable[Erratum], name: str) -> Readings:
         elif fingerprint(trajectory) != erratum.published:
             stale.append(erratum.id)
         else:
-            assessments[erratum.judgement] += 1
+            judged[erratum.id] = erratum.judgement
             if readings != [trajectory]:
                 right[erratum.id] = readings
-    return Readings(name, right, assessments, stale, needless)
+    return Readings(name, right, judged, stale, needless)
 
 
 def read_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
@@ -136,7 +135,8 @@ def _with_truth(mended: Trajectory, published: Trajectory, truth: Turns) -> Traj
     turns = list(mended.turns)
     for index, calls in truth.items():
         written = tuple([_call(call, published) for call in calls])
-        turns[index] = replace(turns[index], ground_truth=written)
+        accepts = tuple([each for each in turns[index].accepts if each.call in written])
+        turns[index] = replace(turns[index], ground_truth=written, accepts=accepts)
     return replace(mended, turns=tuple(turns))
 
 

@@ -20,6 +20,7 @@ from runner.records import result_file
 from runner.records.run import Run
 from runner.show.terminal import table
 from trajectories.dataset import Dataset
+from trajectories.errata.record import Assessment
 from trajectories.schema import Category
 
 EXAMPLE = "turnwise dataset audit runs/a runs/b"
@@ -70,7 +71,11 @@ def run(options: Options) -> int:
     if readings is not None:
         executed = execute_runs(dataset, runs, profile, readings)
         scores["as mended"] = executed.scores()
-    findings = audit(executed.truths, executed.runs, models)
+    judged = readings.judged if readings is not None else {}
+    # What a person has looked at comes after what nobody has.
+    findings = sorted(
+        audit(executed.truths, executed.runs, models), key=lambda finding: finding.id in judged
+    )
     if options.json:
         shown = {
             "scores": {
@@ -78,11 +83,13 @@ def run(options: Options) -> int:
                 for name, of_runs in scores.items()
             },
             "models": models,
-            "findings": [finding.to_json() for finding in findings],
+            "findings": [
+                {**finding.to_json(), "judged": judged.get(finding.id)} for finding in findings
+            ],
         }
         print(json.dumps(shown, indent=2, ensure_ascii=False))
         return DONE
-    for line in _findings(findings, None if options.all else _PAGE):
+    for line in _findings(findings, judged, None if options.all else _PAGE):
         print(line)
     for line in _sums(findings, scores, models, len(ids)):
         print(line)
@@ -107,11 +114,13 @@ def _of_categories(
     return kept, dict.fromkeys(id for run in kept.values() for id in run.ids)
 
 
-def _findings(findings: Sequence[Finding], most: int | None) -> Iterator[str]:
+def _findings(
+    findings: Sequence[Finding], judged: Mapping[str, Assessment], most: int | None
+) -> Iterator[str]:
     """Yield the lines of findings, those with most against the data first, and at least one."""
     shown = 0
     for number, finding in enumerate(findings):
-        lines = list(_lines(finding))
+        lines = list(_lines(finding, judged.get(finding.id)))
         if most is not None and number and shown + len(lines) > most:
             yield f"{len(findings) - number} more findings: --all prints them"
             yield ""
@@ -120,8 +129,8 @@ def _findings(findings: Sequence[Finding], most: int | None) -> Iterator[str]:
         yield from lines
 
 
-def _lines(finding: Finding) -> Iterator[str]:
-    yield _heading(finding)
+def _lines(finding: Finding, judged: Assessment | None) -> Iterator[str]:
+    yield _heading(finding) + (f"; judged {judged}" if judged else "")
     for name, reason in finding.reasons.items():
         yield f"  {name}: {reason}"
     if finding.agreement:

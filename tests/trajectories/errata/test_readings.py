@@ -11,7 +11,7 @@ from trajectories.dataset import Dataset
 from trajectories.errata.readings import AS_PUBLISHED, Readings, first_right, read
 from trajectories.errata.record import Assessment, Erratum, fingerprint
 from trajectories.errors import DataError
-from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
+from trajectories.schema import Alternative, Category, ExpectedCalls, Message, Trajectory, Turn
 
 ENTRY = Trajectory(
     "base_one",
@@ -54,7 +54,7 @@ def test_a_mended_turn_leaves_the_others_and_the_original() -> None:
     readings = read(DATA, [erratum(Assessment.MENDED, ground_truth={0: PLAN})], "e")
     assert truths(readings) == [[PLAN, ENTRY.turns[1].ground_truth]]
     assert DATA.trajectories["base_one"] == ENTRY
-    assert readings.assessments == {Assessment.MENDED: 1}
+    assert readings.judged == {ENTRY.id: Assessment.MENDED}
 
 
 def test_alternatives_stand_beside_what_is_mended() -> None:
@@ -84,10 +84,19 @@ def test_there_may_not_be_too_many_combinations() -> None:
         read(DATA, [found], "e")
 
 
+def test_what_does_as_well_as_a_call_goes_with_that_call() -> None:
+    kept = Alternative(PLAN[0], ("pwd()",))
+    turn = replace(ENTRY.turns[0], accepts=(kept, Alternative("ls()", ("pwd()",))))
+    data = Dataset("hand", "1", "0", {ENTRY.id: replace(ENTRY, turns=(turn, ENTRY.turns[1]))})
+    found = erratum(Assessment.MENDED, ground_truth={0: PLAN})
+    (reading,) = read(data, [found], "e").of(data.trajectories[ENTRY.id])
+    assert reading.turns[0].accepts == (kept,)
+
+
 def test_an_entry_that_is_sound_stays_as_it_is() -> None:
     readings = read(DATA, [erratum(Assessment.SOUND)], "e")
     assert readings.right == {}
-    assert readings.assessments == {Assessment.SOUND: 1}
+    assert readings.judged == {ENTRY.id: Assessment.SOUND}
     assert not readings.stale
     assert not readings.needless
 
@@ -116,7 +125,7 @@ def test_answers_of_a_single_turn_are_replaced() -> None:
 def test_an_erratum_of_another_text_is_stale_and_changes_nothing() -> None:
     old = replace(erratum(Assessment.MENDED, ground_truth={0: PLAN}), published="0" * 16)
     readings = read(DATA, [old], "e")
-    assert (list(readings.stale), readings.right, readings.assessments) == (["base_one"], {}, {})
+    assert (list(readings.stale), readings.right, readings.judged) == (["base_one"], {}, {})
 
 
 def test_an_erratum_that_the_data_has_taken_up_is_needless() -> None:

@@ -243,6 +243,23 @@ def test_audit_groups_filters_and_prints_a_page(
         command(*what, "--group", "m")
 
 
+def test_what_was_judged_already_says_so_and_comes_last(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = written(tmp_path / "data.jsonl", to_json(ENTRY), to_json(replace(ENTRY, id="base_two")))
+    result = [[f"[{call}]" for call in turn] for turn in OTHER]
+    lines = [{"id": id, "result": result} for id in ("base_one", "base_two")]
+    run = written(tmp_path / "m.json", *lines)
+    sound = {**erratum(judgement="sound"), "ground_truth": {}}
+    errata = written(tmp_path / "e.jsonl", sound)
+    assert command("audit", run, "--dataset", data, "--errata", errata) == 0
+    heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("base_")]
+    assert heads == [
+        "base_two: all models fail, of 1",
+        "base_one: all models fail, of 1; judged sound",
+    ]
+
+
 def test_runs_are_told_apart_by_folder_where_need_be(
     tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
