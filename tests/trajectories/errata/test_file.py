@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,9 @@ def test_those_of_bfcl_are_read_and_say_why() -> None:
     assert set(counts) == set(Assessment)
     assert all(len(e.reason) > 20 and len(e.evidence) > 20 for e in errata)
     assert all(len(e.published) == 16 for e in errata)
+    readme = (BFCL.parent.parent / "README.md").read_text(encoding="utf-8")
+    for kind, count in counts.items():
+        assert re.search(rf"^\| `{kind}` \|.*\| {count} \|$", readme, re.MULTILINE)
     # They hold no text of BFCL's, so long ones are a mistake.
     calls = [call for e in errata for path in e.paths for some in path.values() for call in some]
     assert max(map(len, calls)) < 300
