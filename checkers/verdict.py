@@ -61,6 +61,10 @@ class Reason(StrEnum):
         "nothing was to be done, and the model called a function that is not there (strict "
         "profile only)",
     )
+    NOT_TOLD = (
+        "multi_turn:not_told",
+        "the user asked to hear something that no answer told (only with --require-told)",
+    )
 
     DECODER_FAILED = "ast_decoder:decoder_failed", "no call can be read in the answer"
     WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format", "what was read is not a list of calls"
@@ -181,6 +185,13 @@ class ResultEvidence(NamedTuple):
         yield from map(str, self.facts) if self.facts else self.missing
 
 
+class ToldEvidence(NamedTuple):
+    """The model did all that it should, and did not say all that was asked."""
+
+    untold: tuple[str, ...]
+    """The facts of the turn that were not told, as people read them."""
+
+
 class CallEvidence(NamedTuple):
     """What is wrong with the calls of a turn, with one of them or with its result."""
 
@@ -234,7 +245,7 @@ class CallEvidence(NamedTuple):
         )
 
 
-Evidence = StateEvidence | ResultEvidence | CallEvidence
+Evidence = StateEvidence | ResultEvidence | ToldEvidence | CallEvidence
 
 
 class Failure(NamedTuple):
@@ -312,6 +323,8 @@ class Verdict(NamedTuple):
                 shown["missing_results"] = [*missing]
                 if facts:
                     shown["missing_facts"] = [fact._asdict() for fact in facts]
+            case ToldEvidence(untold):
+                shown["untold"] = [*untold]
             case CallEvidence() as calls:
                 shown["calls"] = calls.to_json()
         return shown
@@ -343,6 +356,8 @@ def _evidence(document: Mapping[str, Any]) -> Evidence | None:
         case {"missing_results": missing}:
             facts = [MissingFact(**fact) for fact in document.get("missing_facts", ())]
             return ResultEvidence(tuple(missing), tuple(facts))
+        case {"untold": untold}:
+            return ToldEvidence(tuple(untold))
         case {"calls": calls}:
             return CallEvidence.from_json(calls)
     return None

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from checkers.answers import YesNo
-from checkers.telling.words import Utterance, words
+from checkers.telling.words import Utterance, stem, stems, words
 
 _SENTENCE = re.compile(r"[^.!?;\n]+(?:[.!?;](?![\s\n]|$)[^.!?;\n]+)*[.!?;]*")
 _PARTS = re.compile(
@@ -138,17 +138,17 @@ class _Listener:
 
     def __init__(self, fact: YesNo, text: str) -> None:
         self._text = text
-        about = [_stems(phrase) for phrase in fact.about]
-        against = [_stems(phrase) for phrase in fact.opposite]
+        about = [stems(phrase) for phrase in fact.about]
+        against = [stems(phrase) for phrase in fact.opposite]
         for phrase in fact.about:
             usual = _OPPOSITES.get(phrase.casefold(), "")
-            against += [_stems(other) for other in usual.split("|") if other]
-            first, *rest = _stems(phrase)
+            against += [stems(other) for other in usual.split("|") if other]
+            first, *rest = stems(phrase)
             against += [[f"{prefix}{first}", *rest] for prefix in _PREFIXES]
         self._phrases = [(stems, True) for stems in about]
         self._phrases += [(stems, False) for stems in against if stems not in about]
-        self._subject = set(_stems(fact.subject))
-        self._names_subject = self._subject <= set(_stems(text))
+        self._subject = set(stems(fact.subject))
+        self._names_subject = self._subject <= set(stems(text))
 
     def votes(self, sentence: _Clause) -> list[bool]:
         """Return what the clauses of a sentence say."""
@@ -156,7 +156,7 @@ class _Listener:
             return []
         found = [(part, self._in_clause(part)) for part in _clauses(sentence)]
         if self._subject and self._names_subject:
-            own = [votes for part, votes in found if self._subject <= set(_stems(part.text))]
+            own = [votes for part, votes in found if self._subject <= set(stems(part.text))]
             if any(own):
                 return [vote for votes in own for vote in votes]
             if echoes := self.echoes(sentence):
@@ -169,16 +169,16 @@ class _Listener:
             return []
         parts = [part.text for part in _clauses(sentence)]
         if self._subject and self._names_subject:
-            parts = [part for part in parts if self._subject <= set(_stems(part))]
+            parts = [part for part in parts if self._subject <= set(stems(part))]
         echoes = [echo for part in parts if (echo := _ECHO.fullmatch(part))]
         return [echo["no"] is None for echo in echoes]
 
     def _concerns(self, sentence: _Clause) -> bool:
-        return not self._names_subject or self._subject <= set(_stems(sentence.text))
+        return not self._names_subject or self._subject <= set(stems(sentence.text))
 
     def _in_clause(self, part: _Clause) -> list[bool]:
         every = words(part.text)
-        stems = [_stem(word.text) for word in every]
+        stems = [stem(word.text) for word in every]
         votes = []
         for wanted, yes in self._phrases:
             for place in range(len(stems) - len(wanted) + 1):
@@ -231,20 +231,3 @@ def _head(sentences: Sequence[_Clause]) -> bool | None:
         if _YES.match(sentence.text):
             return True
     return None
-
-
-def _stems(text: str) -> list[str]:
-    return [_stem(word.text) for word in words(text)]
-
-
-def _stem(word: str) -> str:
-    """Return a word without its commonest endings."""
-    for ending in ("ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) > 2 and word[-2:] != "ss":
-            word = word[: -len(ending)]
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
-        word = word[:-1]
-    if word.endswith("ll") and len(word) > 4:
-        word = word[:-1]
-    return word.removesuffix("e") if len(word) > 3 else word

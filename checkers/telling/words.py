@@ -111,3 +111,21 @@ def folded(text: str) -> str:
         return text.lower()
     bare = normalize("NFKD", text.casefold())
     return "".join([char for char in bare if not combining(char)])
+
+
+def stems(text: str) -> list[str]:
+    """Return the words of a text without their commonest endings."""
+    return [stem(word.text) for word in words(text)]
+
+
+def stem(word: str) -> str:
+    """Return a word without its commonest endings: locked, locks and locking are lock."""
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) > 2 and word[-2:] != "ss":
+            word = word[: -len(ending)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
+        word = word[:-1]
+    if word.endswith("ll") and len(word) > 4:
+        word = word[:-1]
+    return word.removesuffix("e") if len(word) > 3 else word

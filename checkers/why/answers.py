@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from checkers.telling.words import stems
 from envs.calls import parse_calls
 from envs.errors import MalformedCall
 
@@ -42,6 +43,23 @@ _REFUSAL = re.compile(
     )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
+_LACK = re.compile(
+    r"""\b(
+        (i|we)(\ would|'d|'ll|\ will)?\ (still\ )?(need|require|lack) | missing | required | needed
+      | (don't|do\ not|didn't|did\ not|doesn't|haven't)\ (\w+\ ){0,2}
+        (have|know|say|mention|specify|given|told|include|provided)
+      | (isn't|is\ not|wasn't|was\ not|not)\ (given|known|specified|clear|provided|mentioned)
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SAYING_NOTHING = frozenset(
+    stems(
+        "a an the of to in for and or with that this these which whose who what when where how be "
+        "is are was has have do does not no if it its as by on at from into will can may you your "
+        "i we give gives get one given return returns must should e g"
+    )
+)
+"""Words of names and documents that name nothing."""
 _TAG = re.compile(r"<\|?(tool_call|function_call|function=|invoke|tool_use)")
 _MEMBER = re.compile(r'"(name|function|arguments|parameters)"\s*:')
 
@@ -52,6 +70,17 @@ def asks(answer: str) -> bool:
         sentence.endswith("?") or _REQUEST.search(sentence)
         for sentence in _SENTENCE.findall(_plain(answer))
         if not _COURTESY.search(sentence)
+    )
+
+
+def asks_for(answer: str, names: Collection[str]) -> bool:
+    """Tell whether an answer asks for a thing, or says that it lacks it, by one of its names."""
+    wanted = {word for name in names for word in stems(name)} - _SAYING_NOTHING
+    return any(
+        not wanted.isdisjoint(stems(sentence))
+        for sentence in _SENTENCE.findall(_plain(answer))
+        if (asks(sentence) or _LACK.search(sentence) or _REFUSAL.search(sentence))
+        and not _COURTESY.search(sentence)
     )
 
 

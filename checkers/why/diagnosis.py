@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from checkers.verdict import Failure, Reason, Verdict
+from checkers.verdict import Failure, Reason, ToldEvidence, Verdict
 from checkers.why.answers import asks, declines, unread_calls
 from checkers.why.divergence import Act, acts_of, align, closest, misfits, touching
 from checkers.why.trace import Trace, TracedTurn
@@ -45,6 +45,7 @@ class Cause(StrEnum):
     STEP_LIMIT = "step_limit"
     REAUTHENTICATED = "reauthenticated"
     ACTED_WITHOUT_LOOKING = "acted_without_looking"
+    NOT_TOLD = "not_told"
 
 
 class Diagnosis(NamedTuple):
@@ -82,6 +83,9 @@ def diagnose(truth: Trace, model: Trace | None, verdict: Verdict) -> Diagnosis |
         return _unrecorded(verdict.failure)
     if verdict.failed_turn is None:
         return _unfinished(model)
+    if isinstance(verdict.failure.evidence, ToldEvidence):
+        untold = ", ".join(verdict.failure.evidence.untold)
+        return diagnosed(Cause.NOT_TOLD, f"no answer tells {untold}", verdict.failed_turn, None, {})
     case = _Case(truth, model, verdict.failed_turn, verdict.failure)
     found = (rule(case) for rule in _RULES)
     return next(filter(None, found), None) or _left_undone(case)

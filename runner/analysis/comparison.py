@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
+from functools import partial
 from typing import Any, NamedTuple
 
 from checkers.profile import Profile
 from checkers.statistics import Attempts, Pair, RunDifference, cluster_test, compare
 from checkers.why.diagnosis import Cause, Diagnosis
-from runner.analysis.runs import executed_again
+from runner.analysis.figures import ToldFigures
+from runner.analysis.runs import Viewed, executed_again
+from runner.records.record import Key, Telling
 from runner.records.run import Run
 from trajectories.dataset import Dataset
 from trajectories.errata.readings import AS_PUBLISHED, Readings
@@ -79,6 +82,8 @@ class RunComparison(NamedTuple):
     """Those in which the runs differ most first."""
     readings: Readings
     """By what the entries were judged."""
+    told: Sequence[ToldFigures | None]
+    """What the answers of either told; None where no words are on record."""
     mended: RunComparison | None = None
     """The same two with errata, beside the data as published; None where there are none."""
 
@@ -108,6 +113,7 @@ class RunComparison(NamedTuple):
             "profile": self.profile.name,
             "trials": list(self.trials),
             "left_out": self.left_out._asdict(),
+            "told": [told and told._asdict() for told in self.told],
             "overall": _difference_json(self.overall),
             "categories": {c.value: _difference_json(d) for c, d in self.categories.items()},
             "causes": [{**count._asdict(), "cause": count.cause.value} for count in self.causes],
@@ -124,6 +130,8 @@ def compare_runs(
     profile: Profile,
     step_limits: tuple[int, int],
     readings: Readings = AS_PUBLISHED,
+    *,
+    require_told: bool = False,
 ) -> RunComparison:
     """Execute what two runs have in common once more, and compare what became of it.
 
@@ -133,26 +141,27 @@ def compare_runs(
         profile: How both are executed and judged.
         step_limits: Steps that a turn of either may take, where the profile limits recorded runs.
         readings: By what the entries are judged.
+        require_told: Whether an episode fails in which something asked was not told.
 
     Raises:
         DataError: The data set lacks an entry, or nothing that both have could be judged.
     """
     first, second = (set(run.ids) for run in runs)
-    for id in sorted((first & second) - dataset.trajectories.keys()):
-        raise DataError(str(runs[0].path), f"{id!r} is not in {dataset.name}")
-    common = [
-        (id, readings.of(trajectory)[0])
-        for id, trajectory in dataset.trajectories.items()
-        if id in first & second and readings.of(trajectory)
-    ]
-    wanted = dict(common)
+    common = _common(first & second, runs[0], dataset, readings)
+    again = partial(
+        executed_again,
+        dataset=dataset,
+        profile=profile,
+        readings=readings,
+        require_told=require_told,
+    )
     ours, theirs = (
-        _trials(run, wanted, dataset, profile, limit, readings)
+        _trials(again(run, _keys(run, common), step_limit=limit))
         for run, limit in zip(runs, step_limits, strict=True)
     )
     entries = [
-        Compared(trajectory, ours[id], theirs[id])
-        for id, trajectory in common
+        Compared(trajectory, *([trial.diagnosis for trial in of[id]] for of in (ours, theirs)))
+        for id, trajectory in common.items()
         if ours.get(id) and theirs.get(id)
     ]
     if not entries:
@@ -169,6 +178,10 @@ def compare_runs(
         _by_category(entries),
         _by_cause(entries),
         readings,
+        [
+            ToldFigures.of(trial.telling for entry in entries for trial in of[entry.trajectory.id])
+            for of in (ours, theirs)
+        ],
     )
 
 
@@ -177,32 +190,41 @@ def causes(trials: Iterable[Diagnosis | None]) -> Counter[Cause]:
     return Counter(diagnosis.cause for diagnosis in trials if diagnosis)
 
 
-def _trials(
-    run: Run,
-    wanted: Container[str],
-    dataset: Dataset,
-    profile: Profile,
-    step_limit: int,
-    readings: Readings,
-) -> dict[str, list[Diagnosis | None]]:
-    """Return by entry why its trials failed, of entries whose trials could all be judged.
+def _common(ids: Set[str], run: Run, dataset: Dataset, readings: Readings) -> dict[str, Trajectory]:
+    """Return those entries of a run that are not withdrawn, in the data set's order."""
+    for id in sorted(ids - dataset.trajectories.keys()):
+        raise DataError(str(run.path), f"{id!r} is not in {dataset.name}")
+    return {
+        id: readings.of(trajectory)[0]
+        for id, trajectory in dataset.trajectories.items()
+        if id in ids and readings.of(trajectory)
+    }
 
-    A trial that ended in an error which is not the model's is left out.
-    """
-    keys = [
+
+class _Trial(NamedTuple):
+    diagnosis: Diagnosis | None
+    telling: Telling | None
+
+
+def _keys(run: Run, wanted: Container[str]) -> list[Key]:
+    """Return the trials of some entries, but for those that ended in an error of the harness."""
+    return [
         recorded.record.key
         for recorded in run.episodes.values()
         if recorded.id in wanted and recorded.record.outcome != "error"
     ]
-    trials: dict[str, list[Diagnosis | None]] = {}
+
+
+def _trials(episodes: Iterable[Viewed]) -> dict[str, list[_Trial]]:
+    """Return the trials by entry, of entries whose trials could all be judged."""
+    trials: dict[str, list[_Trial]] = {}
     broken = set()
-    for _, recorded, _, examined in executed_again(
-        run, keys, dataset, profile, step_limit, readings
-    ):
+    for _, recorded, judged, examined in episodes:
         if examined is None:
             broken.add(recorded.id)
         else:
-            trials.setdefault(recorded.id, []).append(examined.diagnosis)
+            trial = _Trial(examined.diagnosis, judged.telling)
+            trials.setdefault(recorded.id, []).append(trial)
     return {id: found for id, found in trials.items() if id not in broken}
 
 

@@ -7,7 +7,8 @@ from math import ceil
 
 from checkers.statistics import POWER, RunDifference
 from runner.analysis.comparison import Compared, RunComparison
-from runner.analysis.figure_lines import errata_line
+from runner.analysis.figure_lines import errata_line, told_cells
+from runner.analysis.figures import told_columns
 from runner.show.terminal import Line, clipped, table
 
 _WIDTH = 160
@@ -23,6 +24,13 @@ def lines(comparison: RunComparison) -> Iterator[Line]:
     if comparison.causes:
         yield Line("")
         yield from map(Line, table(_cause_rows(comparison)).splitlines())
+    if columns := told_columns(comparison.told):
+        rows = [
+            [label, *told_cells(told, columns)]
+            for label, told in zip("AB", comparison.told, strict=True)
+        ]
+        yield Line("")
+        yield from map(Line, table([["", *columns], *rows]).splitlines())
     yield Line("")
     yield from conclusion(comparison)
 

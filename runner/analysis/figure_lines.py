@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
-from runner.analysis.figures import MOST_ERRORS, REQUEST_FIGURES, CategoryScore, RunFigures
+from runner.analysis.figures import (
+    MOST_ERRORS,
+    REQUEST_FIGURES,
+    CategoryScore,
+    RunFigures,
+    ToldFigures,
+    told_columns,
+)
 from runner.analysis.groups import Row
 from runner.analysis.run_scores import RunScores
 from runner.show.terminal import clipped, table, visible
@@ -42,7 +49,9 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
         field: Whether BFCL's figures stand beside ours in the table of groups.
     """
     heading = ["category", "entries", "passed", "failed", "errors", "not run", "score", "95%"]
-    yield table([[*heading, "turns"], *(_cells(score, trials) for score in figures.scores)])
+    told = told_columns(score.told for score in figures.scores)
+    rows = [[*_cells(score, trials), *told_cells(score.told, told)] for score in figures.scores]
+    yield table([[*heading, "turns", *told], *rows])
     if figures.errors:
         yield from _bounds(figures)
     attempts, entries = figures.attempts, len(figures.planned)
@@ -95,6 +104,7 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
     else:
         yield from group_lines_of_several([run.figures.rows for run in runs], fields)
         yield from _unequal(runs)
+    yield from _telling(runs)
     yield from _usage(runs)
 
 
@@ -111,6 +121,13 @@ def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
             scored = (rate.value, *rate.interval, rate.entries) if rate else ("", "", "", 0)
             field = "" if row.field is None else row.field
             yield (*head, "/".join(row.path), *scored, field)
+        for name, share in (run.figures.told.shares if run.figures.told else {}).items():
+            yield (
+                *head,
+                f"told/{name.replace(' ', '_')}",
+                "" if share is None else share,
+                *[""] * 4,
+            )
         for figure in REQUEST_FIGURES:
             value = totals and figure.value(totals)
             yield (*head, f"requests/{figure.name}", "" if value is None else value, *[""] * 4)
@@ -308,6 +325,23 @@ def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:
         counts = [of_run[name].entries for of_run in rates if name in of_run]
         if len(set(counts)) > 1:
             yield f"{name}: the runs have {min(counts)} to {max(counts)} entries, not the same ones"
+
+
+def told_cells(figures: ToldFigures | None, columns: Sequence[str]) -> list[str]:
+    """Return the cells of columns on what was told."""
+    shares = figures.shares if figures else {}
+    return [percent(shares.get(name)) for name in columns]
+
+
+def _telling(runs: Sequence[RunScores]) -> Iterator[str]:
+    """Yield the table of what the answers of runs told, where their words are on record."""
+    told = [run.figures.told for run in runs]
+    if columns := told_columns(told):
+        rows = [
+            [str(number), *told_cells(each, columns)] for number, each in enumerate(told, start=1)
+        ]
+        yield ""
+        yield table([["run", *columns], *rows])
 
 
 def _usage(runs: Sequence[RunScores]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from checkers.statistics import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
 from runner.analysis.groups import Rate, Row, table
-from runner.records.record import EpisodeRecord
+from runner.records.record import EpisodeRecord, Telling
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 MOST_ERRORS = 0.02
@@ -141,6 +141,65 @@ def totals_of(records: Iterable[EpisodeRecord]) -> Totals:
     )
 
 
+class ToldFigures(NamedTuple):
+    """What answers told the users, over the episodes in which their words are on record."""
+
+    facts: int
+    """How many facts the users asked to hear."""
+    facts_told: int
+    turns: int
+    """How many turns have such facts."""
+    turns_told: int
+    """In how many of them all were told."""
+    waiting: int
+    """How many turns lack something that comes one turn later."""
+    asked: int
+    """In how many of these it was asked for."""
+
+    @classmethod
+    def of(cls, tellings: Iterable[Telling | None]) -> Self | None:
+        """Add up what episodes told, None where none of them is known to have told anything."""
+        known = [telling for telling in tellings if telling]
+        untold = [{untold.turn for untold in telling.untold} for telling in known]
+        facts, turns = sum(t.facts for t in known), sum(t.turns for t in known)
+        figures = cls(
+            facts,
+            facts - sum(len(telling.untold) for telling in known),
+            turns,
+            turns - sum(map(len, untold)),
+            sum(telling.waiting for telling in known),
+            sum(telling.asked for telling in known),
+        )
+        return figures if known else None
+
+    @property
+    def shares(self) -> Mapping[str, float | None]:
+        """The shares by what columns call them; None of what there is nothing of."""
+        return {
+            "facts told": self.facts_told / self.facts if self.facts else None,
+            "turns told": self.turns_told / self.turns if self.turns else None,
+            "asked": self.asked / self.waiting if self.waiting else None,
+        }
+
+
+def told_json(figures: ToldFigures | None) -> Mapping[str, float | None] | None:
+    """Return what pages have of what was told: the shares of which there are any."""
+    return figures and {name: figures.shares[name] for name in told_columns([figures])}
+
+
+def told_columns(found: Iterable[ToldFigures | None]) -> list[str]:
+    """Return what the columns are called that say what was told; none where nothing is known."""
+    shares = [figures.shares for figures in found if figures]
+    return list(
+        dict.fromkeys(
+            name
+            for of_one in shares
+            for name in of_one
+            if any(each[name] is not None for each in shares)
+        )
+    )
+
+
 class CategoryScore(NamedTuple):
     """What became of the episodes of a category, or of all."""
 
@@ -156,6 +215,8 @@ class CategoryScore(NamedTuple):
     """Of the rate, at 95%."""
     turns: int
     turns_passed: int
+    told: ToldFigures | None = None
+    """What was told; None where no words are on record."""
 
 
 class TrialScore(NamedTuple):
@@ -214,6 +275,11 @@ class RunFigures:
             {"turns": turns, "failed": count[turns, "failed"], "passed": count[turns, "passed"]}
             for turns in range(most + 1)
         ]
+
+    @cached_property
+    def told(self) -> ToldFigures | None:
+        """What was told in all; None where no words are on record."""
+        return ToldFigures.of(outcome.telling for outcome in self.judged)
 
     @cached_property
     def rates(self) -> dict[str, Rate]:
@@ -285,6 +351,7 @@ class RunFigures:
             rate and rate.interval,
             sum(outcome.turns for outcome in judged),
             sum(outcome.turns_passed for outcome in judged),
+            ToldFigures.of(outcome.telling for outcome in judged),
         )
 
 

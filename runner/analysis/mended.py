@@ -12,6 +12,7 @@ from checkers.profile import Profile
 from checkers.verdict import Verdict
 from runner.analysis.figures import RunFigures
 from runner.episodes.evaluate import evaluate, judge_again
+from runner.episodes.telling import requiring_told
 from runner.records.record import EpisodeRecord
 from runner.records.run import Run
 from trajectories.dataset import Dataset
@@ -39,6 +40,8 @@ class Mend:
     readings: Readings
     profile: Profile
     judge: JudgeRecord
+    require_told: bool = False
+    """Whether an episode fails in which something asked was not told."""
 
     def figures(self, published: RunFigures) -> RunFigures:
         """Return the figures as errata have them, given those as published."""
@@ -58,4 +61,7 @@ class Mend:
             self.dataset, readings, self.profile, lambda prepared: self.judge(prepared, record)
         )
         now = first_right(judged, lambda judged: judged.outcome == "passed")
-        return now and record._replace(outcome=now.outcome, verdict=now.verdict, error=now.error)
+        if now is None:
+            return None
+        made = record._replace(outcome=now.outcome, verdict=now.verdict, error=now.error)
+        return requiring_told(made) if self.require_told else made

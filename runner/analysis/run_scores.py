@@ -22,8 +22,10 @@ from runner.data import choose
 from runner.data.choose import Notify, profile_for
 from runner.data.errata import open_errata
 from runner.episodes.evaluate import evaluate, run_recorded
+from runner.episodes.telling import requiring_told, with_telling
 from runner.records import result_file
-from runner.records.record import EpisodeRecord, Outcome
+from runner.records.codec import read
+from runner.records.record import EpisodeRecord, Outcome, Telling
 from runner.records.run import is_run, open_run
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
@@ -38,6 +40,8 @@ class ScoringRules(NamedTuple):
     """None for the one that suits the data."""
     step_limit: int
     """Steps that a turn may take, where the profile limits recorded runs."""
+    require_told: bool = False
+    """Whether an episode fails in which something was not told that the user asked to hear."""
 
 
 class RunScores(NamedTuple):
@@ -64,6 +68,7 @@ class RunScores(NamedTuple):
             "errata": self.errata,
             "episodes": len(figures.outcomes),
             "errors": figures.errors,
+            "told": figures.told and figures.told._asdict(),
             "table": [
                 {"path": row.path, **_rate_json(row.rate), "field": row.field}
                 for row in figures.rows
@@ -89,6 +94,9 @@ def open_scores(
     """
     found = _opened(path, rules, notify)
     figures = found.figures
+    if rules.require_told:
+        figures = replace(figures, outcomes=[*map(requiring_told, figures.outcomes)])
+        found = found._replace(figures=figures)
     if not figures.rates:
         raise DataError(str(path), "has no episode that was judged")
     if not figures.scored and not allow_errors:
@@ -117,7 +125,8 @@ def mended_scores(
     assert readings is not None
     limit = run.definition.step_limit if run.definition else rules.step_limit
     profile = PROFILES[published.profile]
-    mend = Mend(dataset, readings, profile, judge_of(run, profile, limit))
+    judge = judge_of(run, profile, limit)
+    mend = Mend(dataset, readings, profile, judge, rules.require_told)
     figures = replace(mend.figures(published.figures), totals=None)
     name = f"mended by {readings.name}: {published.name}"
     return published._replace(name=name, figures=figures, errata=readings.name)
@@ -156,7 +165,9 @@ def _record(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> Episode
     if not isinstance(category, str):
         raise DataError(str(path), f"does not say of which category {id} is: judge it anew")
     outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "error"}
-    return EpisodeRecord(id, trial, category, outcomes[line["valid"]], None, None)
+    record = EpisodeRecord(id, trial, category, outcomes[line["valid"]], None, None)
+    told = line.get("telling")
+    return record if told is None else record._replace(telling=read(Telling, told, str(path)))
 
 
 def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
@@ -168,7 +179,8 @@ def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     trajectories = choose.trajectories(dataset, recorded)
     choose.require_languages(trajectories)
     judged = evaluate(dataset, trajectories, profile, run)
-    figures = RunFigures([*judged], totals=_totals_of_files(path))
+    told = [with_telling(one, dataset.trajectories[one.id], entries[one.id]) for one in judged]
+    figures = RunFigures(told, totals=_totals_of_files(path))
     return RunScores(_name(path), path, profile.name, figures)
 
 

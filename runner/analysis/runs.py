@@ -12,6 +12,7 @@ from runner.analysis.mended import Mend
 from runner.data import choose
 from runner.data.choose import Notify
 from runner.episodes.evaluate import examine_recorded
+from runner.episodes.telling import examined_as_told, with_telling
 from runner.records import result_file
 from runner.records.record import EpisodeRecord, Key, Recorded
 from runner.records.run import Run
@@ -50,7 +51,14 @@ class ViewedRun(NamedTuple):
     """How it is judged with errata beside; None where with none."""
 
 
-def view_run(source: Run, dataset: Dataset, profile: Profile, step_limit: int) -> ViewedRun:
+def view_run(
+    source: Run,
+    dataset: Dataset,
+    profile: Profile,
+    step_limit: int,
+    *,
+    require_told: bool = False,
+) -> ViewedRun:
     """Execute a whole run again, as ``executed_again`` does.
 
     Raises:
@@ -62,7 +70,7 @@ def view_run(source: Run, dataset: Dataset, profile: Profile, step_limit: int) -
         choose.trajectory(dataset, id)
     places = {id: place for place, id in enumerate(dataset.trajectories)}
     keys = sorted(source.episodes, key=lambda key: (places[key[0]], key[1]))
-    episodes = executed_again(source, keys, dataset, profile, step_limit)
+    episodes = executed_again(source, keys, dataset, profile, step_limit, require_told=require_told)
     return ViewedRun(source, dataset, profile, list(episodes))
 
 
@@ -73,6 +81,8 @@ def executed_again(
     profile: Profile,
     step_limit: int,
     readings: Readings = AS_PUBLISHED,
+    *,
+    require_told: bool = False,
 ) -> Iterator[Viewed]:
     """Execute those episodes of a run again that have a key.
 
@@ -83,6 +93,7 @@ def executed_again(
         profile: How they are executed and judged.
         step_limit: Steps that a turn may take, where the profile limits recorded runs.
         readings: By what entries are judged, none of which errata withdraw.
+        require_told: Whether an episode fails in which something asked was not told.
 
     Raises:
         DataError: The data set lacks a trajectory.
@@ -92,8 +103,9 @@ def executed_again(
         examined, error = None, None
         try:
             prepared = (prepare(dataset, each, profile) for each in readings.of(trajectory))
+            found = (examine_recorded(each, recorded, profile, step_limit) for each in prepared)
             examined = first_right(
-                (examine_recorded(each, recorded, profile, step_limit) for each in prepared),
+                map(examined_as_told, found) if require_told else found,
                 lambda examined: examined.verdict.valid,
             )
         except (BackendFault, CannotJudge) as fault:
@@ -102,6 +114,7 @@ def executed_again(
             error = recorded.error or recorded.record.error
         verdict = examined.verdict if examined and error is None else None
         judged = EpisodeRecord.of(trajectory, verdict, error, trial=recorded.trial)
+        judged = with_telling(judged, trajectory, recorded)
         yield Viewed(trajectory, recorded, judged, examined)
 
 

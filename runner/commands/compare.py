@@ -18,6 +18,7 @@ from runner.commands.shared import (
     ErrataOption,
     JsonOption,
     JudgingOptions,
+    TellingOption,
     note,
     show,
 )
@@ -30,7 +31,7 @@ EXAMPLE = "turnwise compare runs/a runs/b --html comparison.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption):
+class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, TellingOption):
     """Which runs to compare."""
 
     run_a: Path = argument("run folder, result file, or folder of them", "RUN_A")
@@ -65,8 +66,9 @@ def _comparison(options: Options) -> RunComparison:
         message = f"{first.path} was judged by {profile.name}, {second.path} by {other.name}"
         raise DataError("--profile", f"{message}: say which of them holds for both")
     what = (first, second), dataset, profile, (limit, other_limit)
-    comparison = compare_runs(*what)
+    told = options.require_told
+    comparison = compare_runs(*what, require_told=told)
     readings = open_errata(options.errata, dataset, note)
     if readings is None:
         return comparison
-    return comparison._replace(mended=compare_runs(*what, readings))
+    return comparison._replace(mended=compare_runs(*what, readings, require_told=told))

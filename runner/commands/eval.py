@@ -58,13 +58,14 @@ def run(options: Options) -> int:
         _note_irregularities(dataset)
     if model.live:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
-    if recorded:
-        run_one: Callable[..., Verdict] = partial(run_recorded, entries=recorded.entries())
+    entries = recorded.entries() if recorded else None
+    if entries is not None:
+        run_one: Callable[..., Verdict] = partial(run_recorded, entries=entries)
     else:
         run_one = _OFFLINE[model.name]
     judge = partial(run_one, profile=profile, step_limit=options.step_limit)
     mend = mend_for(options, dataset, profile, lambda prepared, _: judge(prepared))
-    outcomes = judge_all(dataset, trajectories, profile, judge, options)
+    outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
     return report(dataset, profile, trajectories, outcomes, population, mend)
 
 

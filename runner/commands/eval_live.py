@@ -25,6 +25,7 @@ from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import mend_for, workers_for
 from runner.commands.shared import note
+from runner.episodes.telling import requiring_told
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, estimate, open_jobs, open_store, preflight
 from runner.live.meter import Meter
@@ -160,6 +161,8 @@ def _print_result(
     records = list(run.records)
     if not records:
         return
+    if options.require_told:
+        records = [*map(requiring_told, records)]
     if options.output is not None:
         write_whole(options.output, map(_verdict_line, records))
     totals = totals_of(records)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Protocol
 
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
@@ -17,12 +17,19 @@ from runner.analysis.figures import RunFigures
 from runner.analysis.mended import JudgeRecord, Mend
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import option, positive
-from runner.commands.shared import ErrataOption, JudgingOptions, OutputOption, note
+from runner.commands.shared import (
+    ErrataOption,
+    JudgingOptions,
+    OutputOption,
+    TellingOption,
+    note,
+)
 from runner.data import choose
 from runner.data.errata import open_errata
+from runner.episodes.telling import requiring_told, with_telling
 from runner.live.workers import Workers, workers_of
 from runner.records.files import written
-from runner.records.record import EpisodeRecord
+from runner.records.record import EpisodeRecord, Recorded
 from runner.show.terminal import progress
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared
@@ -30,7 +37,7 @@ from trajectories.schema import Trajectory
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkOptions(OutputOption, JudgingOptions, ErrataOption):
+class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
     """Processes."""
 
     workers: int | None = option("to judge with, or workers of Ray", "N", read=positive)
@@ -47,8 +54,18 @@ def workers_for(options: WorkOptions) -> Workers:
     return workers_of(options.engine, options.address, options.workers)
 
 
+class Readable(Protocol):
+    """Options on how a run is judged besides by its profile."""
+
+    @property
+    def errata(self) -> str: ...
+
+    @property
+    def require_told(self) -> bool: ...
+
+
 def mend_for(
-    options: ErrataOption, dataset: Dataset, profile: Profile, judge: JudgeRecord
+    options: Readable, dataset: Dataset, profile: Profile, judge: JudgeRecord
 ) -> Mend | None:
     """Return how a run is judged with the errata that the user named, None where with none.
 
@@ -56,7 +73,9 @@ def mend_for(
         DataError: They cannot be used.
     """
     readings = open_errata(options.errata, dataset, note)
-    return None if readings is None else Mend(dataset, readings, profile, judge)
+    if readings is None:
+        return None
+    return Mend(dataset, readings, profile, judge, options.require_told)
 
 
 def judge_all(
@@ -65,14 +84,28 @@ def judge_all(
     profile: Profile,
     run: Callable[[Prepared], Verdict],
     options: WorkOptions,
+    entries: Mapping[str, Recorded] | None = None,
 ) -> list[EpisodeRecord]:
     """Judge trajectories, show progress, and write verdict lines where they are wanted.
+
+    Args:
+        dataset: Where they are from.
+        trajectories: Which.
+        profile: How they are executed and judged.
+        run: Judges one.
+        options: What the user wants.
+        entries: What was recorded of them, whose words may tell something; None of no run.
 
     Raises:
         DataError: Something of the user's cannot be used.
     """
     choose.require_languages(trajectories)
     judged = workers_for(options).judge(dataset, trajectories, profile, run)
+    if entries is not None:
+        known = dataset.trajectories
+        judged = (with_telling(each, known[each.id], entries[each.id]) for each in judged)
+    if options.require_told:
+        judged = map(requiring_told, judged)
     # What is loaded by now stays; looking through it again takes a sixth of the time.
     gc.freeze()
     shown = progress(judged, len(trajectories), "judged", sys.stderr)

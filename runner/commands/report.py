@@ -12,7 +12,13 @@ from runner.commands import DONE
 from runner.commands.episodes import rules_of
 from runner.commands.judging import mend_for
 from runner.commands.options import argument, option
-from runner.commands.shared import DatasetOption, ErrataOption, JudgingOptions, note
+from runner.commands.shared import (
+    DatasetOption,
+    ErrataOption,
+    JudgingOptions,
+    TellingOption,
+    note,
+)
 from runner.records.files import written
 from runner.records.run import open_run
 
@@ -20,7 +26,7 @@ EXAMPLE = "turnwise report runs/mine --output report.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JudgingOptions, ErrataOption):
+class Options(DatasetOption, JudgingOptions, ErrataOption, TellingOption):
     """Which runs to report on, and where."""
 
     runs: tuple[Path, ...] = argument("a run folder, a result file, or a folder of such", "RUN")
@@ -37,7 +43,8 @@ def run(options: Options) -> int:
         dataset = dataset_of(source, options.dataset, note)
         profile, limit = rules_of(source, dataset, options)
         mend = mend_for(options, dataset, profile, judge_of(source, profile, limit))
-        runs.append(view_run(source, dataset, profile, limit)._replace(mend=mend))
+        viewed = view_run(source, dataset, profile, limit, require_told=options.require_told)
+        runs.append(viewed._replace(mend=mend))
     text = report(runs)
     with written(options.output) as file:
         file.write(text)

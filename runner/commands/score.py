@@ -39,5 +39,5 @@ def run(options: Options) -> int:
     entries = recorded.entries()
     judge = partial(run_recorded, entries=entries, profile=profile, step_limit=options.step_limit)
     mend = mend_for(options, dataset, profile, judge_of(recorded, profile, options.step_limit))
-    outcomes = judge_all(dataset, trajectories, profile, judge, options)
+    outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
     return report(dataset, profile, trajectories, outcomes, len(trajectories), mend)

@@ -75,6 +75,15 @@ class ErrataOption:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TellingOption:
+    """Judging."""
+
+    require_told: bool = switch(
+        "an episode fails, too, if an answer does not tell what the user asked to hear"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class OutputOption:
     """Output."""
 

@@ -21,6 +21,7 @@ from runner.commands.shared import (
     ErrataOption,
     JsonOption,
     JudgingOptions,
+    TellingOption,
     note,
 )
 from runner.records.files import written
@@ -30,7 +31,7 @@ NOTES = REASONS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption):
+class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, TellingOption):
     """Which runs to sum up, and where."""
 
     runs: tuple[Path, ...] = argument(
@@ -46,7 +47,7 @@ class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption):
 def run(options: Options) -> int:
     """Print what runs scored, and write it where that is wanted."""
     profile = PROFILES[options.profile] if options.profile else None
-    rules = ScoringRules(options.dataset, profile, options.step_limit)
+    rules = ScoringRules(options.dataset, profile, options.step_limit, options.require_told)
     runs = []
     for run in options.runs:
         runs.append(open_scores(run, rules, note, allow_errors=options.allow_errors))

@@ -11,6 +11,7 @@ from envs.errors import MalformedCall
 from envs.state import Snapshot
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import Episode
+from runner.episodes.telling import telling_of
 from runner.models.base import Reply, Request
 from runner.models.conversation import Style
 from runner.records.record import (
@@ -80,6 +81,7 @@ async def run_live(
         steps=log.steps,
         turn_ends=log.turn_ends,
         result=dialogue.result,
+        telling=telling_of(prepared.trajectory, dialogue.result),
     )
 
 

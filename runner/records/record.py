@@ -117,6 +117,30 @@ class TurnEnd(NamedTuple):
     """What was wrong with the last answer."""
 
 
+class Untold(NamedTuple):
+    """A fact that the user asked to hear and was not told."""
+
+    turn: int
+    """Index of the turn."""
+    fact: str
+    """The fact, as people read it."""
+
+
+class Telling(NamedTuple):
+    """What the words that ended the turns of an episode told the user."""
+
+    facts: int
+    """How many the user asked to hear."""
+    turns: int
+    """How many turns have such facts."""
+    untold: Sequence[Untold]
+    """Those that were not told, in order."""
+    waiting: int
+    """How many turns lack something that comes one turn later."""
+    asked: int
+    """In how many of these it was asked for."""
+
+
 class EpisodeRecord(NamedTuple):
     """One finished episode: a line of ``episodes.jsonl``.
 
@@ -145,6 +169,8 @@ class EpisodeRecord(NamedTuple):
     """Turns of steps, as in BFCL's result files."""
     traceback: str | None = None
     """Of what the user's own agent raised."""
+    telling: Telling | None = None
+    """What was told; left out where nothing was asked to be told, or no words were recorded."""
 
     @classmethod
     def of(
@@ -177,12 +203,13 @@ class EpisodeRecord(NamedTuple):
     def verdict_line(self) -> dict[str, Any]:
         """Return what became of the episode as one flat JSON object, for ``--output``."""
         judged = self.verdict.to_json() if self.verdict else {"valid": None, "error": self.error}
-        return {"id": self.id, "category": self.category, **judged}
+        told = {} if self.telling is None else {"telling": members_of(self.telling)}
+        return {"id": self.id, "category": self.category, **judged, **told}
 
     def to_json(self) -> dict[str, Any]:
         """Return the episode as a JSON object."""
         members = members_of(self)
-        absent = ["traceback"] if self.traceback is None else []
+        absent = [name for name in ("traceback", "telling") if members[name] is None]
         if self.result is None:
             course = ("messages", "steps", "turn_ends", "result")
             absent += [name for name in course if not members[name]]

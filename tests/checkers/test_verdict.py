@@ -28,7 +28,7 @@ VALUE = CallEvidence(Reason.STRING, "no such text", "f", "text", ["a"], "'b'")
 CALLS = CallEvidence(Reason.NO_MATCH, "no call is left", "f", causes=(VALUE,))
 
 
-def test_reasons_of_several_turns_are_the_error_types_of_bfcl_and_three_of_ours():
+def test_reasons_of_several_turns_are_the_error_types_of_bfcl_and_four_of_ours():
     assert [reason for reason in Reason if reason.startswith("multi_turn:")] == [
         "multi_turn:inference_error",
         "multi_turn:force_terminated",
@@ -38,6 +38,7 @@ def test_reasons_of_several_turns_are_the_error_types_of_bfcl_and_three_of_ours(
         "multi_turn:state_change_in_empty_turn",
         "multi_turn:guessed_argument",
         "multi_turn:absent_function",
+        "multi_turn:not_told",
     ]
 
 

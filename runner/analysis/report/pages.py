@@ -21,7 +21,7 @@ from checkers.profile import BFCL
 from runner.analysis.comparison import RunComparison
 from runner.analysis.comparison_lines import conclusion
 from runner.analysis.figure_lines import notes, worth_showing
-from runner.analysis.figures import requests_json
+from runner.analysis.figures import requests_json, told_json
 from runner.analysis.groups import CLASSIC, Rate, classic, table
 from runner.analysis.run_scores import RunScores
 
@@ -80,7 +80,11 @@ def still_page(title: str, heading: str, body: str, assets: Iterable[str]) -> st
 
 def comparison_page(comparison: RunComparison) -> str:
     """Return the page on two runs of the same entries."""
-    shown = {**comparison.to_json(), "conclusion": [line.text for line in conclusion(comparison)]}
+    shown = {
+        **comparison.to_json(),
+        "conclusion": [line.text for line in conclusion(comparison)],
+        "told": [told_json(told) for told in comparison.told],
+    }
     names = " and ".join(run.name for run in comparison.runs)
     assets = ("report.css", "compare.css", "compare.js")
     return page(f"Turnwise: {names}", [packed(shown)], assets)
@@ -129,6 +133,7 @@ def _about(run: RunScores) -> dict[str, Any]:
         "profile": run.profile,
         "episodes": len(run.figures.outcomes),
         "errors": run.figures.errors,
+        "told": told_json(run.figures.told),
         **requests_json(run.figures.totals),
     }
 

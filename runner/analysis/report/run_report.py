@@ -8,7 +8,13 @@ from functools import partial
 
 from checkers.profile import BFCL
 from runner.analysis.figure_lines import errata_line
-from runner.analysis.figures import RunFigures, totals_of, usage_json
+from runner.analysis.figures import (
+    CategoryScore,
+    RunFigures,
+    told_json,
+    totals_of,
+    usage_json,
+)
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.cards import Card, Shared
 from runner.analysis.report.pages import groups, packed, page
@@ -88,7 +94,8 @@ def overview(episodes: Sequence[Viewed]) -> Json:
     diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
     trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
     return {
-        "scores": [score._asdict() for score in figures.scores],
+        "scores": [_score(score) for score in figures.scores],
+        "told": figures.told is not None and figures.told.facts > 0,
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
         "causes": Counter(each.cause for each in diagnoses if each).most_common(),
         "turns_passed": figures.turns_passed,
@@ -109,8 +116,12 @@ def mended_scores(run: ViewedRun) -> Json | None:
     if run.mend is None:
         return None
     figures = run.mend.figures(_figures(run.episodes))
-    scores = [score._asdict() for score in figures.scores]
+    scores = [_score(score) for score in figures.scores]
     return {"errata": errata_line(run.mend.readings), "scores": scores}
+
+
+def _score(score: CategoryScore) -> Json:
+    return {**score._asdict(), "told": told_json(score.told)}
 
 
 def _figures(episodes: Sequence[Viewed]) -> RunFigures:
@@ -126,6 +137,7 @@ def row(episode: Viewed) -> Json:
     steps, calls = examined.show(_Count()) if examined else (0, 0)
     used = totals_of([recorded.record])
     failure = judged.verdict and judged.verdict.failure
+    told = judged.telling
     return {
         "id": trajectory.id,
         "trial": recorded.trial,
@@ -138,6 +150,7 @@ def row(episode: Viewed) -> Json:
         "cause": diagnosis and diagnosis.cause,
         "cause_at": diagnosis and [diagnosis.turn, diagnosis.step],
         "detail": judged.error or (diagnosis and diagnosis.detail),
+        "told": told and told.facts and [told.facts - len(told.untold), told.facts],
         "turns": len(trajectory.turns),
         "turns_passed": judged.turns_passed,
         "divergence": divergence and [divergence.turn, divergence.step, divergence.call],

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.why.answers import asks, declines, unread_calls
+from checkers.why.answers import asks, asks_for, declines, unread_calls
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,25 @@ def test_a_question(answer):
 )
 def test_no_question(answer):
     assert not asks(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        ("What should the new folder be called?", True),
+        ("Please tell me the name of it.", True),
+        ("I still need the folder's name.", True),
+        ("You didn't say which directory you mean.", True),
+        ("The name is missing.", True),
+        ("There is no function to create folders.", True),
+        ("What about the weather?", False),
+        ("I made the folder.", False),
+        ("The folder is there. Anything else I can do with the folder?", False),
+        ("", False),
+    ],
+)
+def test_asking_for_something_by_one_of_its_names(answer, asked):
+    assert asks_for(answer, ["dir name", "Name of the directory.", "folders"]) is asked
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,20 @@ import pytest
 
 from checkers.profile import STRICT
 from runner.analysis.figure_lines import csv_rows
-from runner.analysis.figures import Latency, RunFigures, Totals, totals_of, usage_lines
+from runner.analysis.figures import (
+    Latency,
+    RunFigures,
+    ToldFigures,
+    Totals,
+    told_columns,
+    told_json,
+    totals_of,
+    usage_lines,
+)
 from runner.analysis.report.run_report import report
 from runner.analysis.run_scores import ScoringRules, open_scores
 from runner.analysis.runs import dataset_of, view_run
+from runner.records.record import Telling, Untold
 from runner.records.run import open_run
 from tests.runner.analysis.report.making import request, unpacked
 from tests.runner.analysis.runs import definition, record, truth_turns, write_run
@@ -98,3 +108,30 @@ def test_a_price_that_is_unknown():
     assert list(usage_lines(Totals(0, 0, 0, [], None))) == [
         "0 requests, 0 tokens in, 0 out, cost unknown"
     ]
+
+
+def test_shares_of_facts_turns_and_questions_are_of_all_episodes_with_words():
+    tellings = [
+        Telling(3, 2, [Untold(0, "a"), Untold(0, "b")], 1, 1),
+        None,
+        Telling(1, 1, [], 1, 0),
+    ]
+    told = ToldFigures.of(tellings)
+    assert told == ToldFigures(4, 2, 3, 2, 2, 1)
+    assert told.shares == {"facts told": 0.5, "turns told": 2 / 3, "asked": 0.5}
+
+
+def test_where_nothing_was_to_be_told_there_is_no_share_and_no_column():
+    assert ToldFigures.of([None, None]) is None
+    waiting = ToldFigures.of([Telling(0, 0, [], 2, 1)])
+    assert told_columns([None]) == []
+    assert told_columns([None, waiting]) == ["asked"]
+    assert told_json(waiting) == {"asked": 0.5}
+    assert told_json(None) is None
+
+
+def test_errors_told_nothing():
+    passed, error = outcomes("base", "passed", "error")
+    some = Telling(1, 1, [], 0, 0)
+    found = RunFigures([passed._replace(telling=some), error._replace(telling=some)])
+    assert found.told == ToldFigures(1, 1, 1, 1, 0, 0)

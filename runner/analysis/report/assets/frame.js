@@ -92,6 +92,40 @@ function percent(share) {
   return share === null ? "–" : `${(100 * share).toFixed(1)}%`;
 }
 
+/** Return what the columns are called that say what answers told, of shares by name or null. */
+function toldColumns(found) {
+  return [...new Set(found.flatMap((told) => Object.keys(told || {})))];
+}
+
+function toldCells(told, columns) {
+  return columns.map((name) =>
+    el("td.number", told && name in told ? percent(told[name]) : "–"),
+  );
+}
+
+/** Return the table of what the answers of runs told, a row each. */
+function toldTable(found, labels) {
+  const columns = toldColumns(found);
+  const head = (name) => el("th", { scope: "col", class: name ? "number" : null }, name);
+  return el(
+    "div.scroll",
+    el(
+      "table",
+      el("thead", el("tr", ["", ...columns].map(head))),
+      el(
+        "tbody",
+        found.map((told, index) =>
+          el(
+            "tr",
+            el("th", { scope: "row" }, labels ? labels[index] : index + 1),
+            toldCells(told, columns),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
 const THEMES = {
   auto: ["light dark", "◐ Auto"],
   light: ["light", "☀ Light"],

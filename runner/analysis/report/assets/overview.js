@@ -106,13 +106,14 @@ function outcomesBar(outcomes) {
 }
 
 function scoresTable(scores) {
+  const told = toldColumns(scores.map((score) => score.told));
   return el(
     "table.scores",
     el(
       "thead",
       el(
         "tr",
-        ["", "score", "", "95% interval", "passed"].map((name, column) =>
+        ["", "score", "", "95% interval", "passed", ...told].map((name, column) =>
           el("th", { scope: "col", class: column ? "number" : null }, name),
         ),
       ),
@@ -141,6 +142,7 @@ function scoresTable(scores) {
           ),
           el("td.number.quiet", score.interval && interval(score.interval)),
           el("td.number", `${score.passed}/${score.passed + score.failed}`),
+          toldCells(score.told, told),
         ),
       ),
     ),

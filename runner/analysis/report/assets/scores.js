@@ -6,6 +6,9 @@ function showScores(found) {
   main.replaceChildren(
     el("section.named", { "aria-label": "Runs" }, el("h1", "Scores"), found.runs.map(runLine)),
     ...groupCards(found.groups, names),
+    found.runs.some((run) => run.told)
+      ? card("What answers told", toldTable(found.runs.map((run) => run.told)))
+      : "",
     found.runs.some((run) => run.requests) ? card("Requests", requestsTable(found.runs)) : "",
   );
 }

@@ -44,6 +44,14 @@ const COLUMNS = [
     ],
   },
   {
+    name: "told",
+    label: "Facts told",
+    number: true,
+    there: (run) => run.overview.told,
+    value: (row) => (row.told ? row.told[0] / row.told[1] : -1),
+    cell: (row) => (row.told ? `${row.told[0]} of ${row.told[1]}` : "–"),
+  },
+  {
     name: "divergence",
     label: "Left the truth at",
     value: (row) => (row.divergence ? row.divergence[0] * 1000 + row.divergence[1] : 1e9),

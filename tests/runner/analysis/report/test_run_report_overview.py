@@ -119,6 +119,7 @@ def test_a_row_says_what_the_list_shows(episodes):
         "cause": "wrong_argument",
         "cause_at": [0, 0],
         "detail": episode.examined.diagnosis.detail,
+        "told": None,
         "turns": 3,
         "turns_passed": 0,
         "divergence": [0, 0, 0],

@@ -1,0 +1,87 @@
+"""What the words that ended an episode's turns told, and the verdict where all must be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from checkers.replies.decoding import Step
+from checkers.telling.reader import untold
+from checkers.verdict import Failure, Reason, ToldEvidence, Verdict
+from checkers.why.answers import asks_for
+from runner.records.record import EpisodeRecord, Recorded, Telling, Untold
+from trajectories.missing import missing_names
+from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:
+    from runner.episodes.examined import Examined
+
+
+def telling_of(trajectory: Trajectory, turns: Sequence[Sequence[Step]] | None) -> Telling | None:
+    """Return what an episode told; None where there is nothing to tell, or no words on record.
+
+    Args:
+        trajectory: What was asked.
+        turns: Turns of steps as they were recorded; in turns that were not reached, nothing is
+            told and nothing asked.
+    """
+    answers = [_answer(steps) for steps in turns or ()]
+    if not any(answers):
+        return None
+    answers += [""] * (len(trajectory.turns) - len(answers))
+    found = [
+        Untold(index, str(fact))
+        for index, turn in enumerate(trajectory.turns)
+        for fact in untold(turn.tells, answers[index])
+    ]
+    waiting = [
+        (index, names)
+        for index in range(len(trajectory.turns))
+        if (names := missing_names(trajectory, index))
+    ]
+    facts = sum(len(turn.tells) for turn in trajectory.turns)
+    if not facts and not waiting:
+        return None
+    asked = sum(asks_for(answers[index], names) for index, names in waiting)
+    turns_with = sum(bool(turn.tells) for turn in trajectory.turns)
+    return Telling(facts, turns_with, found, len(waiting), asked)
+
+
+def _answer(steps: Sequence[Step]) -> str:
+    """Return the words that ended a turn; none where it ended otherwise."""
+    last = steps[-1] if steps else None
+    return last if isinstance(last, str) else ""
+
+
+def with_telling(
+    record: EpisodeRecord, trajectory: Trajectory, recorded: Recorded
+) -> EpisodeRecord:
+    """Return what became of a recorded episode with what it told."""
+    return record._replace(telling=telling_of(trajectory, recorded.turns))
+
+
+def examined_as_told(examined: Examined) -> Examined:
+    """Return an examined episode with the verdict on it where all must be told."""
+    turns = examined.recorded and examined.recorded.turns
+    telling = telling_of(examined.trajectory, turns)
+    return replace(examined, verdict=_as_told(examined.verdict, telling))
+
+
+def requiring_told(record: EpisodeRecord) -> EpisodeRecord:
+    """Return what becomes of an episode where all must be told."""
+    # Of a run of which only outcomes were kept, there is no verdict.
+    passed = Verdict(True, None, None, 0, 0)
+    if record.outcome != "passed":
+        return record
+    verdict = _as_told(record.verdict or passed, record.telling)
+    return record if verdict.valid else record._replace(outcome="failed", verdict=verdict)
+
+
+def _as_told(verdict: Verdict, telling: Telling | None) -> Verdict:
+    """Return a verdict, where it passes something in which not all was told, as a failure."""
+    if telling is None or not telling.untold or not verdict.valid:
+        return verdict
+    turn = telling.untold[0].turn
+    evidence = ToldEvidence(tuple([fact for at, fact in telling.untold if at == turn]))
+    return Verdict(False, Failure(Reason.NOT_TOLD, evidence), turn, verdict.turns, turn)

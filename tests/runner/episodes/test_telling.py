@@ -1,0 +1,87 @@
+"""What recorded words told, and what becomes of an episode where all must be told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from checkers.answers import Fact, Number, Text
+from checkers.verdict import Failure, Reason, ToldEvidence, Verdict
+from runner.episodes.telling import requiring_told, telling_of
+from runner.records.record import EpisodeRecord, Telling, Untold
+from tests.runner.records.made import episode
+from trajectories.schema import Trajectory, Turn
+
+CALL = [{"ls": "{}"}]
+
+
+def telling(trajectory: Trajectory, *facts: Fact) -> Trajectory:
+    """Return a trajectory of two turns, of which each has these facts."""
+    turn = Turn(trajectory.turns[0].messages, ("ls()",), tells=facts)
+    return replace(trajectory, turns=(turn, turn))
+
+
+def test_facts_are_looked_for_in_the_words_that_end_their_turn(folders) -> None:
+    asked = telling(folders, Number(3), Text("notes"))
+    found = telling_of(asked, [["3 notes?", CALL, "There are 3 notes."], [CALL, "It is 3."]])
+    assert found == Telling(4, 2, [Untold(1, "'notes'")], 0, 0)
+
+
+def test_in_turns_that_were_not_reached_or_ended_in_calls_nothing_is_told(folders) -> None:
+    asked = telling(folders, Number(3))
+    assert telling_of(asked, [["It is 3."]]) == Telling(2, 2, [Untold(1, "3")], 0, 0)
+    cut_off = telling_of(asked, [["3"], ["3", CALL]])
+    assert cut_off is not None
+    assert cut_off.untold == [Untold(1, "3")]
+
+
+@pytest.mark.parametrize("turns", [None, [], [[CALL], [CALL]], [[None], [[]]], [["", CALL], [""]]])
+def test_where_no_words_are_on_record_nothing_is_known(folders, turns) -> None:
+    assert telling_of(telling(folders, Number(3)), turns) is None
+
+
+def test_where_nothing_is_asked_nothing_is_known(folders) -> None:
+    assert telling_of(telling(folders), [["It is 3."], ["3"]]) is None
+
+
+def test_a_turn_that_waits_is_one_in_which_something_may_be_asked_for(help_desk) -> None:
+    answers = [["Done."], ["There is no function to close a ticket."], ["Done."]]
+    assert telling_of(help_desk, answers) == Telling(0, 0, [], 1, 1)
+    silent = telling_of(help_desk, [["Done."]] * 3)
+    assert silent == Telling(0, 0, [], 1, 0)
+
+
+MISSED = Telling(3, 2, [Untold(1, "3"), Untold(1, "'a'"), Untold(2, "'b'")], 0, 0)
+
+
+def told(outcome, telling: Telling | None) -> EpisodeRecord:
+    return episode("x", 0, "base", outcome, 4, 4)._replace(telling=telling)
+
+
+def test_the_first_turn_that_leaves_something_out_fails() -> None:
+    record = requiring_told(told("passed", MISSED))
+    evidence = ToldEvidence(("3", "'a'"))
+    assert record.outcome == "failed"
+    assert record.verdict == Verdict(False, Failure(Reason.NOT_TOLD, evidence), 1, 4, 1)
+    assert Verdict.from_json(record.verdict.to_json()) == record.verdict
+    assert record.verdict_line()["untold"] == ["3", "'a'"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        told("failed", MISSED),
+        told("error", MISSED),
+        told("passed", None),
+        told("passed", Telling(3, 2, [], 1, 0)),
+    ],
+)
+def test_other_outcomes_stay(record) -> None:
+    assert requiring_told(record) is record
+
+
+def test_what_was_told_is_kept_in_a_run() -> None:
+    record = told("passed", MISSED)
+    assert EpisodeRecord.from_json(record.to_json(), "here").telling == MISSED
+    assert "telling" not in told("passed", None).to_json()
