@@ -37,6 +37,7 @@ from tests.servers.answers import of_dataset
 from tests.servers.faults import fault
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer
 from trajectories.dataset import load_embedded
+from trajectories.errata.record import fingerprint
 from trajectories.schema import MULTI_TURN, Category
 
 pytest_plugins = ["tests.live.run_fixtures"]
@@ -140,6 +141,24 @@ def test_a_model_that_calls_what_is_not_offered_fails(
 
 
 # Parts of the data, trials, budgets
+
+
+def test_errata_put_a_second_score_beside_and_change_no_record(
+    run: Run, server: FakeServer, folder: Path, ids: list[str], tmp_path: Path
+) -> None:
+    (first, *_) = entries = [load_embedded([Category.BASE]).trajectories[id] for id in ids]
+    said = {"judgement": "withdrawn", "reason": "It is so.", "evidence": "It was looked at."}
+    errata = tmp_path / "errata.jsonl"
+    line = {"id": first.id, "published": fingerprint(first), **said}
+    errata.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    done = run("--ids", ",".join(ids), "--errata", str(errata))
+    assert done.status == 0
+    assert "errata errata.jsonl: 1 withdrawn; 1 are judged otherwise" in done.out
+    rows = [line.split() for line in done.out.splitlines() if line.endswith("+0.0")]
+    assert [(row[1], row[2], row[6], row[7]) for row in rows] == [
+        (str(len(entries)), "100.0%", str(len(entries) - 1), "100.0%")
+    ]
+    assert [*outcomes(folder).values()] == ["passed"] * len(entries)
 
 
 def test_a_dry_run_asks_nothing_and_writes_nothing(
