@@ -273,7 +273,7 @@ def _check_dicts(
 
 def _check_dict(value: object, allowed: Sequence[Any], profile: CallRules) -> CallEvidence | None:
     if not isinstance(value, dict):
-        return _failure(Reason.ITEM_TYPE, allowed, value)
+        return _failure(Reason.ITEM_TYPE, allowed, value, "an element is no object")
     failure: CallEvidence | None = _failure(Reason.DICT_UNCLEAR, allowed, value)
     for option in allowed:
         if not isinstance(option, Mapping):
@@ -322,5 +322,7 @@ def _unless(right: bool, reason: Reason, allowed: object, value: object) -> Call
     return None if right else _failure(reason, allowed, value)
 
 
-def _failure(reason: Reason, expected: object, actual: object) -> CallEvidence:
-    return CallEvidence(reason, reason.meaning, expected=expected, actual=brief(actual))
+def _failure(
+    reason: Reason, expected: object, actual: object, message: str | None = None
+) -> CallEvidence:
+    return CallEvidence(reason, message or reason.meaning, expected=expected, actual=brief(actual))

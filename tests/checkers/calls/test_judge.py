@@ -295,7 +295,7 @@ def test_a_verdict_shows_its_evidence() -> None:
     assert (shown["valid"], shown["error_type"]) == (False, "value_error:string")
     assert shown["calls"] == {
         "error_type": "value_error:string",
-        "message": "a text is none of those that are right",
+        "message": "the text is none of those allowed",
         "function": "shop_order",
         "parameter": "text",
         "expected": ["a"],

@@ -51,7 +51,7 @@ def test_the_failure_says_why_each_call_does_not_match() -> None:
     assert [*failure.calls.lines()] == [
         "f: no call is left that matches {'f': {'x': [1]}}",
         "  f: the function called is 'g'",
-        "  f.x: a value is none of those that are right",
+        "  f.x: the value is none of those allowed",
     ]
     shown = [cause["error_type"] for cause in failure.calls.to_json()["causes"]]
     assert shown == ["simple_function_checker:wrong_func_name", "value_error:others"]

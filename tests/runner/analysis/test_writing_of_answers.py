@@ -72,10 +72,10 @@ def test_calls_stand_beside_answers(examine, compared):
         "  functions: clock_wait",
         "> called    clock_wait(n=6)",
         "  expected  clock_wait(n=5)",
-        "            n: expected 5, got 6 (a value is none of those that are right)",
+        "            n: expected 5, got 6 (the value is none of those allowed)",
         "",
         f"FAILED value_error:others: {Reason.OTHER_VALUE.meaning}",
-        "  clock_wait.n: a value is none of those that are right",
+        "  clock_wait.n: the value is none of those allowed",
         "cause: wrong_argument: clock_wait: n should be 5, is 6",
     ]
 

@@ -43,8 +43,8 @@ def test_a_wrong_argument_is_in_row_and_card(packs, compared):
     [pair] = card["pairs"]
     assert (pair["call"], pair["name"]) == ("clock_wait(n=6)", "clock_wait")
     assert (pair["expected"], pair["function"]) == ("clock_wait(n=5)", "clock_wait")
-    assert pair["arguments"] == [["n", "5", "6", "a value is none of those that are right"]]
-    assert card["failure"] == "clock_wait.n: a value is none of those that are right"
+    assert pair["arguments"] == [["n", "5", "6", "the value is none of those allowed"]]
+    assert card["failure"] == "clock_wait.n: the value is none of those allowed"
     assert card["says"] == [["user", "Wait five seconds."]]
     assert index["overview"]["causes"] == [["wrong_argument", 1]]
 
