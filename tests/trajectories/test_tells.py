@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from checkers.answers import Date, Fact, Items, Number, Text, YesNo
+from checkers.telling.reader import untold
 from envs.results import Result
 from tests.trajectories.test_validate import dataset, ticket
+from trajectories.dataset import load_embedded
 from trajectories.rules.problem import Problem, Severity
-from trajectories.schema import Trajectory
+from trajectories.schema import Category, Trajectory
 from trajectories.tells import Grounds
 from trajectories.validate import rules_named, validate
 
@@ -100,3 +102,28 @@ def test_a_fact_that_is_shown_only_later_is_named() -> None:
     assert problem.severity is Severity.ERROR
     assert (problem.turn, problem.field) == (0, "tells[1]")
     assert "wet, floor" in problem.message
+
+
+def plainest(fact: Fact, *, right: bool = True) -> str:
+    """Return the plainest answer that tells a fact; of a yes or no, its opposite if not right."""
+    match fact:
+        case Number(number=number, unit=unit):
+            return f"It is {number:,} {unit}."
+        case Text(text=text):
+            return f"It says: {text}"
+        case Items(items=items):
+            return "\n".join(f"- {item}" for item in items)
+        case YesNo(yes=yes, about=about, subject=subject):
+            head, verb = ("Yes", "is") if yes is right else ("No", "is not")
+            return f"{head}, {subject or 'it'} {verb} {about[0]}."
+    return f"On {fact}."
+
+
+def test_every_fact_of_our_data_is_told_by_its_plainest_answer_and_by_no_empty_words() -> None:
+    entries = load_embedded([Category.BASE]).trajectories.values()
+    facts = [fact for entry in entries for turn in entry.turns for fact in turn.tells]
+    assert len(facts) > 400
+    assert [fact for fact in facts if untold([fact], plainest(fact))] == []
+    opposite = [(fact, plainest(fact, right=False)) for fact in facts if isinstance(fact, YesNo)]
+    assert [fact for fact, words in opposite if not untold([fact], words)] == []
+    assert [fact for fact in facts if not untold([fact], "All done! Anything else?")] == []
