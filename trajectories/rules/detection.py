@@ -1,13 +1,13 @@
 """NULL, DETECT and BREVITY: the verdict depends on every call and every argument.
 
-Every ground-truth call is left out once, and every argument of it is changed, by seed, to a value
-like it: another choice of a closed set, a value that something else has, a slip of one letter, the
-next number, the list without its last member. The checker should reject what results.
+Every ground-truth call is left out once, unless the entry itself accepts others of the turn in its
+place, and every argument of it is changed, by seed, to a value like it: another choice of a closed
+set, a value that something else has, a slip of one letter, the next number, the list without its
+last member. The checker should reject what results; `mutations` has further alterations.
 
-A result of the ground truth is a required response, so a read that says something new is never
-superfluous by itself. Superfluous is, in three degrees:
+A read that says something new is never superfluous by itself. Superfluous is, in three degrees:
 
-- a read without which the checker accepts the rest: its text was shown already (warning);
+- a read without which the checker accepts the rest: its facts are known already (warning);
 - a write that leaves all state as it is (warning);
 - a read all of whose values the user or another call of the same turn tells too (info).
 
@@ -127,7 +127,8 @@ def mutants(entry: Entry) -> Iterator[Mutant]:
         call = step.call
         if not isinstance(call, Call) or call.nested or not step.result.ok:
             continue
-        yield Mutant(step, call.name, None, None, _without(entry, step))
+        if not entry.is_told_by_others(step):
+            yield Mutant(step, call.name, None, None, _without(entry, step))
         arguments = entry.arguments(call)
         schemas = {p.name: p.schema for p in spec(entry.template.tools[call.name]).parameters}
         for name, value in arguments.items():
@@ -207,7 +208,7 @@ def _without(entry: Entry, step: TruthStep) -> str:
 def _accepted(entry: Entry, step: TruthStep, instead: Call) -> str:
     """Return why the checker does not notice a call in another's place; empty if it does."""
     try:
-        if entry.rejection(step, [instead]) is not None:
+        if entry.rejection(step.turn, entry.instead(step, instead)) is not None:
             return ""
         session = step.before.fork()
         result = session.call(instead)
@@ -228,6 +229,8 @@ def check_brief(entry: Entry) -> Iterator[Problem]:
     """Yield the calls that could be left out."""
     for step in entry.steps:
         if not step.result.ok or step.result.changed or not isinstance(step.call, Call):
+            continue
+        if entry.is_told_by_others(step):
             continue
         tool = entry.template.tools[step.call.name]
         if tool.writes and _leaves_all(entry, step, tool.backend):

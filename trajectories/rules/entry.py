@@ -91,10 +91,11 @@ class Entry:
         return self.load()
 
     @cached_property
-    def _played(self) -> tuple[list[list[TruthStep]], tuple[TurnOutcome, ...]]:
+    def _played(self) -> tuple[list[list[TruthStep]], tuple[TurnOutcome, ...], list[Session]]:
         session = self.template.fork()
-        steps, truth = [], []
+        steps, truth, starts = [], [], []
         for turn, calls in enumerate(self.calls):
+            starts.append(session.fork())
             made = []
             for position, call in enumerate(calls):
                 before = session.fork()
@@ -103,7 +104,7 @@ class Entry:
             steps.append(made)
             outcome = TurnOutcome(results, session.snapshot(), bool(results), tuple(calls))
             truth.append(outcome)
-        return steps, tuple(truth)
+        return steps, tuple(truth), starts
 
     @cached_property
     def fault(self) -> str:
@@ -133,6 +134,11 @@ class Entry:
         """What the ground truth leads to, turn by turn."""
         return self._played[1]
 
+    @property
+    def starts(self) -> list[Session]:
+        """The sessions at the start of each turn; to be forked, never called."""
+        return self._played[2]
+
     @cached_property
     def scene(self) -> TrajectoryScene:
         """What else the judge may ask of it."""
@@ -147,33 +153,42 @@ class Entry:
         except ToolError:
             return {}
 
-    def rejection(self, step: TruthStep, instead: Sequence[Call]) -> Failure | None:
-        """Return why the checker rejects the ground truth with other calls, or none, for one.
+    def rejection(self, turn: int, calls: Sequence[Call | MalformedCall]) -> Failure | None:
+        """Return why the checker rejects the ground truth with other calls in one of its turns.
 
         Returns:
             None where the checker accepts it.
         """
-        turn = step.turn
-        session = step.before.fork()
+        session = self.starts[turn].fork()
         played = list(self.truth[:turn])
-        done = list(zip(self.calls[turn], self.truth[turn].results, strict=True))[: step.position]
-        to_do = [*instead, *self.calls[turn][step.position + 1 :]]
         for index in range(turn, len(self.truth)):
-            done += [(call, session.call(call)) for call in to_do]
-            calls, results = tuple([c for c, _ in done]), tuple([r for _, r in done])
-            played.append(TurnOutcome(results, session.snapshot(), bool(done), calls))
+            if self.profile.execution.only_offered:
+                session.offer(self.trajectory.offered(tuple(session.tools), index))
+            made = tuple(calls if index == turn else self.calls[index])
+            results = tuple(session.play(made))
+            played.append(TurnOutcome(results, session.snapshot(), bool(made), made))
             failure = check_turn(self.truth[: index + 1], played, self.profile, self.scene)
             if failure is not None:
                 return failure
-            done = []
-            to_do = self.calls[index + 1] if index + 1 < len(self.calls) else []
         return None
+
+    def instead(self, step: TruthStep, *calls: Call) -> list[Call | MalformedCall]:
+        """Return the ground truth of a turn with other calls, or none, for one of it."""
+        truth = self.calls[step.turn]
+        return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
+
+    def is_told_by_others(self, step: TruthStep) -> bool:
+        """Tell whether the entry accepts other calls of the same turn instead of one of it."""
+        turn = self.trajectory.turns[step.turn]
+        others = {text for index, text in enumerate(turn.ground_truth) if index != step.position}
+        text = turn.ground_truth[step.position]
+        return any(a.call == text and others.issuperset(a.instead) for a in turn.accepts)
 
     def accepts_without(self, step: TruthStep) -> bool:
         """Tell whether the checker accepts the ground truth with one call left out."""
         key = (step.turn, step.position)
         if key not in self._accepted_without:
-            self._accepted_without[key] = self.rejection(step, ()) is None
+            self._accepted_without[key] = self.rejection(step.turn, self.instead(step)) is None
         return self._accepted_without[key]
 
     @cached_property

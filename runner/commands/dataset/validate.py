@@ -17,6 +17,7 @@ from runner.show.terminal import table
 from trajectories.dataset import DATA, Dataset
 from trajectories.rules.detection import Figures, figures
 from trajectories.rules.entry import Entry
+from trajectories.rules.mutations import Tally, tallies
 from trajectories.rules.problem import ALLOW, Allowed, Severity, apply, read_exemptions
 from trajectories.schema import MULTI_TURN, Trajectory
 from trajectories.validate import RULES, Rule, rules_named, validate
@@ -127,14 +128,38 @@ def _as_json(dataset: Dataset, rules: Sequence[Rule], allowed: Allowed) -> dict[
 
 def _print_mutations(dataset: Dataset, trajectories: list[Trajectory], *, as_json: bool) -> int:
     found = figures(Entry(dataset, trajectory) for trajectory in trajectories)
+    others = tallies(Entry(dataset, trajectory) for trajectory in trajectories)
     if as_json:
         accepted = [{"kind": k, "why": why, "times": n} for (k, why), n in found.accepted.items()]
         told = {"rejected": found.rejected, "total": found.total, "telling": found.telling}
-        print(json.dumps({**found._asdict(), **told, "accepted": accepted}, indent=2))
+        further = [
+            {**tally._asdict(), "unlike": [judged._asdict() for judged in tally.unlike]}
+            for tally in others
+        ]
+        whole = {**found._asdict(), **told, "accepted": accepted, "others": further}
+        print(json.dumps(whole, indent=2))
         return DONE
-    for line in _mutation_lines(found):
+    for line in (*_mutation_lines(found), *_tally_lines(others)):
         print(line)
     return DONE
+
+
+def _tally_lines(tallies: Sequence[Tally]) -> Iterator[str]:
+    yield ""
+    rows = [["ground truth with", "variants", "should be", "are", "share"]]
+    for name, is_wrong, variants, unlike in tallies:
+        right = variants - len(unlike)
+        share = f"{right / variants:.1%}" if variants else "-"
+        rows.append(
+            [name, str(variants), "rejected" if is_wrong else "accepted", str(right), share]
+        )
+    yield table(rows)
+    for tally in tallies:
+        if tally.unlike:
+            yield ""
+            yield f"{tally.name}, judged otherwise:"
+        for id, turn, calls, reason in tally.unlike:
+            yield f"  {id}, turn {turn}: {', '.join(calls)}: {reason or 'accepted'}"
 
 
 def _mutation_lines(found: Figures) -> Iterator[str]:
