@@ -58,10 +58,14 @@ class Readable(Protocol):
     """Options on how a run is judged besides by its profile."""
 
     @property
-    def errata(self) -> str: ...
+    def errata(self) -> str:
+        """What the user called the errata."""
+        ...
 
     @property
-    def require_told(self) -> bool: ...
+    def require_told(self) -> bool:
+        """Whether an episode passes only if the facts asked for are told."""
+        ...
 
 
 def mend_for(
