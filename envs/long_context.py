@@ -11,35 +11,37 @@ from typing import Any, NamedTuple
 
 
 class Pack(NamedTuple):
-    """What long context adds to each backend. All members are read-only."""
+    """What long context adds to each backend; nothing but what is given. All are read-only."""
 
-    file_suffix: str
+    file_suffix: str = ""
     """Text appended to the content of every loaded file."""
-    untouched_files: Sequence[str]
+    untouched_files: Sequence[str] = ()
     """Names of files that do not get the suffix."""
-    extra_files: Sequence[str]
+    extra_files: Sequence[str] = ()
     """Names of the empty files put into every directory that has no sub-directory."""
-    car_status: str
+    car_status: str = ""
     """Text added to the car's status and tire reports."""
-    parking_brake: str
+    parking_brake: str = ""
     """Text added when the parking brake is used."""
-    weather: Mapping[str, Any]
+    weather: Mapping[str, Any] = {}
     """Members put in front of the outside temperature."""
-    cities: Sequence[str]
+    cities: Sequence[str] = ()
     """City names added to a distance."""
-    watch_list: Sequence[Any]
-    """Entries added to the watch list when it is shown."""
-    transactions: Sequence[Mapping[str, Any]]
-    """Transactions added to the history when it is shown."""
-    moving_average_5: tuple[float, ...]
+    watch_list: Sequence[Any] | None = None
+    """Entries added to the watch list when it is shown, which then is a bare list."""
+    transactions: Sequence[Mapping[str, Any]] = ()
+    """Transactions added to the history when it is shown, whatever days are asked for."""
+    moving_average_5: tuple[float, ...] | None = None
     """Numbers shown instead of a stock's 5-day average."""
-    moving_average_20: tuple[float, ...]
+    moving_average_20: tuple[float, ...] | None = None
     """Numbers shown instead of a stock's 20-day average."""
-    sector_stocks: Mapping[str, Sequence[str]]
+    sector_stocks: Mapping[str, Sequence[str]] = {}
     """Symbols added to a sector when its stocks are listed."""
-    order_metadata: Mapping[str, str]
+    order_metadata: Mapping[str, str] | None = None
     """Texts added to an order; ``{symbol}`` stands for the order's symbol."""
-    credit_cards: Mapping[str, Mapping[str, Any]]
+    credit_cards: Mapping[str, Mapping[str, Any]] = {}
     """Credit cards added to the account, unless the id is taken."""
-    bookings: Mapping[str, Mapping[str, Any]]
+    bookings: Mapping[str, Mapping[str, Any]] = {}
     """Bookings added to the record, unless the id is taken."""
+    lists_fares: bool = False
+    """Whether the price of a flight is one among all fares, and a booking shows all bookings."""

@@ -217,4 +217,5 @@ def _pack(material: Mapping[str, Any]) -> Pack:
         order_metadata=material["ORDER_DETAIL_EXTENSION"],
         credit_cards=material["CREDIT_CARD_EXTENSION"],
         bookings=material["BOOKING_RECORD_EXTENSION"],
+        lists_fares=True,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -18,7 +18,7 @@ from envs.session import Session
 from trajectories import bfcl
 from trajectories.errors import DataError, did_you_mean
 from trajectories.jsonl import parse_object, read_objects
-from trajectories.packs import generate
+from trajectories.packs import generate, widened
 from trajectories.schema import Category, LongContext, Trajectory
 
 if TYPE_CHECKING:
@@ -64,6 +64,13 @@ class Dataset:
         """Return where the backends of its sessions do as BFCL's do."""
         return AS_BFCL if self.tolerant else OWN._replace(keeps_all=keeps_all)
 
+    def config(self, trajectory: Trajectory) -> Mapping[str, Mapping[str, Any]]:
+        """Return the initial config that a trajectory's session is loaded with, bulk and all."""
+        bulk = trajectory.long_context
+        if bulk is None or bulk.source != "generated":
+            return trajectory.config
+        return widened(trajectory.environments, trajectory.config, bulk)
+
     def pack(self, trajectory: Trajectory) -> Pack | None:
         """Return the bulky material that a trajectory's session is loaded with, or None.
 
@@ -79,7 +86,7 @@ class Dataset:
 
     def _make_pack(self, wanted: LongContext) -> Pack:
         if wanted.source == "generated":
-            return generate(wanted.seed, wanted.items)
+            return generate(wanted)
         if self.folder is None:
             raise DataError(self.name, "needs the long-context material of bfcl, which is not here")
         return bfcl.load_pack(self.folder)

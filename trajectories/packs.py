@@ -1,104 +1,106 @@
-"""Our own long-context material, made from a seed: bulky, and nothing a trajectory hinges on."""
+"""Our own long-context material, made from a seed: much of the same kind as what matters.
+
+What a config can hold is filled in by ``widened``; what only a car shows is a pack, as it is for
+the sectors of the broker.
+"""
 
 from __future__ import annotations
 
-from random import Random
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import Any
 
 from envs.long_context import Pack
+from envs.registry import backend_class
+from trajectories.filling import agency, broker, files, help_desk, messenger, network
+from trajectories.filling.broker import listed
+from trajectories.schema import LongContext
+from trajectories.vocabulary import Source
 
-_WORDS = [
-    word
-    for line in (
-        "amber basin cedar delta ember fjord grove harbor inlet juniper kestrel lagoon meadow",
-        "north orchard prairie quarry ridge summit thicket upland valley willow yonder zephyr",
-    )
-    for word in line.split()
-]
-_AIRPORTS = ("SFO", "LAX", "JFK", "ORD", "BOS", "HND")
+_CAR_RECORDS = 3
+"""Items for each line of the car's service record."""
+
+_Fill = Callable[[dict[str, Any], Mapping[str, Any], Source, LongContext], None]
+_FILL: Mapping[str, _Fill] = {
+    "GorillaFileSystem": files.fill,
+    "MessageAPI": messenger.fill,
+    "TicketAPI": help_desk.fill,
+    "TradingBot": broker.fill,
+    "TravelAPI": agency.fill,
+    "TwitterAPI": network.fill,
+}
 
 
-def generate(seed: int, items: int) -> Pack:
-    """Make a pack with so many items of each kind; the same seed gives the same one."""
-    source = Random(seed)
-    symbols = _symbols(source, items)
-    cards = {_digits(source, 12): _card(source) for _ in range(items)}
+def widened(
+    environments: Sequence[str], config: Mapping[str, Mapping[str, Any]], bulk: LongContext
+) -> dict[str, dict[str, Any]]:
+    """Return an initial config with bulk; the same seed and size give the same one.
+
+    What is there keeps its ids, its counters and its place as the latest.
+    """
+    wide = {name: dict(config.get(name, {})) for name in environments}
+    for name, fill in _FILL.items():
+        if name in wide and bulk.items:
+            whole = {**backend_class(name).FIELDS, **wide[name]}
+            source = Source(f"{bulk.seed} {name}", bulk.without, _latest(whole, bulk))
+            fill(wide[name], whole, source, bulk)
+    return {name: members for name, members in wide.items() if members or name in config}
+
+
+def generate(bulk: LongContext) -> Pack:
+    """Return what a car and a broker show besides their state."""
+    source = Source(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
+    count = bulk.items // _CAR_RECORDS
+    symbols = list(listed(bulk))
+    half = len(symbols) // 2
     return Pack(
-        file_suffix=" " + prose(source, items),
-        untouched_files=(),
-        extra_files=tuple([f"{_name(source)}_{index}.log" for index in range(items)]),
-        car_status=prose(source, items),
-        parking_brake=prose(source, items),
-        weather={f"-{day}_day": f"{source.randint(-5, 35)} C" for day in range(1, 16)},
-        cities=tuple([_name(source).title() for _ in range(items)]),
-        watch_list=tuple(symbols),
-        transactions=tuple([_transaction(source) for _ in range(items)]),
-        moving_average_5=tuple([round(source.uniform(5, 900), 2) for _ in range(items)]),
-        moving_average_20=tuple([round(source.uniform(5, 900), 2) for _ in range(items)]),
-        sector_stocks={"Technology": tuple(symbols), "Automobile": tuple(reversed(symbols))},
-        order_metadata={
-            f"note_{index}": f"{{symbol}}: {prose(source, items // 8 + 1)}" for index in range(8)
-        },
-        credit_cards=cards,
-        bookings={_digits(source, 7): _booking(source, list(cards)) for _ in range(items)},
+        car_status="Earlier readings.\n" + "\n".join(_readings(source) for _ in range(count)),
+        parking_brake="Earlier uses.\n" + "\n".join(_braking(source) for _ in range(count)),
+        weather={"elsewhere": {source.one("town"): _degrees(source) for _ in range(count)}},
+        cities=[
+            f"{source.one('town')}, {source.amount(1, 900)} km on the way" for _ in range(count)
+        ],
+        sector_stocks={"Technology": symbols[:half], "Automobile": symbols[half:]},
     )
 
 
-def full_name(source: Random) -> str:
-    """Return the name of somebody who does not exist."""
-    return _name(source).replace("_", " ").title()
+def _latest(value: Any, bulk: LongContext) -> date:
+    """Return the earliest day in a state, or among the words to do without."""
+    days = [*_days(value), *(day for word in bulk.without for day in _days(word))]
+    return min(days, default=date(2024, 3, 1))
 
 
-def _name(source: Random) -> str:
-    return f"{source.choice(_WORDS)}_{source.choice(_WORDS)}"
+def _days(value: Any) -> list[date]:
+    if isinstance(value, Mapping):
+        return [day for member in value.values() for day in _days(member)]
+    if isinstance(value, (list, tuple)):
+        return [day for member in value for day in _days(member)]
+    try:
+        return [date.fromisoformat(value[:10])] if isinstance(value, str) else []
+    except ValueError:
+        return []
 
 
-def prose(source: Random, sentences: int) -> str:
-    """Return so many sentences without a meaning."""
-    lines = [" ".join(source.choices(_WORDS, k=8)).capitalize() + "." for _ in range(sentences)]
-    return " ".join(lines)
+def _readings(source: Source) -> str:
+    tires = " / ".join(str(source.number(28, 36)) for _ in range(4))
+    doors = source.random.choice(
+        ("all doors locked", "driver door unlocked", "rear doors unlocked")
+    )
+    engine = source.random.choice(("running", "stopped"))
+    return (
+        f"{source.day()}, {source.one('town')}: fuel {source.amount(1, 49)} gallons, battery "
+        f"{source.amount(11.5, 12.9)} volts, tires {tires} psi, {doors}, engine {engine}, climate "
+        f"{source.amount(16, 28)} degrees Celsius, humidity {source.number(30, 80)} percent"
+    )
 
 
-def _digits(source: Random, count: int) -> str:
-    return str(source.randint(10 ** (count - 1), 10**count - 1))
+def _braking(source: Source) -> str:
+    mode = source.random.choice(("engaged at 500.0", "released to 0.0"))
+    return (
+        f"{source.day()}, {source.one('town')}: parking brake {mode} newtons by {source.person()}, "
+        f"slope {source.amount(0, 12)} degrees"
+    )
 
 
-def _symbols(source: Random, count: int) -> list[str]:
-    # Five letters and a leading X: longer than any listed stock, so that none is shadowed.
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    return [
-        "X" + "".join(letters[number // 26**place % 26] for place in range(4))
-        for number in source.sample(range(26**4), count)
-    ]
-
-
-def _transaction(source: Random) -> dict[str, object]:
-    day, hour = source.randint(1, 28), source.randint(0, 23)
-    return {
-        "type": source.choice(("deposit", "withdrawal")),
-        "amount": source.randint(1, 5000),
-        "timestamp": f"2023-{source.randint(1, 12):02}-{day:02} {hour:02}:00:00",
-    }
-
-
-def _card(source: Random) -> dict[str, object]:
-    return {
-        "card_type": source.choice(("credit", "debit")),
-        "card_number": _digits(source, 16),
-        "expiration_date": f"{source.randint(1, 12):02}/{source.randint(2027, 2032)}",
-        "cardholder_name": full_name(source),
-        "card_verification_number": source.randint(100, 999),
-        "balance": float(source.randint(100, 50_000)),
-    }
-
-
-def _booking(source: Random, cards: list[str]) -> dict[str, object]:
-    origin, destination = source.sample(_AIRPORTS, 2)
-    return {
-        "card_id": source.choice(cards),
-        "travel_date": f"2024-{source.randint(1, 12):02}-{source.randint(1, 28):02}",
-        "travel_from": origin,
-        "travel_to": destination,
-        "travel_class": source.choice(("economy", "business", "first")),
-        "travel_cost": float(source.randint(100, 3000)),
-        "transaction_id": _digits(source, 8),
-    }
+def _degrees(source: Source) -> str:
+    return f"{source.amount(-10, 40)} degrees Celsius"

@@ -77,7 +77,7 @@ def load_session(
     try:
         session = Session.load(
             trajectory.environments,
-            trajectory.config,
+            dataset.config(trajectory),
             dataset.pack(trajectory),
             tolerant=dataset.tolerant,
             checks_arguments=checks_arguments,

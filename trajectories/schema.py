@@ -159,11 +159,14 @@ class LongContext(Strict):
         source: Made by us from a seed, or read out of BFCL's data.
         seed: The same seed and size give the same material.
         items: How many items each kind of generated material has.
+        without: Words that generated material does without, because the requests mean something
+            by them; and days before which all of it has happened.
     """
 
     source: Literal["generated", "bfcl"]
     seed: int = 0
     items: int = 0
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

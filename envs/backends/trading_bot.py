@@ -239,7 +239,7 @@ class TradingBot(Backend):
             {"error": "There is no stock 'NONE'; there are NEPT, NVDA, SYNX, ZETA."}
         """
         stock: Mapping[str, Any] = self._stock(symbol)
-        if self._pack is None:
+        if self._pack is None or self._pack.moving_average_5 is None:
             return stock
         return {
             **_object(stock, f"The stock {symbol}"),
@@ -265,7 +265,7 @@ class TradingBot(Backend):
             {"error": "There is no order 1; there are 5101, 5102, 5103."}
         """
         order: Mapping[str, Any] = self._order(order_id)
-        if self._pack is None:
+        if self._pack is None or self._pack.order_metadata is None:
             return order
         symbol = str(_member(order, "symbol", f"The order {order_id}"))
         metadata = {
@@ -500,7 +500,7 @@ class TradingBot(Backend):
             {"watchlist": ["NEPT", "ZETA"]}
         """
         self._require_login("see the watch list")
-        if self._pack is not None:
+        if self._pack is not None and self._pack.watch_list is not None:
             return [*self.watch_list, *self._pack.watch_list]
         return {"watchlist": self.watch_list}
 

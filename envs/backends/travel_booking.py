@@ -95,12 +95,14 @@ class TravelAPI(Backend):
     insurances: Mapping[str, Mapping[str, Any]] = {}
     support_messages: Sequence[Mapping[str, str]] = []
     long_context: bool = False
+    _lists_fares: bool = False
     _random: RandomStream = RandomStream(_SEED)
 
     def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
         self._random = random_stream(config, _SEED)
         self.long_context = pack is not None
         if pack is not None:
+            self._lists_fares = pack.lists_fares
             self.credit_card_list = _filled_up(self.credit_card_list, pack.credit_cards)
             self.booking_record = _filled_up(self.booking_record, pack.bookings)
 
@@ -273,7 +275,7 @@ class TravelAPI(Backend):
         """
         fare = _fare(travel_from, travel_to)
         factor = _class_factor(travel_class) * _date_factor(travel_date)
-        fares = FARES.values() if self.long_context else (fare,)
+        fares = FARES.values() if self._lists_fares else (fare,)
         return {"travel_cost_list": [float(fare * factor) for fare in fares]}
 
     @reads
@@ -351,7 +353,7 @@ class TravelAPI(Backend):
             "booking_id": booking_id,
             "transaction_id": transaction_id,
             "booking_status": True,
-            "booking_history": dict(self.booking_record) if self.long_context else {},
+            "booking_history": dict(self.booking_record) if self._lists_fares else {},
         }
 
     @reads

@@ -39,6 +39,7 @@ PACK = Pack(
     order_metadata={"note": "about {symbol}"},
     credit_cards={"card_1": {"card_number": "4000", "balance": 100.0}},
     bookings={"booking_1": {"travel_cost": 10.0, "transaction_id": "1"}},
+    lists_fares=True,
 )  # fmt: skip
 """Long-context material, little of it."""
 

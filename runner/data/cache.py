@@ -77,7 +77,7 @@ class TruthCache:
         if not ours or REST_CLIENT in template.backends:
             # Another package's backend or a web service may have changed; our sources do not tell.
             return truth_outcomes(trajectory, template)
-        key = self._key(trajectory)
+        key = self._key(trajectory, template)
         if key in self.kept:
             return _restored(trajectory, marshal.loads(self.kept[key]))
         outcomes = truth_outcomes(trajectory, template)
@@ -87,10 +87,11 @@ class TruthCache:
             self.grown = True
         return outcomes
 
-    def _key(self, trajectory: Trajectory) -> bytes:
+    def _key(self, trajectory: Trajectory, template: Session) -> bytes:
         follows_from: Any = (
             trajectory.environments,
             trajectory.config,
+            template.snapshot().compared(),
             [turn.ground_truth for turn in trajectory.turns],
             self._dataset.tolerant,
             self._profile.execution.checks_arguments,

@@ -19,7 +19,7 @@ from envs.session import Session
 from envs.tool import Tool
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
-from trajectories.packs import generate
+from trajectories.packs import generate, widened
 from trajectories.schema import Category, LongContext, Strict, Trajectory, Turn
 from trajectories.validation import validated
 
@@ -88,7 +88,7 @@ def derived(base: Trajectory, category: Category, **changes: Any) -> Trajectory:
 
 @lru_cache(maxsize=4)
 def _pack(wanted: LongContext) -> Pack:
-    return generate(wanted.seed, wanted.items)
+    return generate(wanted)
 
 
 def start(trajectory: Trajectory) -> Session:
@@ -97,8 +97,11 @@ def start(trajectory: Trajectory) -> Session:
     Raises:
         ConfigError: The config has a defect.
     """
-    pack = _pack(trajectory.long_context) if trajectory.long_context else None
-    return Session.load(trajectory.environments, trajectory.config, pack, checks_arguments=True)
+    bulk, config = trajectory.long_context, trajectory.config
+    if bulk is None:
+        return Session.load(trajectory.environments, config, checks_arguments=True)
+    wide = widened(trajectory.environments, config, bulk)
+    return Session.load(trajectory.environments, wide, _pack(bulk), checks_arguments=True)
 
 
 def calls(turn: Turn) -> list[Call]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from trajectories.dataset import load_path
 from trajectories.errors import DataError
 from trajectories.making.base import Notes, derived, read_notes
-from trajectories.making.long_context import lengthen, seed_of
+from trajectories.making.long_context import SEEDS, lengthen, seed_of
 from trajectories.making.missing import (
     delay_turn,
     found_only_in_answer,
@@ -26,14 +26,11 @@ from trajectories.making.missing import (
 from trajectories.schema import Category, Trajectory
 from trajectories.validation import to_json
 
-_SEEDS = 20
-"""How many worlds are tried for one whose bulk does not happen to tell the missing value."""
-
 
 def compose(
     base: Trajectory, notes: Notes, seed: int | None = None, items: int = 200
-) -> Trajectory:
-    """Return the trajectory with all that makes it harder.
+) -> Trajectory | None:
+    """Return the trajectory with all that makes it harder; None where there is no bulk to read.
 
     Whether something else does what the held-out functions do is for ``hold_out`` to search, in the
     world without bulk. The search for a suitable world starts at the seed, or at one that comes
@@ -43,13 +40,16 @@ def compose(
         DataError: One of the three cannot be made, or every world tells the missing value.
     """
     first = seed_of(f"composite {base.id}") if seed is None else seed
-    for chosen in range(first, first + _SEEDS):
-        longer = lengthen(base, chosen, items)
+    note = notes.missing_parameter
+    for chosen in range(first, first + SEEDS):
+        longer = lengthen(base, chosen, items, [note.without, note.answer])
+        if longer is None:
+            return None
         if found_only_in_answer(longer, notes):
             turns = delay_turn(split_turn(longer.turns, notes), notes, _moved(notes))
             made = derived(base, Category.COMPOSITE, turns=turns)
-            return replace(made, config=longer.config, long_context=longer.long_context)
-    raise DataError(base.id, f"missing_parameter: told by the bulk of {_SEEDS} seeds")
+            return replace(made, long_context=longer.long_context)
+    raise DataError(base.id, f"missing_parameter: told by the bulk of {SEEDS} seeds")
 
 
 def _moved(notes: Notes) -> int:
@@ -82,8 +82,8 @@ def build(
     return {
         Category.MISSING_PARAMETER: [leave_out_value(t, notes[t.id]) for t in base],
         Category.MISSING_FUNCTION: [hold_out(t, notes[t.id]) for t in base],
-        Category.LONG_CONTEXT: [lengthen(t, seed, items) for t in base],
-        Category.COMPOSITE: [compose(t, notes[t.id], seed, items) for t in base],
+        Category.LONG_CONTEXT: [long for t in base if (long := lengthen(t, seed, items))],
+        Category.COMPOSITE: [made for t in base if (made := compose(t, notes[t.id], seed, items))],
     }
 
 

@@ -1,8 +1,8 @@
-"""Long context: the same scenario in a world full of things that do not matter.
+"""Long context: the same scenario in a world full of things that are nearly the ones meant.
 
-Files, car, broker and travel agency are filled by a pack when the session is loaded. Messenger,
-help desk and network have no such material, so that theirs goes into the initial config. The ground
-truth is executed in both worlds side by side, and what it takes from results is taken anew.
+The bulk comes from a seed when the session is loaded (``trajectories/packs.py``); what is said here
+is which words it has to do without, so that requests mean what they meant. The ground truth is
+executed in both worlds side by side, and what it takes from results is taken anew.
 """
 
 from __future__ import annotations
@@ -12,22 +12,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from random import Random
 from typing import Any, NamedTuple, NoReturn
 
 from checkers.answers import Fact, Items, Number, Text
 from checkers.told import literals, readable, stands_in
+from envs.backends.travel_facts import AIRPORTS, CITIES
 from envs.calls import Call, parse_call
-from envs.long_context import Pack
-from envs.registry import backend_class
 from envs.results import Result
 from trajectories.errors import DataError
 from trajectories.making.base import calls, derived, start
-from trajectories.packs import full_name, generate, prose
 from trajectories.schema import Alternative, Category, LongContext, Trajectory, Turn
 from trajectories.tells import Grounds
 from trajectories.told import documents, shown, words
+from trajectories.vocabulary import clashing, tokens
 
+SEEDS = 20
+"""How many worlds are tried."""
+LEAST_READ = 3
+"""Characters for each item that the ground truth has to read more for a scenario to be long."""
 LONGEST_TAKEN_OVER = 200
 """Characters of bulk that a ground-truth argument may have to repeat, and no more."""
 
@@ -35,26 +37,37 @@ _Value = str | int | float
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-def lengthen(base: Trajectory, seed: int | None = None, items: int = 200) -> Trajectory:
+def lengthen(
+    base: Trajectory, seed: int | None = None, items: int = 200, said: Sequence[str] = ()
+) -> Trajectory | None:
     """Return the trajectory in a world of bulk, so many items of each kind.
 
-    The same seed and size give the same bulk; without a seed, it comes from the id.
+    The same seed and size give the same bulk; the first seed comes from the id. Several are tried
+    for one whose bulk no filter of the ground truth lets through. None where what the ground truth
+    reads is no longer than in the world without bulk.
+
+    Args:
+        base: The trajectory.
+        seed: The first seed to try.
+        items: How many items of each kind.
+        said: What else the user says in a variant of it.
 
     Raises:
         DataError: The ground truth takes something out of a result that the bulk has changed, and
-            it cannot be said what it is now.
+            it cannot be said what it is now; or every world has more than filters keep out.
     """
-    chosen = seed_of(base.id) if seed is None else seed
-    config = filled(base, Random(chosen), items)
-    in_pack = items
-    if any(call.name == "rmdir" for turn in base.turns for call in calls(turn)):
-        # A pack puts files into empty directories too, and then they cannot be removed.
-        files = config["GorillaFileSystem"]
-        files["root"] = _fill_directories(files["root"], generate(chosen, items))
-        in_pack = 0
-    material = LongContext("generated", chosen, in_pack)
-    longer = derived(base, Category.LONG_CONTEXT, config=config, long_context=material)
-    return replace(longer, turns=_recomputed(base, longer))
+    first = seed_of(base.id) if seed is None else seed
+    without = _meant(base, said)
+    for chosen in range(first, first + SEEDS):
+        bulk = LongContext("generated", chosen, items, without)
+        longer = derived(base, Category.LONG_CONTEXT, long_context=bulk)
+        longer = replace(longer, turns=_recomputed(base, longer))
+        added, filters_hold = _added(base, longer)
+        if added < LEAST_READ * items:
+            return None
+        if filters_hold:
+            return longer
+    raise DataError(base.id, f"long_context: filters let bulk of {SEEDS} seeds through")
 
 
 def seed_of(id: str) -> int:
@@ -62,110 +75,81 @@ def seed_of(id: str) -> int:
     return int.from_bytes(sha256(id.encode()).digest()[:2])
 
 
-def filled(base: Trajectory, source: Random, items: int) -> dict[str, dict[str, Any]]:
-    """Return the initial config with bulk in those backends for which no pack has any.
+def _meant(base: Trajectory, said: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that bulk does without.
 
-    What the scenario has keeps its ids, its counters and its place as the latest.
+    Words of the vocabulary that a request uses, parts of people's names that stand alone, airports
+    and days of the requests, files that more is done with than reading, directories to remove, and
+    the numbers that a variant waits for.
     """
-    config = {name: dict(base.config.get(name, {})) for name in base.environments}
-    for name, fill in _FILL.items():
-        if name in config:
-            defaults = backend_class(name).FIELDS
-            fill(config[name], {**defaults, **config[name]}, source, items)
-    return {name: members for name, members in config.items() if members or name in base.config}
+    names = _names(base)
+    spoken = "\n".join([*words(base.turns), *said])
+    truth = [call for turn in base.turns for call in calls(turn)]
+    literal = [str(value) for call in truth for value in literals(call.kwargs)]
+    alone = spoken
+    for name in names:
+        alone = re.sub(re.escape(name), " ", alone, flags=re.IGNORECASE)
+    heard = {*tokens(alone), *(word for text in literal for word in tokens(text))}
+    named = [word for name in names for word in tokens(name) if word not in tokens(alone)]
+    meant = {*(clashing(heard, names) - {*named})}
+    airports = {CITIES[city] for city in CITIES if city.casefold() in spoken.casefold()}
+    airports |= {code for code in AIRPORTS if code in {*re.findall(r"\w+", spoken), *literal}}
+    meant |= {code.casefold() for code in airports}
+    meant |= {text for text in literal if _DAY.fullmatch(text)}
+    meant |= {*_DAY.findall(spoken)}
+    meant |= {*_NUMBER.findall("\n".join(said))}
+    whole = {str(v) for call in truth if call.name in _WHOLE for v in call.kwargs.values()}
+    moved = [call.kwargs for call in truth if call.name in ("cp", "mv")]
+    meant |= whole | {move["source"] for move in moved if move["destination"] in whole}
+    return tuple(sorted(meant))
 
 
-def _fill_directories(nodes: Mapping[str, Any], pack: Pack) -> dict[str, Any]:
-    """Lengthen all files, and add some to directories that hold files only, at least one."""
-    filled_up: dict[str, Any] = {}
-    for name, node in nodes.items():
-        if node["type"] == "file":
-            filled_up[name] = {**node, "content": node["content"] + pack.file_suffix}
-        else:
-            inside = _fill_directories(node["contents"], pack)
-            if inside and all(entry["type"] == "file" for entry in inside.values()):
-                inside |= {extra: {"type": "file", "content": ""} for extra in pack.extra_files}
-            filled_up[name] = {**node, "contents": inside}
-    return filled_up
+_WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
+"""Functions to which older entries, or another file in a directory, make a difference."""
+_FILTERS: Mapping[str, tuple[str, ...]] = {
+    "grep": ("pattern",),
+    "find": ("name",),
+    "search_messages": ("keyword",),
+    "search_tweets": ("keyword",),
+    "get_transaction_history": ("start_date",),
+    "get_user_tickets": ("status",),
+}
+"""Functions that pick by an argument; what they pick has to be what it was."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def _fill_messages(
-    config: dict[str, Any], whole: Mapping[str, Any], source: Random, items: int
-) -> None:
-    """Add users, with ids far beyond the next ones, and messages to them before all others."""
-    taken = {*whole["user_map"], *whole["user_map"].values()}
-    count = items // 4
-    names = dict.fromkeys(full_name(source) for _ in range(4 * count))
-    free = [name for name in names if name not in taken][:count]
-    added = {name: f"USR{whole['user_count'] + 500 + i}" for i, name in enumerate(free)}
-    receivers = list(added.values())
-    sent = [{source.choice(receivers): prose(source, 1)} for _ in range(items)] if added else []
-    config["user_map"] = {**whole["user_map"], **added}
-    config["inbox"] = [*sent, *whole["inbox"]]
-    config["user_count"] = whole["user_count"]
-    config["message_count"] = whole["message_count"] + len(sent)
+def _names(base: Trajectory) -> list[str]:
+    """Return the people and accounts of a scenario, which bulk has namesakes of."""
+    get = base.config.get
+    people = [*get("MessageAPI", {}).get("user_map", {})]
+    cards = get("TravelAPI", {}).get("credit_card_list", {}).values()
+    people += [card.get("cardholder_name", "") for card in cards]
+    tweets = get("TwitterAPI", {}).get("tweets", {}).values()
+    people += [tweet["username"] for tweet in tweets]
+    people += get("TwitterAPI", {}).get("following_list", ())
+    # The longest first, so that no part of one is taken for another.
+    return sorted({name for name in people if name}, key=lambda name: (-len(name), name))
 
 
-def _fill_tickets(
-    config: dict[str, Any], whole: Mapping[str, Any], source: Random, items: int
-) -> None:
-    """Add closed tickets with the free ids below the first, and prose to those that are there."""
-    queue = whole["ticket_queue"]
-    first = min((ticket["id"] for ticket in queue), default=whole["ticket_counter"])
-    people = [*dict.fromkeys(t["created_by"] for t in queue if "created_by" in t), "facilities.bot"]
-    added = [
-        {
-            "id": number,
-            "title": prose(source, 1).rstrip("."),
-            "description": prose(source, 2),
-            "status": "Closed",
-            "priority": source.randint(1, 5),
-            "created_by": source.choice(people),
-        }
-        for number in range(max(1, first - items), first)
-    ]
-    longer = [
-        {**ticket, "description": f"{ticket['description']} {prose(source, items // 8)}".strip()}
-        for ticket in queue
-    ]
-    config["ticket_queue"] = [*added, *longer]
+def _added(base: Trajectory, longer: Trajectory) -> tuple[int, bool]:
+    """Return how much more the ground truth reads, and whether its filters give what they gave."""
+    short, long = start(base), start(longer)
+    added, filters_hold = 0, True
+    for turn, there in zip(base.turns, longer.turns, strict=True):
+        for call, longer_call in zip(calls(turn), calls(there), strict=True):
+            was, now = short.call(call), long.call(longer_call)
+            added += max(0, len(now.text) - len(was.text))
+            picks = [call.kwargs.get(name) for name in _FILTERS.get(call.name, ())]
+            if any(picks) and readable(was.text) != readable(now.text):
+                filters_hold = _picked(was.value, now.value)
+    return added, filters_hold
 
 
-def _fill_tweets(
-    config: dict[str, Any], whole: Mapping[str, Any], source: Random, items: int
-) -> None:
-    """Add tweets with the free ids below the first, comments on all, and users to follow."""
-    tweets = whole["tweets"]
-    first = min((tweet["id"] for tweet in tweets.values()), default=whole["tweet_counter"])
-    people = list(dict.fromkeys(tweet["username"] for tweet in tweets.values()))
-    others = [full_name(source).lower().replace(" ", "_") for _ in range(items)]
-    added = {
-        str(number): {
-            "id": number,
-            "username": source.choice([*people, *others[: len(people) + 1]]),
-            "content": prose(source, 1),
-            "tags": [],
-            "mentions": [],
-        }
-        for number in range(max(0, first - items), first)
-    }
-    comments = {
-        key: [
-            *(
-                {"username": source.choice(others), "content": prose(source, 1)}
-                for _ in range(items // 8)
-            ),
-            *whole["comments"].get(key, ()),
-        ]
-        for key in tweets
-    }
-    followed = [name for name in dict.fromkeys(others) if name not in whole["following_list"]]
-    config["tweets"] = {**added, **tweets}
-    config["comments"] = comments
-    config["following_list"] = [*followed, *whole["following_list"]]
-
-
-_FILL = {"MessageAPI": _fill_messages, "TicketAPI": _fill_tickets, "TwitterAPI": _fill_tweets}
+def _picked(was: Any, now: Any) -> bool:
+    """Tell whether two results pick as many, whatever else is in them."""
+    if isinstance(was, Mapping) and isinstance(now, Mapping):
+        return all(_picked(was[name], now.get(name)) for name in was)
+    return not isinstance(was, list) or (isinstance(now, list) and len(was) == len(now))
 
 
 def _recomputed(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:

@@ -75,7 +75,7 @@ class Entry:
         try:
             return Session.load(
                 trajectory.environments,
-                trajectory.config,
+                self.dataset.config(trajectory),
                 pack,
                 tolerant=self.dataset.tolerant,
                 checks_arguments=self.profile.execution.checks_arguments,

@@ -62,6 +62,7 @@ PACK = Pack(
     order_metadata={},
     credit_cards={"c1": {"balance": 1}, "long": {"balance": 9000}},
     bookings={"b1": {}, "b_long": {"card_id": "long", "travel_cost": 10.0}},
+    lists_fares=True,
 )
 MOVED = {"card_id": "c1", "travel_cost": 400.0}
 

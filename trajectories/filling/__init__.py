@@ -1,0 +1,1 @@
+"""What each backend's initial config is filled with where a trajectory is long."""

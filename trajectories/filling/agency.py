@@ -1,0 +1,89 @@
+"""Cards of other people, with numbers that are nearly the same, and their earlier trips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from envs.backends.travel_facts import AIRPORTS, CLASS_FACTORS, FARES
+from trajectories.schema import LongContext
+from trajectories.vocabulary import Source
+
+_CARDS = 4
+"""Items for each card."""
+
+
+def fill(
+    config: dict[str, Any], whole: Mapping[str, Any], source: Source, bulk: LongContext
+) -> None:
+    """Add cards with neither the most nor the least money, and trips on routes nobody names."""
+    own, booked = whole["credit_card_list"], whole["booking_record"]
+    holders = [card["cardholder_name"] for card in own.values() if "cardholder_name" in card]
+    people = source.namesakes(holders)
+    people += [source.person() for _ in range(bulk.items // _CARDS)]
+    balances = [card["balance"] for card in own.values()] or [1000.0]
+    cards: dict[str, Any] = {}
+    for name in dict.fromkeys(people):
+        card_id = _near(list(own), source, 12)
+        if card_id not in own and len(cards) < bulk.items // _CARDS:
+            numbers = [card.get("card_number", "") for card in own.values()]
+            cards[card_id] = {
+                "card_type": source.one("card_type"),
+                "card_number": _near(numbers, source, 16),
+                "expiration_date": f"{source.number(1, 12):02}/{_year(own, source)}",
+                "cardholder_name": name,
+                "card_verification_number": source.number(100, 999),
+                "balance": _between(balances, source),
+            }
+    there = {
+        booking.get(end) for booking in booked.values() for end in ("travel_from", "travel_to")
+    }
+    routes = [
+        route
+        for route in FARES
+        if there.isdisjoint(route) and {*route} <= {*AIRPORTS} and source.permits(" ".join(route))
+    ]
+    bookings = {
+        _near(list(booked), source, 7): _trip(routes, list(cards), source)
+        for _ in range(bulk.items if cards and routes else 0)
+    }
+    config["credit_card_list"] = {**cards, **own}
+    config["booking_record"] = {**bookings, **booked}
+
+
+def _trip(
+    routes: Sequence[tuple[str, str]], cards: Sequence[str], source: Source
+) -> dict[str, Any]:
+    origin, destination = source.random.choice(routes)
+    travel_class, factor = source.random.choice(list(CLASS_FACTORS.items()))
+    return {
+        "card_id": source.random.choice(cards),
+        "travel_date": str(source.day()),
+        "travel_from": origin,
+        "travel_to": destination,
+        "travel_class": travel_class,
+        "travel_cost": float(FARES[origin, destination] * factor),
+        "transaction_id": str(source.number(10**7, 10**8 - 1)),
+    }
+
+
+def _near(numbers: Sequence[str], source: Source, digits: int) -> str:
+    """Return a number that begins as one of some, or any one."""
+    begins = [number[: digits // 3] for number in numbers if number.isdigit()]
+    begin = source.random.choice(begins) if begins else str(source.number(1, 9))
+    rest = digits - len(begin)
+    return f"{begin}{source.random.randrange(10**rest):0{rest}}"
+
+
+def _between(balances: Sequence[float], source: Source) -> float:
+    """Return a balance that is neither the highest nor, of several, the lowest."""
+    low, high = min(balances), max(balances)
+    if low == high:
+        low = high / 4
+    return round(low + (high - low) * source.random.uniform(0.1, 0.9), 2)
+
+
+def _year(own: Mapping[str, Any], source: Source) -> int:
+    years = {card.get("expiration_date", "")[-4:] for card in own.values()}
+    free = [year for year in range(2025, 2034) if str(year) not in years]
+    return source.random.choice(free)

@@ -1,0 +1,79 @@
+"""Completed and cancelled orders, stocks of more companies, watched ones, and older movements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from envs.backends.trading_bot import TradingBot
+from trajectories.schema import LongContext
+from trajectories.vocabulary import Source
+
+_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
+_KNOWN = {*TradingBot.stocks, "AMZN", "GORI", "TSLA"}
+"""What the broker knows by name, whether or not it trades it."""
+
+
+def listed(bulk: LongContext) -> list[str]:
+    """Return the symbols of further companies: known ones with one or two letters changed."""
+    random = Random(f"{bulk.seed} symbols")
+    known = [*TradingBot.stocks]
+    symbols: dict[str, None] = {}
+    while len(symbols) < 2 * bulk.items:
+        letters = list(random.choice(known))
+        for place in random.sample(range(1, 4), random.choice((1, 2))):
+            letters[place] = random.choice(_LETTERS)
+        symbols["".join(letters)] = None
+    return [symbol for symbol in symbols if symbol not in _KNOWN]
+
+
+def fill(
+    config: dict[str, Any], whole: Mapping[str, Any], source: Source, bulk: LongContext
+) -> None:
+    """Add what is over: no order or movement is later, and none can still be acted upon."""
+    random = source.random
+    symbols = listed(bulk)
+    stocks = {symbol: _figures(source) for symbol in symbols if symbol not in whole["stocks"]}
+    known = [str(key) for key in whole["orders"]]
+    numbers = [int(key) for key in known if key.isdigit()]
+    first = min(numbers, default=whole["order_counter"])
+    traded = [*whole["stocks"], *symbols[:20]]
+    orders = {
+        str(number): {
+            "id": number,
+            "order_type": random.choice(("Buy", "Sell")),
+            "symbol": random.choice(traded),
+            "price": source.amount(10, 900),
+            "amount": source.number(1, 60),
+            "status": random.choice(("Completed", "Cancelled")),
+        }
+        for number in range(max(1, first - bulk.items), first)
+        if str(number) not in bulk.without
+    }
+    moments = sorted(
+        f"{source.day()} {source.number(8, 17):02}:{source.number(0, 59):02}:00"
+        for _ in range(bulk.items)
+    )
+    moved = [
+        {
+            "type": random.choice(("deposit", "withdrawal")),
+            "amount": source.amount(10, 900),
+            "timestamp": moment,
+        }
+        for moment in moments
+    ]
+    config["stocks"] = {**whole["stocks"], **stocks}
+    config["orders"] = {**orders, **{str(key): order for key, order in whole["orders"].items()}}
+    config["order_counter"] = whole["order_counter"]
+    watched = random.sample(list(stocks), len(stocks) // 2)
+    config["watch_list"] = [*watched, *whole["watch_list"]]
+    config["transaction_history"] = [*moved, *whole["transaction_history"]]
+
+
+def _figures(source: Source) -> dict[str, float]:
+    price = source.amount(10, 900)
+    near = [round(price * source.random.uniform(0.97, 1.03), 2) for _ in range(2)]
+    change, volume = source.amount(-2, 2), round(source.random.uniform(0.1, 5), 3)
+    values = (price, change, volume, *near)
+    return dict(zip(next(iter(TradingBot.stocks.values())), values, strict=True))

@@ -1,0 +1,56 @@
+"""Tweets of the same accounts and of accounts with nearly their names, comments and follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trajectories.schema import LongContext
+from trajectories.vocabulary import Source
+
+_COMMENTS = 8
+"""Items for each comment on a tweet that is there."""
+_ENDINGS = ("daily", "archive", "club", "news", "official")
+
+
+def fill(
+    config: dict[str, Any], whole: Mapping[str, Any], source: Source, bulk: LongContext
+) -> None:
+    """Add tweets with the free ids below the first, comments on all, and users to follow."""
+    tweets = whole["tweets"]
+    first = min((tweet["id"] for tweet in tweets.values()), default=whole["tweet_counter"])
+    people = list(dict.fromkeys(tweet["username"] for tweet in tweets.values()))
+    others = _accounts([*people, *whole["following_list"]], source, bulk.items)
+    posting = [*people, *others[: 2 * len(people) + 1]]
+    added = {
+        str(number): {
+            "id": number,
+            "username": source.random.choice(posting),
+            "content": source.remark(),
+            "tags": [f"#{source.one('town')}"],
+            "mentions": [],
+        }
+        for number in range(max(0, first - bulk.items), first)
+        if str(number) not in bulk.without
+    }
+    comments = {
+        key: [
+            *(
+                {"username": source.random.choice(others), "content": source.remark()}
+                for _ in range(bulk.items // _COMMENTS)
+            ),
+            *whole["comments"].get(key, ()),
+        ]
+        for key in tweets
+    }
+    config["tweets"] = {**added, **tweets}
+    config["comments"] = comments
+    config["following_list"] = [*others, *whole["following_list"]]
+
+
+def _accounts(known: Sequence[str], source: Source, count: int) -> list[str]:
+    """Return accounts: some that are called nearly as those that are known, then any."""
+    near = [f"{name}_{ending}" for name in dict.fromkeys(known) for ending in _ENDINGS]
+    near = [name for name in near if source.permits(name)]
+    any_ones = [source.person().lower().replace(" ", "_") for _ in range(count)]
+    return [name for name in dict.fromkeys([*near, *any_ones]) if name not in known][:count]

@@ -1,0 +1,207 @@
+"""What generated bulk talks of: people, firms, towns, goods and events that nobody made up before.
+
+A source with the words that it has to do without gives names and lines of text; the same seed and
+the same words give the same ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from random import Random
+from string import Formatter
+from typing import TypeVar
+
+FIRST_NAMES = (
+    "Adela", "Anton", "Beatrix", "Benno", "Carla", "Casper", "Dagmar", "Darian", "Edda",
+    "Emeric", "Fenna", "Florin", "Greta", "Gustav", "Hedda", "Henrik", "Ilse", "Isidor",
+    "Jolanta", "Jorik", "Katja", "Kilian", "Leonie", "Ludo", "Marit", "Mattis", "Nadja", "Nils",
+    "Odile", "Oskar", "Petra", "Quirin", "Romy", "Rurik", "Selma", "Silvan", "Tabea", "Thilo",
+    "Ulla", "Valentin", "Wanja", "Wiebke", "Xenia", "Yorick", "Zita",
+)  # fmt: skip
+LAST_NAMES = (
+    "Achterberg", "Amsel", "Bornholt", "Brandis", "Carstens", "Ceder", "Dornbach", "Ekholm",
+    "Elsner", "Falkner", "Fenske", "Gerlach", "Grauman", "Halvorsen", "Hesse", "Ibsen",
+    "Jansky", "Karlsen", "Kestner", "Lindqvist", "Lorentz", "Merz", "Moorland", "Nadler",
+    "Norrby", "Oberlin", "Ostrow", "Pachner", "Quist", "Rautner", "Reiss", "Sandvik", "Seifert",
+    "Tauber", "Thorne", "Ulrich", "Vasak", "Vossler", "Wendt", "Wickham", "Yarrow", "Zeller",
+)  # fmt: skip
+FIRMS = (
+    "Aldermoor Mills", "Bluebank Freight", "Copperline Works", "Dunmore Paper", "Eastgate Glass",
+    "Fernhill Dairies", "Gallow Street Press", "Harrowby Tools", "Ivory Lane Optics",
+    "Junction Tiles", "Kettlewick Foods", "Larkfield Seeds", "Millrace Motors", "Northmoor Felts",
+    "Oxbow Brewing", "Parkside Ceramics", "Quillon Systems", "Redfern Timber", "Saltmarsh Cables",
+    "Tollbridge Printing", "Underwood Pipes", "Vinery Labels", "Westholm Clocks", "Yewtree Pumps",
+)  # fmt: skip
+TOWNS = (
+    "Ashcombe", "Birkwell", "Cawdon", "Deepford", "Elmsworth", "Fallowby", "Garrick", "Hexley",
+    "Inverdale", "Jarrowby", "Kelmscote", "Langport", "Marbury", "Netherby", "Osmotherly",
+    "Pendleby", "Quorndon", "Ravensby", "Skelworth", "Tavistone", "Ullerby", "Vennford",
+    "Wexcombe", "Yarnbury",
+)  # fmt: skip
+GOODS = (
+    "anchors", "axles", "barrels", "bellows", "candles", "castings", "chisels", "corks",
+    "crates", "dowels", "fenders", "flagons", "gaskets", "girders", "hammocks", "hinges",
+    "kettles", "ladders", "lanterns", "mattresses", "nozzles", "paddles", "pallets", "parasols",
+    "pulleys", "rivets", "saddles", "shingles", "spindles", "tarpaulins", "tassels", "thimbles",
+    "trowels", "valves", "washers", "wickets",
+)  # fmt: skip
+EVENTS = (
+    "autumn bazaar", "boiler inspection", "chess evening", "choral rehearsal", "fencing trials",
+    "harvest supper", "inventory count", "jumble auction", "kite festival", "lantern procession",
+    "model railway show", "orchard walk", "pottery course", "quilting circle", "regatta dinner",
+    "stocktaking", "tannery tour", "vintage rally", "wreath workshop", "yard cleanup",
+)  # fmt: skip
+CARD_TYPES = ("prepaid", "credit", "debit", "corporate")
+STATUSES = ("Archived", "Closed", "Resolved")
+LINES = (
+    "{day}: {number} {goods} delivered to {firm} in {town}, signed for by {person}.",
+    "{day}: {person} moved the {event} to {town}.",
+    "{day}: {firm} returned {number} {goods}; {person} is dealing with it.",
+    "{day}: {person} reserved {number} seats for the {event}.",
+    "{day}: quotation of {firm} for {number} {goods}, {amount} dollars, declined.",
+    "{day}: {number} {goods} counted in {town} by {person}.",
+    "{day}: {firm} charged {amount} dollars for the {event} in {town}.",
+    "{day}: {person} lent {number} {goods} to {firm}.",
+)
+SUBJECTS = (
+    "{goods} for the {event}", "{event} in {town}", "{number} {goods} from {firm}",
+    "{firm}: {goods}", "{town}, {event}",
+)  # fmt: skip
+
+_POOLS: Mapping[str, Sequence[str]] = {
+    "first": FIRST_NAMES,
+    "last": LAST_NAMES,
+    "firm": FIRMS,
+    "town": TOWNS,
+    "goods": GOODS,
+    "event": EVENTS,
+    "card_type": CARD_TYPES,
+    "status": STATUSES,
+}
+_WORD = re.compile(r"[^\W_]+")
+_Number = TypeVar("_Number", int, float)
+_DRAWS = 50
+"""How often a number is drawn anew, for a range may have no other."""
+_LONG = 4
+"""Letters from which on a word counts as meant where another one begins with it."""
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words of a text, in small letters."""
+    return _WORD.findall(text.casefold())
+
+
+def clashing(spoken: Collection[str], names: Collection[str]) -> frozenset[str]:
+    """Return the words of the vocabulary, and of some names, that a request could mean.
+
+    Args:
+        spoken: The words of the requests.
+        names: Names that bulk varies.
+    """
+    ours = {word for pool in (*_POOLS.values(), names) for text in pool for word in tokens(text)}
+    ours |= {*_fixed_words()}
+    return frozenset(word for word in ours if any(_alike(word, said) for said in spoken))
+
+
+def _fixed_words() -> Iterator[str]:
+    for text in (*LINES, *SUBJECTS):
+        for fixed, *_ in Formatter().parse(text):
+            yield from (word for word in tokens(fixed) if len(word) > _LONG)
+
+
+def _alike(word: str, said: str) -> bool:
+    if min(len(word), len(said)) < _LONG:
+        return word == said
+    return word.startswith(said) or said.startswith(word)
+
+
+class Source:
+    """Names, dates and lines of text, drawn from a seed.
+
+    Args:
+        seed: Any text.
+        without: Words that are not used.
+        latest: The day before which everything happens.
+    """
+
+    def __init__(self, seed: str, without: Collection[str], latest: date) -> None:
+        self.random = Random(seed)
+        self._without = frozenset(without)
+        self._latest = latest
+        self._pools = {kind: self._allowed(pool) for kind, pool in _POOLS.items()}
+        self._lines = self._allowed(LINES)
+        self._subjects = self._allowed(SUBJECTS)
+
+    def _allowed(self, pool: Sequence[str]) -> list[str]:
+        return [text for text in pool if self.permits(text)] or list(pool[:1])
+
+    def permits(self, text: str) -> bool:
+        """Tell whether a text does without the words that it has to."""
+        return self._without.isdisjoint(tokens(text))
+
+    def one(self, kind: str) -> str:
+        """Return one of a kind: first, last, firm, town, goods, event, card_type, status."""
+        return self.random.choice(self._pools[kind])
+
+    def person(self) -> str:
+        """Return somebody's full name."""
+        return f"{self.one('first')} {self.one('last')}"
+
+    def namesakes(self, people: Collection[str]) -> list[str]:
+        """Return names that share one part with some people, as far as no request takes them."""
+        found = []
+        for full in people:
+            first, _, last = full.rpartition(" ")
+            if first and last.isdigit():
+                found.append(f"{first} {self.random.randint(20, 99)}")
+            elif first:
+                found += [f"{first} {self.one('last')}", f"{self.one('first')} {last}"]
+        return [name for name in dict.fromkeys(found) if self.permits(name) and name not in people]
+
+    def day(self, within: int = 400) -> date:
+        """Return a day before the latest one, by at most so many days."""
+        return self._latest - timedelta(days=self.random.randint(1, within))
+
+    def line(self) -> str:
+        """Return something that was noted on a day."""
+        return self._filled(self.random.choice(self._lines))
+
+    def remark(self) -> str:
+        """Return something that somebody says, without a day."""
+        text = self.line().partition(": ")[2]
+        return text[0].upper() + text[1:]
+
+    def lines(self, count: int) -> list[str]:
+        """Return notes in the order of their days."""
+        return sorted(self.line() for _ in range(count))
+
+    def subject(self) -> str:
+        """Return what a ticket or a message could be about."""
+        return self._filled(self.random.choice(self._subjects))
+
+    def number(self, low: int, high: int) -> int:
+        """Return a whole number from low to high that no request waits for."""
+        return next(self._unheard(lambda: self.random.randint(low, high)))
+
+    def amount(self, low: float, high: float) -> float:
+        """Return a number of two decimals that no request waits for."""
+        return next(self._unheard(lambda: round(self.random.uniform(low, high), 2)))
+
+    def _unheard(self, draw: Callable[[], _Number]) -> Iterator[_Number]:
+        """Yield drawn numbers that stand in no request; in the end any."""
+        yield from (n for n in (draw() for _ in range(_DRAWS)) if f"{n:g}" not in self._without)
+        yield draw()
+
+    def _filled(self, text: str) -> str:
+        return text.format(
+            day=self.day(),
+            person=self.person(),
+            firm=self.one("firm"),
+            town=self.one("town"),
+            goods=self.one("goods"),
+            event=self.one("event"),
+            number=self.number(2, 90),
+            amount=self.amount(20, 4000),
+        )
