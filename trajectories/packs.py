@@ -15,12 +15,12 @@ from envs.registry import backend_class
 from trajectories.filling import agency, broker, files, help_desk, messenger, network
 from trajectories.filling.broker import listed
 from trajectories.schema import LongContext
-from trajectories.vocabulary import Source
+from trajectories.vocabulary import Vocabulary
 
 _CAR_RECORDS = 3
 """Items for each line of the car's service record."""
 
-_Fill = Callable[[dict[str, Any], Mapping[str, Any], Source, LongContext], None]
+_Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, LongContext], None]
 _FILL: Mapping[str, _Fill] = {
     "GorillaFileSystem": files.fill,
     "MessageAPI": messenger.fill,
@@ -42,23 +42,24 @@ def widened(
     for name, fill in _FILL.items():
         if name in wide and bulk.items:
             whole = {**backend_class(name).FIELDS, **wide[name]}
-            source = Source(f"{bulk.seed} {name}", bulk.without, _latest(whole, bulk))
-            fill(wide[name], whole, source, bulk)
+            vocabulary = Vocabulary(f"{bulk.seed} {name}", bulk.without, _latest(whole, bulk))
+            fill(wide[name], whole, vocabulary, bulk)
     return {name: members for name, members in wide.items() if members or name in config}
 
 
 def generate(bulk: LongContext) -> Pack:
     """Return what a car and a broker show besides their state."""
-    source = Source(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
+    vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     count = bulk.items // _CAR_RECORDS
     symbols = list(listed(bulk))
     half = len(symbols) // 2
     return Pack(
-        car_status="Earlier readings.\n" + "\n".join(_readings(source) for _ in range(count)),
-        parking_brake="Earlier uses.\n" + "\n".join(_braking(source) for _ in range(count)),
-        weather={"elsewhere": {source.one("town"): _degrees(source) for _ in range(count)}},
+        car_status="Earlier readings.\n" + "\n".join(_readings(vocabulary) for _ in range(count)),
+        parking_brake="Earlier uses.\n" + "\n".join(_braking(vocabulary) for _ in range(count)),
+        weather={"elsewhere": {vocabulary.one("town"): _degrees(vocabulary) for _ in range(count)}},
         cities=[
-            f"{source.one('town')}, {source.amount(1, 900)} km on the way" for _ in range(count)
+            f"{vocabulary.one('town')}, {vocabulary.amount(1, 900)} km on the way"
+            for _ in range(count)
         ],
         sector_stocks={"Technology": symbols[:half], "Automobile": symbols[half:]},
     )
@@ -81,26 +82,24 @@ def _days(value: Any) -> list[date]:
         return []
 
 
-def _readings(source: Source) -> str:
-    tires = " / ".join(str(source.number(28, 36)) for _ in range(4))
-    doors = source.random.choice(
-        ("all doors locked", "driver door unlocked", "rear doors unlocked")
-    )
-    engine = source.random.choice(("running", "stopped"))
+def _readings(words: Vocabulary) -> str:
+    tires = " / ".join(str(words.number(28, 36)) for _ in range(4))
+    doors = words.random.choice(("all doors locked", "driver door unlocked", "rear doors unlocked"))
+    engine = words.random.choice(("running", "stopped"))
     return (
-        f"{source.day()}, {source.one('town')}: fuel {source.amount(1, 49)} gallons, battery "
-        f"{source.amount(11.5, 12.9)} volts, tires {tires} psi, {doors}, engine {engine}, climate "
-        f"{source.amount(16, 28)} degrees Celsius, humidity {source.number(30, 80)} percent"
+        f"{words.day()}, {words.one('town')}: fuel {words.amount(1, 49)} gallons, battery "
+        f"{words.amount(11.5, 12.9)} volts, tires {tires} psi, {doors}, engine {engine}, climate "
+        f"{words.amount(16, 28)} degrees Celsius, humidity {words.number(30, 80)} percent"
     )
 
 
-def _braking(source: Source) -> str:
-    mode = source.random.choice(("engaged at 500.0", "released to 0.0"))
+def _braking(words: Vocabulary) -> str:
+    mode = words.random.choice(("engaged at 500.0", "released to 0.0"))
     return (
-        f"{source.day()}, {source.one('town')}: parking brake {mode} newtons by {source.person()}, "
-        f"slope {source.amount(0, 12)} degrees"
+        f"{words.day()}, {words.one('town')}: parking brake {mode} newtons by {words.person()}, "
+        f"slope {words.amount(0, 12)} degrees"
     )
 
 
-def _degrees(source: Source) -> str:
-    return f"{source.amount(-10, 40)} degrees Celsius"
+def _degrees(words: Vocabulary) -> str:
+    return f"{words.amount(-10, 40)} degrees Celsius"

@@ -1,7 +1,7 @@
 """What generated bulk talks of: people, firms, towns, goods and events that nobody made up before.
 
-A source with the words that it has to do without gives names and lines of text; the same seed and
-the same words give the same ones.
+One that has words to do without gives names and lines of text; the same seed and the same words
+give the same ones.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _alike(word: str, said: str) -> bool:
     return word.startswith(said) or said.startswith(word)
 
 
-class Source:
+class Vocabulary:
     """Names, dates and lines of text, drawn from a seed.
 
     Args:

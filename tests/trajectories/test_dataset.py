@@ -17,6 +17,7 @@ from trajectories.dataset import (
 )
 from trajectories.errors import DataError
 from trajectories.packs import generate
+from trajectories.prepare import load_session
 from trajectories.schema import MULTI_TURN, Category, LongContext, Trajectory, Turn
 
 ALL = list(MULTI_TURN)
@@ -140,8 +141,18 @@ def test_a_trajectory_that_is_not_long_has_no_pack(dataset_of, folders):
 def test_generated_material_is_made_once(dataset_of, folders):
     long = replace(folders, long_context=LongContext("generated", 4, 10))
     some = dataset_of(long)
-    assert some.pack(long) == generate(4, 10)
+    assert some.pack(long) == generate(long.long_context)
     assert some.pack(replace(long, id="other")) is some.pack(long)
+
+
+def test_a_config_is_as_wide_as_its_bulk(dataset_of, folders):
+    long = replace(folders, long_context=LongContext("generated", 4, 40))
+    some = dataset_of(folders, long)
+    assert some.config(folders) is folders.config
+    wide = some.config(long)
+    assert wide == some.config(long) != folders.config
+    there = load_session(some, long).snapshot().states["GorillaFileSystem"]["root"]
+    assert there == wide["GorillaFileSystem"]["root"]
 
 
 def test_the_reference_s_material_comes_from_its_folder(bfcl_folder):

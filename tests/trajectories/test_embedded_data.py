@@ -49,7 +49,9 @@ WORKED_OUT = {
 """Values of the ground truth that stand nowhere as they are, and how a reader gets there."""
 
 COUNT = 108
-"""Base scenarios, and so trajectories of each category."""
+"""Base scenarios, and so trajectories of each category that every scenario has."""
+LONG = 95
+"""Scenarios that read something of which there can be more."""
 PAIRS = 28
 """Pairs of backends that some scenario needs together: all there are."""
 NEVER_SUCCEEDS = {"get_outside_temperature_from_weather_com"}
@@ -98,7 +100,7 @@ def test_each_category_has_its_file_of_canonical_lines(category: Category) -> No
     lines = (FOLDER / f"{category}.jsonl").read_text(encoding="utf-8").splitlines()
     found = of(category)
     assert lines == [json.dumps(to_json(t), ensure_ascii=False) for t in found]
-    assert len(found) == COUNT
+    assert len(found) == (LONG if category in BULKY else COUNT)
     assert all(t.id.startswith(f"{category}_") for t in found)
     assert len({t.id for t in found}) == len(found)
 
@@ -315,4 +317,39 @@ def test_the_bulk_shows_in_what_the_ground_truth_reads(category: Category) -> No
             [result.text for turn in prepared(each).truth for result in turn.results]
             for each in (t, base_of(t))
         )
-        assert bulky != plain, t.id
+        assert sum(map(len, bulky)) > sum(map(len, plain)) + 500, t.id
+
+
+def test_the_same_scenarios_are_long_in_both_categories() -> None:
+    long, composite = ([t.provenance["base"] for t in of(category)] for category in BULKY)
+    assert long == composite
+
+
+@pytest.mark.parametrize("category", BULKY)
+def test_what_a_scenario_is_loaded_with_has_no_defect(category: Category) -> None:
+    for t in of(category):
+        assert check_config(t.environments, DATASET.config(t)) == [], t.id
+
+
+@pytest.mark.parametrize("category", BULKY)
+def test_a_fare_is_one_and_an_average_is_one(category: Category) -> None:
+    for t in of(category):
+        for outcome in prepared(t).truth:
+            for value in [r.value for r in outcome.results if isinstance(r.value, dict)]:
+                assert len(value.get("travel_cost_list", [0])) == 1, t.id
+                assert isinstance(value.get("MA(5)", 0.0), float), t.id
+
+
+@pytest.mark.parametrize("category", BULKY)
+def test_movements_are_of_the_days_asked_for(category: Category) -> None:
+    asked = 0
+    for t in of(category):
+        for turn, outcome in zip(calls(t), prepared(t).truth, strict=True):
+            for call, result in zip(turn, outcome.results, strict=True):
+                if call.name == "get_transaction_history" and call.kwargs:
+                    shown = [m["timestamp"] for m in result.value["transaction_history"]]
+                    first = call.kwargs["start_date"]
+                    last = call.kwargs.get("end_date", "9999")
+                    assert all(first <= moment <= last for moment in shown), t.id
+                    asked += 1
+    assert asked > 0

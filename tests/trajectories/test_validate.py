@@ -362,9 +362,9 @@ def test_secrets_of_a_config_are_not_told() -> None:
 
 def test_names_of_bulk_files_can_be_looked_up() -> None:
     bulky = replace(CLEAN, long_context=LongContext("generated", 1, 40))
-    pack = dataset(bulky).pack(bulky)
-    assert pack is not None
-    call = f"tail(file_name={pack.extra_files[0]!r})"
+    [root] = dataset(bulky).config(bulky)["GorillaFileSystem"]["root"].values()
+    name = next(name for name in root["contents"] if name.endswith(".txt") and "_20" in name)
+    call = f"tail(file_name={name!r})"
     turn = Turn((Message("user", "Show me the end of the first log."),), (call,))
     assert found("PROVENANCE", replace(bulky, turns=(turn,))) == []
 

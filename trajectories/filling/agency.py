@@ -7,33 +7,33 @@ from typing import Any
 
 from envs.backends.travel_facts import AIRPORTS, CLASS_FACTORS, FARES
 from trajectories.schema import LongContext
-from trajectories.vocabulary import Source
+from trajectories.vocabulary import Vocabulary
 
 _CARDS = 4
 """Items for each card."""
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], source: Source, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
 ) -> None:
     """Add cards with neither the most nor the least money, and trips on routes nobody names."""
     own, booked = whole["credit_card_list"], whole["booking_record"]
     holders = [card["cardholder_name"] for card in own.values() if "cardholder_name" in card]
-    people = source.namesakes(holders)
-    people += [source.person() for _ in range(bulk.items // _CARDS)]
+    people = vocabulary.namesakes(holders)
+    people += [vocabulary.person() for _ in range(bulk.items // _CARDS)]
     balances = [card["balance"] for card in own.values()] or [1000.0]
     cards: dict[str, Any] = {}
     for name in dict.fromkeys(people):
-        card_id = _near(list(own), source, 12)
+        card_id = _near(list(own), vocabulary, 12)
         if card_id not in own and len(cards) < bulk.items // _CARDS:
             numbers = [card.get("card_number", "") for card in own.values()]
             cards[card_id] = {
-                "card_type": source.one("card_type"),
-                "card_number": _near(numbers, source, 16),
-                "expiration_date": f"{source.number(1, 12):02}/{_year(own, source)}",
+                "card_type": vocabulary.one("card_type"),
+                "card_number": _near(numbers, vocabulary, 16),
+                "expiration_date": f"{vocabulary.number(1, 12):02}/{_year(own, vocabulary)}",
                 "cardholder_name": name,
-                "card_verification_number": source.number(100, 999),
-                "balance": _between(balances, source),
+                "card_verification_number": vocabulary.number(100, 999),
+                "balance": _between(balances, vocabulary),
             }
     there = {
         booking.get(end) for booking in booked.values() for end in ("travel_from", "travel_to")
@@ -41,10 +41,12 @@ def fill(
     routes = [
         route
         for route in FARES
-        if there.isdisjoint(route) and {*route} <= {*AIRPORTS} and source.permits(" ".join(route))
+        if there.isdisjoint(route)
+        and {*route} <= {*AIRPORTS}
+        and vocabulary.permits(" ".join(route))
     ]
     bookings = {
-        _near(list(booked), source, 7): _trip(routes, list(cards), source)
+        _near(list(booked), vocabulary, 7): _trip(routes, list(cards), vocabulary)
         for _ in range(bulk.items if cards and routes else 0)
     }
     config["credit_card_list"] = {**cards, **own}
@@ -52,38 +54,38 @@ def fill(
 
 
 def _trip(
-    routes: Sequence[tuple[str, str]], cards: Sequence[str], source: Source
+    routes: Sequence[tuple[str, str]], cards: Sequence[str], vocabulary: Vocabulary
 ) -> dict[str, Any]:
-    origin, destination = source.random.choice(routes)
-    travel_class, factor = source.random.choice(list(CLASS_FACTORS.items()))
+    origin, destination = vocabulary.random.choice(routes)
+    travel_class, factor = vocabulary.random.choice(list(CLASS_FACTORS.items()))
     return {
-        "card_id": source.random.choice(cards),
-        "travel_date": str(source.day()),
+        "card_id": vocabulary.random.choice(cards),
+        "travel_date": str(vocabulary.day()),
         "travel_from": origin,
         "travel_to": destination,
         "travel_class": travel_class,
         "travel_cost": float(FARES[origin, destination] * factor),
-        "transaction_id": str(source.number(10**7, 10**8 - 1)),
+        "transaction_id": str(vocabulary.number(10**7, 10**8 - 1)),
     }
 
 
-def _near(numbers: Sequence[str], source: Source, digits: int) -> str:
+def _near(numbers: Sequence[str], vocabulary: Vocabulary, digits: int) -> str:
     """Return a number that begins as one of some, or any one."""
     begins = [number[: digits // 3] for number in numbers if number.isdigit()]
-    begin = source.random.choice(begins) if begins else str(source.number(1, 9))
+    begin = vocabulary.random.choice(begins) if begins else str(vocabulary.number(1, 9))
     rest = digits - len(begin)
-    return f"{begin}{source.random.randrange(10**rest):0{rest}}"
+    return f"{begin}{vocabulary.random.randrange(10**rest):0{rest}}"
 
 
-def _between(balances: Sequence[float], source: Source) -> float:
+def _between(balances: Sequence[float], vocabulary: Vocabulary) -> float:
     """Return a balance that is neither the highest nor, of several, the lowest."""
     low, high = min(balances), max(balances)
     if low == high:
         low = high / 4
-    return round(low + (high - low) * source.random.uniform(0.1, 0.9), 2)
+    return round(low + (high - low) * vocabulary.random.uniform(0.1, 0.9), 2)
 
 
-def _year(own: Mapping[str, Any], source: Source) -> int:
+def _year(own: Mapping[str, Any], vocabulary: Vocabulary) -> int:
     years = {card.get("expiration_date", "")[-4:] for card in own.values()}
     free = [year for year in range(2025, 2034) if str(year) not in years]
-    return source.random.choice(free)
+    return vocabulary.random.choice(free)

@@ -8,7 +8,7 @@ from typing import Any
 
 from envs.backends.trading_bot import TradingBot
 from trajectories.schema import LongContext
-from trajectories.vocabulary import Source
+from trajectories.vocabulary import Vocabulary
 
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _KNOWN = {*TradingBot.stocks, "AMZN", "GORI", "TSLA"}
@@ -29,12 +29,12 @@ def listed(bulk: LongContext) -> list[str]:
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], source: Source, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
 ) -> None:
     """Add what is over: no order or movement is later, and none can still be acted upon."""
-    random = source.random
+    random = vocabulary.random
     symbols = listed(bulk)
-    stocks = {symbol: _figures(source) for symbol in symbols if symbol not in whole["stocks"]}
+    stocks = {symbol: _figures(vocabulary) for symbol in symbols if symbol not in whole["stocks"]}
     known = [str(key) for key in whole["orders"]]
     numbers = [int(key) for key in known if key.isdigit()]
     first = min(numbers, default=whole["order_counter"])
@@ -44,21 +44,21 @@ def fill(
             "id": number,
             "order_type": random.choice(("Buy", "Sell")),
             "symbol": random.choice(traded),
-            "price": source.amount(10, 900),
-            "amount": source.number(1, 60),
+            "price": vocabulary.amount(10, 900),
+            "amount": vocabulary.number(1, 60),
             "status": random.choice(("Completed", "Cancelled")),
         }
         for number in range(max(1, first - bulk.items), first)
         if str(number) not in bulk.without
     }
     moments = sorted(
-        f"{source.day()} {source.number(8, 17):02}:{source.number(0, 59):02}:00"
+        f"{vocabulary.day()} {vocabulary.number(8, 17):02}:{vocabulary.number(0, 59):02}:00"
         for _ in range(bulk.items)
     )
     moved = [
         {
             "type": random.choice(("deposit", "withdrawal")),
-            "amount": source.amount(10, 900),
+            "amount": vocabulary.amount(10, 900),
             "timestamp": moment,
         }
         for moment in moments
@@ -71,9 +71,9 @@ def fill(
     config["transaction_history"] = [*moved, *whole["transaction_history"]]
 
 
-def _figures(source: Source) -> dict[str, float]:
-    price = source.amount(10, 900)
-    near = [round(price * source.random.uniform(0.97, 1.03), 2) for _ in range(2)]
-    change, volume = source.amount(-2, 2), round(source.random.uniform(0.1, 5), 3)
+def _figures(vocabulary: Vocabulary) -> dict[str, float]:
+    price = vocabulary.amount(10, 900)
+    near = [round(price * vocabulary.random.uniform(0.97, 1.03), 2) for _ in range(2)]
+    change, volume = vocabulary.amount(-2, 2), round(vocabulary.random.uniform(0.1, 5), 3)
     values = (price, change, volume, *near)
     return dict(zip(next(iter(TradingBot.stocks.values())), values, strict=True))

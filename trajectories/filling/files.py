@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trajectories.schema import LongContext
-from trajectories.vocabulary import Source
+from trajectories.vocabulary import Vocabulary
 
 _ENTRIES = 5
 """Items for each line below a file."""
@@ -15,35 +15,35 @@ _BESIDE = 4
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], source: Source, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
 ) -> None:
     """Add files to directories that hold some, and lengthen files that no word names."""
     config["root"] = {
-        name: {**node, "contents": _filled(name, node["contents"], source, bulk)}
+        name: {**node, "contents": _filled(name, node["contents"], vocabulary, bulk)}
         for name, node in whole["root"].items()
     }
 
 
 def _filled(
-    folder: str, contents: Mapping[str, Any], source: Source, bulk: LongContext
+    folder: str, contents: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
 ) -> dict[str, Any]:
     filled: dict[str, Any] = {}
     endings = []
     for name, node in contents.items():
         if node["type"] == "directory":
-            filled[name] = {**node, "contents": _filled(name, node["contents"], source, bulk)}
+            filled[name] = {**node, "contents": _filled(name, node["contents"], vocabulary, bulk)}
             continue
         endings.append(name.rpartition(".")[2] if "." in name.strip(".") else "txt")
         longer = node["content"]
         if name not in bulk.without and longer:
             longer += "\n\nOlder entries, kept for reference:\n"
-            longer += "\n".join(source.lines(bulk.items // _ENTRIES))
+            longer += "\n".join(vocabulary.lines(bulk.items // _ENTRIES))
         filled[name] = {**node, "content": longer}
     if folder not in bulk.without:
         for ending in endings and [
-            source.random.choice(endings) for _ in range(bulk.items // _BESIDE)
+            vocabulary.random.choice(endings) for _ in range(bulk.items // _BESIDE)
         ]:
-            name = f"{source.subject()}".replace(": ", "_").replace(", ", "_").replace(" ", "_")
-            added = f"{name.lower()}_{source.day()}.{ending}"
-            filled.setdefault(added, {"type": "file", "content": source.line()})
+            name = f"{vocabulary.subject()}".replace(": ", "_").replace(", ", "_").replace(" ", "_")
+            added = f"{name.lower()}_{vocabulary.day()}.{ending}"
+            filled.setdefault(added, {"type": "file", "content": vocabulary.line()})
     return filled

@@ -6,38 +6,38 @@ from collections.abc import Mapping
 from typing import Any
 
 from trajectories.schema import LongContext
-from trajectories.vocabulary import Source
+from trajectories.vocabulary import Vocabulary
 
 _LOG = 8
 """Items for each line of a ticket's log."""
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], source: Source, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
 ) -> None:
     """Add tickets with the free ids below the first, and a log to those that are there."""
     queue = whole["ticket_queue"]
     first = min((ticket["id"] for ticket in queue), default=whole["ticket_counter"])
     people = list(dict.fromkeys(ticket["created_by"] for ticket in queue if "created_by" in ticket))
-    people += [source.person().lower().replace(" ", ".") for _ in people or "one"]
+    people += [vocabulary.person().lower().replace(" ", ".") for _ in people or "one"]
     added = [
         {
             "id": number,
-            "title": source.subject(),
-            "description": "\n".join(source.lines(2)),
-            "status": source.one("status"),
-            "priority": source.number(1, 5),
-            "created_by": source.random.choice(people),
+            "title": vocabulary.subject(),
+            "description": "\n".join(vocabulary.lines(2)),
+            "status": vocabulary.one("status"),
+            "priority": vocabulary.number(1, 5),
+            "created_by": vocabulary.random.choice(people),
         }
         for number in range(max(1, first - bulk.items), first)
         if str(number) not in bulk.without
     ]
     longer = [
-        {**ticket, "description": _logged(ticket["description"], source, bulk.items // _LOG)}
+        {**ticket, "description": _logged(ticket["description"], vocabulary, bulk.items // _LOG)}
         for ticket in queue
     ]
     config["ticket_queue"] = [*added, *longer]
 
 
-def _logged(description: str, source: Source, count: int) -> str:
-    return "\n".join([description, "Log of the desk:", *source.lines(count)]).strip()
+def _logged(description: str, vocabulary: Vocabulary, count: int) -> str:
+    return "\n".join([description, "Log of the desk:", *vocabulary.lines(count)]).strip()

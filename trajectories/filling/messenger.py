@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from trajectories.schema import LongContext
-from trajectories.vocabulary import Source
+from trajectories.vocabulary import Vocabulary
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], source: Source, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
 ) -> None:
     """Add users, with ids far beyond the next ones, and messages to them before all others."""
     people = whole["user_map"]
     count = bulk.items // 4
-    names = [*source.namesakes(people), *(source.person() for _ in range(4 * count))]
+    names = [*vocabulary.namesakes(people), *(vocabulary.person() for _ in range(4 * count))]
     free = [name for name in dict.fromkeys(names) if name not in people][:count]
     added = {name: f"USR{whole['user_count'] + 500 + i}" for i, name in enumerate(free)}
     receivers = list(added.values())
     sent = [
-        {source.random.choice(receivers): source.remark()}
+        {vocabulary.random.choice(receivers): vocabulary.remark()}
         for _ in range(bulk.items if added else 0)
     ]
     config["user_map"] = {**people, **added}

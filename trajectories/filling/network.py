@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trajectories.schema import LongContext
-from trajectories.vocabulary import Source
+from trajectories.vocabulary import Vocabulary
 
 _COMMENTS = 8
 """Items for each comment on a tweet that is there."""
@@ -14,20 +14,20 @@ _ENDINGS = ("daily", "archive", "club", "news", "official")
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], source: Source, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
 ) -> None:
     """Add tweets with the free ids below the first, comments on all, and users to follow."""
     tweets = whole["tweets"]
     first = min((tweet["id"] for tweet in tweets.values()), default=whole["tweet_counter"])
     people = list(dict.fromkeys(tweet["username"] for tweet in tweets.values()))
-    others = _accounts([*people, *whole["following_list"]], source, bulk.items)
+    others = _accounts([*people, *whole["following_list"]], vocabulary, bulk.items)
     posting = [*people, *others[: 2 * len(people) + 1]]
     added = {
         str(number): {
             "id": number,
-            "username": source.random.choice(posting),
-            "content": source.remark(),
-            "tags": [f"#{source.one('town')}"],
+            "username": vocabulary.random.choice(posting),
+            "content": vocabulary.remark(),
+            "tags": [f"#{vocabulary.one('town')}"],
             "mentions": [],
         }
         for number in range(max(0, first - bulk.items), first)
@@ -36,7 +36,7 @@ def fill(
     comments = {
         key: [
             *(
-                {"username": source.random.choice(others), "content": source.remark()}
+                {"username": vocabulary.random.choice(others), "content": vocabulary.remark()}
                 for _ in range(bulk.items // _COMMENTS)
             ),
             *whole["comments"].get(key, ()),
@@ -48,9 +48,9 @@ def fill(
     config["following_list"] = [*others, *whole["following_list"]]
 
 
-def _accounts(known: Sequence[str], source: Source, count: int) -> list[str]:
+def _accounts(known: Sequence[str], vocabulary: Vocabulary, count: int) -> list[str]:
     """Return accounts: some that are called nearly as those that are known, then any."""
     near = [f"{name}_{ending}" for name in dict.fromkeys(known) for ending in _ENDINGS]
-    near = [name for name in near if source.permits(name)]
-    any_ones = [source.person().lower().replace(" ", "_") for _ in range(count)]
+    near = [name for name in near if vocabulary.permits(name)]
+    any_ones = [vocabulary.person().lower().replace(" ", "_") for _ in range(count)]
     return [name for name in dict.fromkeys([*near, *any_ones]) if name not in known][:count]

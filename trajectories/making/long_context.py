@@ -59,15 +59,24 @@ def lengthen(
     first = seed_of(base.id) if seed is None else seed
     without = _meant(base, said)
     for chosen in range(first, first + SEEDS):
-        bulk = LongContext("generated", chosen, items, without)
-        longer = derived(base, Category.LONG_CONTEXT, long_context=bulk)
-        longer = replace(longer, turns=_recomputed(base, longer))
+        longer = in_world(base, LongContext("generated", chosen, items, without))
         added, filters_hold = _added(base, longer)
         if added < LEAST_READ * items:
             return None
         if filters_hold:
             return longer
     raise DataError(base.id, f"long_context: filters let bulk of {SEEDS} seeds through")
+
+
+def in_world(base: Trajectory, bulk: LongContext) -> Trajectory:
+    """Return the trajectory in a world with some bulk.
+
+    Raises:
+        DataError: The ground truth takes something out of a result that the bulk has changed, and
+            it cannot be said what it is now.
+    """
+    longer = derived(base, Category.LONG_CONTEXT, long_context=bulk)
+    return replace(longer, turns=_recomputed(base, longer))
 
 
 def seed_of(id: str) -> int:

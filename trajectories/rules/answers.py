@@ -53,9 +53,7 @@ def weight(doubt: Doubt) -> Severity:
 
 def _used(entry: Entry) -> Iterator[tuple[TruthStep, str, str | float, Told]]:
     """Yield call, parameter and literal, with what is known at that point."""
-    pack = entry.dataset.pack(entry.trajectory)
-    files = "\n".join(pack.extra_files) if pack else ""
-    told = Told(f"{_known_at_first(entry)}\n{files}")
+    told = Told(_known_at_first(entry))
     for turn, steps in zip(entry.trajectory.turns, entry.turns, strict=True):
         for message in turn.messages:
             told.hear(message.content)
@@ -81,9 +79,10 @@ def _parameter_documents(tool: Tool) -> Mapping[str, str]:
 def _known_at_first(entry: Entry) -> str:
     """Return what can be looked up in the initial state, as text."""
     known: dict[str, Any] = {}
+    wide = entry.dataset.config(entry.trajectory)
     for environment in entry.trajectory.environments:
         backend = backend_class(environment)
-        config = entry.trajectory.config.get(environment, {})
+        config = wide.get(environment, {})
         defaults = {
             key: to_json(backend.FIELDS[field])
             for key, field in backend.KEYS.items()

@@ -7,7 +7,8 @@ from trajectories.errors import DataError
 from trajectories.making import build
 from trajectories.making.base import MissingFunction, MissingParameter, Notes, read_notes
 from trajectories.making.build import compose
-from trajectories.schema import MULTI_TURN, Category, Message, Trajectory, Turn
+from trajectories.packs import widened
+from trajectories.schema import Category, Message, Trajectory, Turn
 
 
 def few(count):
@@ -40,7 +41,11 @@ def test_every_base_has_notes_and_nothing_else_has():
 def test_each_base_gives_one_trajectory_of_each_category():
     built = build.build(*few(2))
     assert {category: len(members) for category, members in built.items()} == {
-        category: 2 for category in MULTI_TURN if category is not Category.BASE
+        # The second reads nothing that there would be more of.
+        Category.MISSING_PARAMETER: 2,
+        Category.MISSING_FUNCTION: 2,
+        Category.LONG_CONTEXT: 1,
+        Category.COMPOSITE: 1,
     }
     for category, members in built.items():
         assert {t.category for t in members} == {category}
@@ -80,8 +85,8 @@ BASE = Trajectory(
             ),
         ),
         Turn(
-            (Message("user", "Take it back."),),
-            ("delete_message(receiver_id='USR002')",),
+            (Message("user", "Take it back, and show me the others."),),
+            ("delete_message(receiver_id='USR002')", "view_messages_sent()"),
         ),
     ),
     provenance={"author": "Turnwise"},
@@ -100,8 +105,8 @@ def test_all_three_are_there():
     harder = compose(BASE, noted(1, ("delete_message",)), items=40)
     assert (harder.id, harder.category) == ("composite_x", Category.COMPOSITE)
     assert harder.provenance == {"author": "Turnwise", "base": "base_x"}
-    assert harder.long_context is not None
-    assert len(harder.config["MessageAPI"]["inbox"]) == 43
+    wide = widened(harder.environments, harder.config, harder.long_context)
+    assert len(wide["MessageAPI"]["inbox"]) == 43
     assert shape(harder) == [
         (True, False, ()),
         (True, True, ()),

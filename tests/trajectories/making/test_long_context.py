@@ -9,7 +9,8 @@ from checkers.answers import Items, Number, Text, YesNo
 from envs.session import check_config
 from trajectories.errors import DataError
 from trajectories.making.base import calls, start
-from trajectories.making.long_context import lengthen
+from trajectories.making.long_context import in_world, lengthen
+from trajectories.packs import widened
 from trajectories.schema import Alternative, Category, LongContext, Message, Trajectory, Turn
 
 USERS = {
@@ -49,21 +50,78 @@ def outcome(trajectory):
     return [result.value for result in results]
 
 
+def longer_world(base, seed, items):
+    """Return a base in a world whose bulk does without no word."""
+    return in_world(base, LongContext("generated", seed, items))
+
+
+def world(longer):
+    """Return the config that a long trajectory is loaded with."""
+    return widened(longer.environments, longer.config, longer.long_context)
+
+
 ENTER = ("Go to papers.", ("cd(folder='papers')",))
 
 
 def test_the_bulk_is_as_asked_for():
-    longer = lengthen(scenario({"GorillaFileSystem": folder(a="one")}, ENTER), seed=5, items=30)
+    longer = lengthen(LISTED, seed=5, items=30)
     assert (longer.id, longer.category) == ("long_context_x", Category.LONG_CONTEXT)
     assert longer.long_context == LongContext("generated", 5, 30)
+    assert longer.config == LISTED.config
     assert longer.provenance == {"author": "Turnwise", "base": "base_x"}
 
 
 def test_the_same_seed_and_size_give_the_same_world():
-    base = scenario({"MessageAPI": USERS}, ("Who?", ("list_users()",)))
-    assert lengthen(base, 5, 40) == lengthen(base, 5, 40)
-    assert lengthen(base, 5, 40).config != lengthen(base, 6, 40).config
-    assert lengthen(base) == lengthen(base)
+    assert lengthen(LISTED, 5, 40) == lengthen(LISTED, 5, 40)
+    assert lengthen(LISTED) == lengthen(LISTED)
+    first, second = (world(lengthen(LISTED, seed, 40)) for seed in (5, 6))
+    assert first != second
+
+
+def test_a_scenario_that_reads_no_bulk_is_not_long():
+    assert lengthen(scenario({"GorillaFileSystem": folder(a="one")}, ENTER)) is None
+    assert lengthen(scenario({"MathAPI": {}}, ("1 + 1?", ("add(a=1, b=1)",)))) is None
+
+
+def test_what_a_request_means_is_not_in_the_bulk():
+    people = {"Greta Falkner": "USR001", "Ludo Merz": "USR002"}
+    users = {**USERS, "user_map": people}
+    base = scenario(
+        {"MessageAPI": users},
+        ("Who is there? And what did I write of lanterns?", ("list_users()",)),
+        ("Tell Greta 'hi', and Ludo Merz 'ho'.", ("search_messages(keyword='lantern')",)),
+    )
+    longer = lengthen(base, 5, 200)
+    assert {"greta", "lanterns"} <= {*longer.long_context.without}
+    listed, found = outcome(longer)
+    assert found == {"results": []}
+    names = listed["user_list"]
+    assert [name for name in names if name.startswith("Greta ")] == ["Greta Falkner"]
+    assert len([name for name in names if name.startswith("Ludo ")]) > 1
+    assert len([name for name in names if name.endswith(" Falkner")]) > 1
+
+
+def test_a_filter_keeps_bulk_out():
+    history = [{"type": "deposit", "amount": 5.0, "timestamp": "2024-06-03 10:00:00"}]
+    broker = {"authenticated": True, "transaction_history": history}
+    since = "get_transaction_history(start_date='2024-05-01')"
+    base = scenario(
+        {"TradingBot": broker}, ("All?", ("get_transaction_history()",)), ("In May?", (since,))
+    )
+    every, some = outcome(lengthen(base, 5, 100))
+    assert len(every["transaction_history"]) == 101
+    assert some["transaction_history"] == history
+
+
+def test_a_fare_and_an_average_are_single_numbers():
+    fare = (
+        "get_flight_cost(travel_from='SFO', travel_to='LAX', travel_date='2025-05-01', "
+        "travel_class='economy')"
+    )
+    config = {"TravelAPI": {}, "TradingBot": {"authenticated": True}}
+    asked = ("Cost, cards, and Apple?", (fare, "get_stock_info(symbol='AAPL')", "get_watchlist()"))
+    base = scenario(config, asked)
+    assert outcome(lengthen(base, 5, 100))[:2] == outcome(base)[:2]
 
 
 def test_a_count_that_is_sent_is_counted_anew():
@@ -78,9 +136,9 @@ def test_a_count_that_is_sent_is_counted_anew():
             ),
         ),
     )
-    longer = lengthen(base, 5, 30)
+    longer = longer_world(base, 5, 30)
     count = outcome(longer)[1]["count"]
-    assert count > 1000
+    assert count > 300
     assert longer.turns[1].ground_truth[1] == (
         f"send_message(receiver_id='USR002', message='{count}')"
     )
@@ -101,7 +159,7 @@ def test_a_size_within_a_sentence_is_taken_anew():
         *[(turn.messages[0].content, turn.ground_truth) for turn in base.turns[:2]],
         ("Put 'Size: ' and that in note.txt", truth),
     )
-    longer = lengthen(base, 5, 30)
+    longer = longer_world(base, 5, 30)
     size = re.findall(r"\d+", outcome(longer)[1]["disk_usage"])[0]
     assert size != number
     assert longer.turns[2].ground_truth == (f"echo(content='Size: {size}', file_name='note.txt')",)
@@ -121,7 +179,7 @@ def test_what_is_computed_from_a_changed_result_follows():
             ),
         ),
     )
-    longer = lengthen(base, 5, 30)
+    longer = longer_world(base, 5, 30)
     _, first, second, mean, _ = outcome(longer)
     third, fourth = longer.turns[1].ground_truth[2:]
     assert third == f"mean(numbers=[{first['count']}, {second['count']}])"
@@ -135,7 +193,7 @@ def test_what_else_is_accepted_is_taken_anew_with_its_call():
     base = scenario(config, ENTER, sized, told)
     accepts = (Alternative(told[1][0], ("cat(file_name='a.txt')", "find(name='3')")),)
     base = replace(base, turns=(*base.turns[:2], replace(base.turns[2], accepts=accepts)))
-    longer = lengthen(base, seed=5, items=30)
+    longer = longer_world(base, seed=5, items=30)
     size = outcome(longer)[1]["count"]
     (accepted,) = longer.turns[2].accepts
     assert size > 3
@@ -161,7 +219,7 @@ READ = scenario(
 
 
 def test_a_number_that_the_user_is_told_is_taken_anew():
-    [turn] = lengthen(telling(STATS, Number(1, "contacts")), seed=1, items=40).turns
+    [turn] = longer_world(telling(STATS, Number(1, "contacts")), seed=1, items=40).turns
     assert turn.tells == (Number(11, "contacts"),)
 
 
@@ -176,7 +234,7 @@ def test_a_number_is_that_of_its_turn_and_of_the_member_that_its_unit_names():
     base = scenario(config, ("Whom do I follow?", ("list_all_following()",)), asked)
     facts = (Number(2, "tweets"), Number(2, "following"), Number(0, "retweets"))
     base = replace(base, turns=(base.turns[0], replace(base.turns[1], tells=facts)))
-    longer = lengthen(base, seed=1, items=40)
+    longer = longer_world(base, seed=1, items=40)
     stats = outcome(longer)[1]
     assert stats["tweet_count"] != stats["following_count"] > 2
     assert longer.turns[1].tells == (
@@ -191,12 +249,12 @@ def test_a_number_that_bulk_stands_behind_is_still_told():
         {"GorillaFileSystem": folder(a="3.5")},
         ("Read a.txt in papers.", ("cd(folder='papers')", "cat(file_name='a.txt')")),
     )
-    [turn] = lengthen(telling(base, Number(3.5)), seed=1, items=40).turns
+    [turn] = longer_world(telling(base, Number(3.5)), seed=1, items=40).turns
     assert turn.tells == (Number(3.5),)
 
 
 def test_the_length_of_a_list_is_taken_anew():
-    longer = lengthen(telling(LISTED, Number(2, "users")), seed=1, items=40)
+    longer = longer_world(telling(LISTED, Number(2, "users")), seed=1, items=40)
     [there] = outcome(longer)
     assert longer.turns[0].tells == (Number(len(there["user_list"]), "users"),)
 
@@ -210,7 +268,7 @@ def test_the_length_of_a_list_is_taken_anew():
     ],
 )
 def test_what_is_still_shown_is_still_told(base, fact):
-    [turn] = lengthen(telling(base, fact), seed=1, items=40).turns
+    [turn] = longer_world(telling(base, fact), seed=1, items=40).turns
     assert turn.tells == (fact,)
 
 
@@ -218,14 +276,14 @@ def test_other_wordings_of_a_text_go_with_it():
     sized = ("How large?", ("cd(folder='papers')", "du(human_readable=True)"))
     base = scenario({"GorillaFileSystem": folder(a="one fish")}, sized)
     fact = Text(outcome(base)[1]["disk_usage"], ("8 bytes",))
-    longer = lengthen(telling(base, fact), seed=1, items=40)
+    longer = longer_world(telling(base, fact), seed=1, items=40)
     assert longer.turns[0].tells == (Text(outcome(longer)[1]["disk_usage"]),)
     assert longer.turns[0].tells != (Text(fact.text),)
 
 
 def test_a_number_that_may_be_one_of_several_now_is_refused():
     with pytest.raises(DataError, match="turn 0: tells: 1 messages may be 11 or 41 now"):
-        lengthen(telling(STATS, Number(1, "messages")), seed=1, items=40)
+        longer_world(telling(STATS, Number(1, "messages")), seed=1, items=40)
 
 
 def test_what_the_user_dictates_stays():
@@ -240,7 +298,7 @@ def test_what_the_user_dictates_stays():
             ),
         ),
     )
-    assert lengthen(base, 5, 30).turns == base.turns
+    assert longer_world(base, 5, 30).turns == base.turns
 
 
 def test_an_argument_that_would_be_bulk_is_refused():
@@ -248,27 +306,26 @@ def test_an_argument_that_would_be_bulk_is_refused():
         {"GorillaFileSystem": folder(a="one\ntwo"), "MessageAPI": USERS},
         ENTER,
         (
-            "Send Ben the last line of a.txt.",
+            "Send Ben all of a.txt.",
             (
-                "tail(file_name='a.txt', lines=1)",
-                "send_message(receiver_id='USR002', message='two')",
+                "cat(file_name='a.txt')",
+                "send_message(receiver_id='USR002', message='one\\ntwo')",
             ),
         ),
     )
-    with pytest.raises(DataError, match=r"turn 1: send_message.*'two' would have to repeat"):
-        lengthen(base, 5, 30)
+    with pytest.raises(DataError, match=r"turn 1: send_message.*'one.*two' would have to repeat"):
+        longer_world(base, 5, 30)
 
 
 def test_a_value_that_is_not_shown_any_more_is_refused():
     base = scenario(
-        {"TradingBot": {"authenticated": True}, "MathAPI": {}},
-        ("The figures of Apple, please.", ("get_stock_info(symbol='AAPL')",)),
-        ("Twice its five-day average?", ("multiply(a=227.11, b=2)",)),
+        {"GorillaFileSystem": folder(a="one\n917.5"), "MathAPI": {}},
+        ENTER,
+        ("The last line of a.txt, please.", ("tail(file_name='a.txt', lines=1)",)),
+        ("Twice that?", ("multiply(a=917.5, b=2)",)),
     )
-    average = outcome(base)[0]["MA(5)"]
-    turns = (base.turns[0], replace(base.turns[1], ground_truth=(f"multiply(a={average}, b=2)",)))
-    with pytest.raises(DataError, match=f"{average} is shown no longer"):
-        lengthen(replace(base, turns=turns), 5, 30)
+    with pytest.raises(DataError, match=r"917\.5 is shown no longer"):
+        longer_world(base, 5, 30)
 
 
 def test_an_empty_directory_can_still_be_removed():
@@ -277,11 +334,11 @@ def test_an_empty_directory_can_still_be_removed():
         ("Remove the empty folder.", ("rmdir(dir_name='empty')",)),
         (ENTER[0], (*ENTER[1], "ls()", "cat(file_name='a.txt')")),
     )
-    longer = lengthen(base, 5, 30)
+    longer = longer_world(base, 5, 30)
     _, _, listed, read = outcome(longer)
-    assert len(listed["current_directory_content"]) == 31
-    assert read["file_content"].startswith("one ")
-    assert len(read["file_content"]) > 1000
+    assert len(listed["current_directory_content"]) == 8
+    assert read["file_content"].startswith("one\n\nOlder entries")
+    assert len(read["file_content"]) > 300
 
 
 @pytest.mark.parametrize(
@@ -314,9 +371,9 @@ def test_an_empty_directory_can_still_be_removed():
     ],
 )
 def test_a_config_is_filled_and_stays_without_defect(config, path, size):
-    longer = lengthen(scenario(config), 5, 40)
-    assert check_config(longer.environments, longer.config) == []
-    held = longer.config[path[0]][path[1]]
+    wide = world(longer_world(scenario(config), 5, 40))
+    assert check_config(tuple(config), wide) == []
+    held = wide[path[0]][path[1]]
     assert abs(len(held) - size) <= 4
 
 
@@ -342,7 +399,7 @@ def test_what_is_there_keeps_its_ids_and_stays_the_latest():
             ),
         ),
     )
-    longer = lengthen(base, 5, 40)
-    assert list(longer.config["TwitterAPI"]["tweets"])[-1] == "60"
+    longer = longer_world(base, 5, 40)
+    assert list(world(longer)["TwitterAPI"]["tweets"])[-1] == "60"
     _, added, tweet = outcome(longer)
     assert (added["user_id"], tweet["id"]) == ("USR003", 61)
