@@ -94,6 +94,7 @@ class Backend:
     Config: ClassVar[type]
     RENAMED: ClassVar[Mapping[str, str]] = {}
     FIELDS: ClassVar[Mapping[str, Any]] = {}
+    _BFCL_FIELDS: ClassVar[Mapping[str, Any]] = {}
     KEYS: ClassVar[Mapping[str, str]] = {}
     TOOLS: ClassVar[Mapping[str, Tool]] = {}
     beyond_bfcl: ClassVar[frozenset[str]] = frozenset()
@@ -111,6 +112,8 @@ class Backend:
             for name, kind in cls.__annotations__.items()
             if not _is_class_variable(kind)
         }
+        # A dict that something was deleted from is copied slowly, and a fork is a copy.
+        cls._BFCL_FIELDS = {n: v for n, v in cls.FIELDS.items() if n not in cls.beyond_bfcl}
         cls.KEYS = {
             key: field
             for key in cls.Config.__annotations__
@@ -138,10 +141,7 @@ class Backend:
             behaviour: Where it does as BFCL's backend.
         """
         self = cls()
-        self.__dict__.update(cls.FIELDS)
-        if not behaviour.keeps_all:
-            for name in cls.beyond_bfcl:
-                del self.__dict__[name]
+        self.__dict__.update(cls.FIELDS if behaviour.keeps_all else cls._BFCL_FIELDS)
         for key, value in copy_json(config).items():
             if key in cls.KEYS:
                 setattr(self, cls.KEYS[key], value)
@@ -155,9 +155,9 @@ class Backend:
     def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
         """Derive what is not taken over literally; for backends to override."""
 
-    def _keep(self, **fields: Any) -> None:
-        """Assign new values to those fields beyond BFCL's that this session has."""
-        self.__dict__.update({n: value for n, value in fields.items() if n in self.__dict__})
+    def _keeps(self, field: str) -> bool:
+        """Tell whether this session has a field that BFCL's does not."""
+        return field in self.__dict__
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -39,6 +39,8 @@ class _Words:
 
     def bits(self, count: int, position: int) -> tuple[int, int]:
         """Return an integer of so many bits, lowest word first, and the position after it."""
+        if count <= _WORD:
+            return self.at(position) >> (_WORD - count), position + 1
         value, shift = 0, 0
         while count - shift > _WORD:
             value |= self.at(position) << shift
@@ -76,7 +78,9 @@ class RandomStream(NamedTuple):
         words, position = _words(self.seed), self.position
         first, second = words.at(position), words.at(position + 1)
         fraction = ((first >> 5) * 67108864.0 + (second >> 6)) / 9007199254740992.0
-        return low + (high - low) * fraction, self._replace(position=position + 2)
+        return low + (high - low) * fraction, RandomStream(
+            self.seed, position + 2, self.by_occasion
+        )
 
     def randint(self, low: int, high: int, *occasion: object) -> tuple[int, RandomStream]:
         """Draw an integer from low to high, both included, as ``Random.randint`` does."""
@@ -86,11 +90,12 @@ class RandomStream(NamedTuple):
             raise ValueError(f"there is no integer from {low} to {high}")
         span = high - low + 1
         bits = span.bit_length()
-        words, position = _words(self.seed), self.position
+        seed, position, by_occasion = self
+        words = _words(seed)
         while True:
             value, position = words.bits(bits, position)
             if value < span:
-                return low + value, self._replace(position=position)
+                return low + value, RandomStream(seed, position, by_occasion)
 
     def _at(self, occasion: tuple[object, ...]) -> RandomStream:
         digest = sha256(f"{self.seed} {canonical(occasion)}".encode()).digest()

@@ -578,8 +578,9 @@ class TravelAPI(Backend):
         self._set_balance(card_id, balance - insurance_cost)
         bought = (_insured(insurance_type), booking_id, insurance_cost, card_id)
         insurance_id = self._new_id(9, self.insurances, "insurance", *bought)
-        insurance = dict(zip(_INSURANCE, bought, strict=True))
-        self._keep(insurances={**self.insurances, insurance_id: insurance})
+        if self._keeps("insurances"):
+            insurance = dict(zip(_INSURANCE, bought, strict=True))
+            self.insurances = {**self.insurances, insurance_id: insurance}
         return {"insurance_id": insurance_id, "insurance_status": True}
 
     @writes
@@ -604,8 +605,9 @@ class TravelAPI(Backend):
             {"error": "There is no booking '1'. See get_booking_history."}
         """
         self._booking(booking_id)
-        sent = {"booking_id": booking_id, "message": message}
-        self._keep(support_messages=[*self.support_messages, sent])
+        if self._keeps("support_messages"):
+            sent = {"booking_id": booking_id, "message": message}
+            self.support_messages = [*self.support_messages, sent]
         return {
             "customer_support_message": "Thank you for contacting customer support. Your message "
             "has been received and we will get back to you shortly."
@@ -630,9 +632,11 @@ class TravelAPI(Backend):
 
     def _new_id(self, digits: int, taken: Container[str], *occasion: object) -> str:
         """Draw an id; one drawn in sequence is not looked for among those that there are."""
+        if not self._random.by_occasion:
+            return self._drawn(digits)
         for attempt in count():
             drawn = self._drawn(digits, *occasion, attempt)
-            if not self._random.by_occasion or drawn not in taken:
+            if drawn not in taken:
                 break
         return drawn
 
@@ -746,7 +750,8 @@ def _date_factor(travel_date: str) -> int:
 
 def _insured(insurance_type: str) -> str:
     """Return what is insured as it is kept: ``Travel insurance`` is ``travel``."""
-    return " ".join(word for word in str(insurance_type).casefold().split() if word != "insurance")
+    words = str(insurance_type).casefold().split()
+    return " ".join([word for word in words if word != "insurance"])
 
 
 def _day(text: str) -> date | None:
