@@ -172,7 +172,7 @@ class _Need:
     def is_met(self) -> bool:
         """Tell whether the model has the facts, by what it was shown or told that still holds."""
         # What it was never shown need not be asked for again to see whether it holds.
-        return self._is_known(_START) and (self.turn == 0 or self._is_known(self.since))
+        return self._is_known(_START) and self._is_known(self.since)
 
     def is_done(self) -> bool:
         """Tell whether the model has made the same call; knowing what it gives is not enough."""
