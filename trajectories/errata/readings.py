@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from trajectories.dataset import Dataset
-from trajectories.errata.record import NAMED_CALL, Answers, Assessment, Erratum, Turns, fingerprint
+from trajectories.errata.record import NAMED_CALL, Answers, Assessment, Erratum, Turns
 from trajectories.errors import DataError
+from trajectories.fingerprint import fingerprint
 from trajectories.schema import ExpectedCalls, Message, Trajectory
 
 Found = TypeVar("Found")

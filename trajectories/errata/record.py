@@ -8,15 +8,13 @@ was allowed for that parameter, and null takes a parameter away.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from hashlib import sha256
 from typing import Any
 
-from trajectories.schema import ExpectedCalls, Strict, Trajectory
+from trajectories.schema import Strict
 
 Turns = Mapping[int, tuple[str, ...]]
 """Index of a turn, from 0, to its ground truth; the other turns keep theirs."""
@@ -81,15 +79,3 @@ class Erratum(Strict):
     def paths(self) -> tuple[Turns, ...]:
         """The calls of all turns that it names, path by path."""
         return (self.ground_truth, *self.alternatives)
-
-
-def fingerprint(trajectory: Trajectory) -> str:
-    """Return a hash of what an entry asks and expects, 16 hex digits."""
-    turns = [
-        [[(m.role, m.content) for m in turn.messages], turn.ground_truth, turn.offers]
-        for turn in trajectory.turns
-    ]
-    expects = trajectory.expects
-    compared = [expects.functions, expects.answers] if isinstance(expects, ExpectedCalls) else None
-    said = json.dumps([turns, trajectory.config, compared], sort_keys=True)
-    return sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]

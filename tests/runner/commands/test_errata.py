@@ -11,8 +11,8 @@ import pytest
 
 from tests.runner.analysis.report.making import unpacked
 from tests.runner.commands.running import run as run_command
-from trajectories.errata.record import fingerprint
 from trajectories.errors import DataError
+from trajectories.fingerprint import fingerprint
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.validation import to_json
 

@@ -9,8 +9,9 @@ import pytest
 
 from trajectories.dataset import Dataset
 from trajectories.errata.readings import AS_PUBLISHED, Readings, first_right, read
-from trajectories.errata.record import Assessment, Erratum, fingerprint
+from trajectories.errata.record import Assessment, Erratum
 from trajectories.errors import DataError
+from trajectories.fingerprint import fingerprint
 from trajectories.schema import Alternative, Category, ExpectedCalls, Message, Trajectory, Turn
 
 ENTRY = Trajectory(
@@ -152,20 +153,6 @@ def test_errata_of_entries_that_are_not_loaded_are_passed_over() -> None:
 def test_an_erratum_has_to_fit(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
         read(DATA, [erratum(Assessment.MENDED, **changes)], "e")
-
-
-def test_a_fingerprint_tells_words_calls_and_config() -> None:
-    turns = (replace(ENTRY.turns[0], ground_truth=PLAN), ENTRY.turns[1])
-    words = (replace(ENTRY.turns[0], messages=(Message("user", "Go."),)), ENTRY.turns[1])
-    others = [
-        replace(ENTRY, turns=turns),
-        replace(ENTRY, turns=words),
-        replace(ENTRY, config={}),
-        SINGLE,
-        replace(SINGLE, expects=ExpectedCalls((DOCUMENT,), ())),
-    ]
-    assert len({fingerprint(each) for each in [ENTRY, *others]}) == 6
-    assert fingerprint(replace(ENTRY, provenance={"author": "me"})) == fingerprint(ENTRY)
 
 
 def test_the_first_that_passes_decides_and_the_rest_is_not_tried() -> None:

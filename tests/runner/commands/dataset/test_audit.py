@@ -18,8 +18,8 @@ from envs.session import Session
 from runner.analysis.audit import agreed, audit, models_of
 from runner.episodes.kinds import Judgement
 from tests.runner.commands.running import run as run_command
-from trajectories.errata.record import fingerprint
 from trajectories.errors import DataError
+from trajectories.fingerprint import fingerprint
 from trajectories.scene import TrajectoryScene
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.validation import to_json

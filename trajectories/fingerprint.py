@@ -1,0 +1,20 @@
+"""What an entry asks and expects as a hash, by which a judgement of it tells what it is of."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+from trajectories.schema import ExpectedCalls, Trajectory
+
+
+def fingerprint(trajectory: Trajectory) -> str:
+    """Return a hash of what an entry asks and expects, 16 hex digits."""
+    turns = [
+        [[(m.role, m.content) for m in turn.messages], turn.ground_truth, turn.offers]
+        for turn in trajectory.turns
+    ]
+    expects = trajectory.expects
+    compared = [expects.functions, expects.answers] if isinstance(expects, ExpectedCalls) else None
+    said = json.dumps([turns, trajectory.config, compared], sort_keys=True)
+    return sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
