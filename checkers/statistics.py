@@ -59,6 +59,24 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
     return max(0.0, centre - spread), min(1.0, centre + spread)
 
 
+def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
+    """Return how far two raters agree beyond chance (Cohen, 1960), at most 1.
+
+    Args:
+        pairs: Per item the class that each rater gave it.
+
+    Returns:
+        Kappa; None where there are no items, or both gave all of them one and the same class.
+    """
+    first, second = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    square = len(pairs) ** 2
+    by_chance = sum(first[name] * second[name] for name in first)
+    if by_chance == square:
+        return None
+    alike = sum(one == other for one, other in pairs) * len(pairs)
+    return (alike - by_chance) / (square - by_chance)
+
+
 _RESAMPLES = 2000
 
 

@@ -237,7 +237,7 @@ def _format_cells(score: FormatScore, categories: Sequence[Category]) -> list[st
 def _sensitivity(values: Mapping[PromptFormat, float]) -> Iterator[str]:
     best, worst = max(values.values()), min(values.values())
     yield (
-        f"spread {percent(best - worst)} ({_span((worst, best))}), standard "
+        f"spread {percent(best - worst)} ({span((worst, best))}), standard "
         f"deviation {percent(pstdev(values.values()))}, mean {percent(fmean(values.values()))}, "
         f"over {len(values)} formats"
     )
@@ -265,7 +265,7 @@ def _field(row: Row) -> str:
 def _scored(row: Row) -> list[str]:
     if row.rate is None:
         return ["not run", "", ""]
-    return [_score(row), _span(row.rate.interval), str(row.rate.entries)]
+    return [_score(row), span(row.rate.interval), str(row.rate.entries)]
 
 
 def percent(share: float | None) -> str:
@@ -273,13 +273,14 @@ def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f}%"
 
 
-def _span(interval: tuple[float, float]) -> str:
+def span(interval: tuple[float, float]) -> str:
+    """Return an interval of shares as it is written everywhere."""
     low, high = interval
     return f"{percent(low)} to {percent(high)}"
 
 
 def _short(score: CategoryScore) -> tuple[str, str, str]:
-    interval = _span(score.interval) if score.interval else "-"
+    interval = span(score.interval) if score.interval else "-"
     return str(score.entries), percent(score.rate), interval
 
 
@@ -310,7 +311,7 @@ def _trial_lines(figures: RunFigures, trials: int) -> Iterator[str]:
     if not complete:
         return
     yield (
-        f"pass@1 {percent(pass_at_1(complete))} ({_span(cluster_interval(complete))}), "
+        f"pass@1 {percent(pass_at_1(complete))} ({span(cluster_interval(complete))}), "
         f"over {len(complete)} entries with all {trials} trials"
     )
     scores = figures.trial_scores(trials)

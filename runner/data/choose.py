@@ -34,11 +34,13 @@ if TYPE_CHECKING:
 
     from checkers.replies import code
     from runner.data import fetch
+    from trajectories import standing
 else:
     # What Java takes, or a download, is loaded for one only; all the rest starts faster without.
     code = lazily("checkers.replies.code")
     fetch = lazily(".fetch", __package__)
     logging = lazily("logging")
+    standing = lazily("trajectories.standing")
 
 Notify = Callable[[str], object]
 """Takes a line for the user."""
@@ -280,15 +282,21 @@ def trajectory(data: Dataset, id: str) -> Trajectory:
 
 
 def known_datasets() -> list[list[str]]:
-    """Return name, version, size and place of every data set."""
+    """Return name, version, size, place and standing of every data set."""
     embedded = load_embedded(list(Category))
     folder = cache_folder()
     here = (folder / bfcl.MANIFEST_FILE).is_file()
     size = str(len(load_bfcl(folder, list(Category)).trajectories)) if here else "-"
     where = str(folder) if here else "not fetched; turnwise dataset fetch bfcl"
     return [
-        [embedded.name, embedded.version, str(len(embedded.trajectories)), "comes with turnwise"],
-        ["bfcl", bfcl.VERSION, size, where],
+        [
+            embedded.name,
+            embedded.version,
+            str(len(embedded.trajectories)),
+            "comes with turnwise",
+            standing.summary(standing.standings(embedded.trajectories, standing.read_record())),
+        ],
+        ["bfcl", bfcl.VERSION, size, where, "-"],
     ]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.statistics import Score, score, wilson
+from checkers.statistics import Score, cohen_kappa, score, wilson
 from checkers.turn import inference_error
 from checkers.verdict import Failure, Reason, Verdict
 
@@ -42,6 +42,28 @@ def test_a_rate_with_its_interval():
 )
 def test_known_intervals(successes, trials, interval):
     assert wilson(successes, trials) == pytest.approx(interval, abs=5e-5)
+
+
+def test_a_known_kappa():
+    # The usual textbook table: two readers of 50 proposals, yes or no.
+    table = {("y", "y"): 20, ("y", "n"): 5, ("n", "y"): 10, ("n", "n"): 15}
+    pairs = [pair for pair, times in table.items() for _ in range(times)]
+    assert cohen_kappa(pairs) == pytest.approx(0.4)
+    assert cohen_kappa([(b, a) for a, b in pairs]) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "kappa"),
+    [
+        ([], None),
+        ([("a", "a")] * 3, None),
+        ([("a", "a"), ("b", "b"), ("c", "c")], 1.0),
+        ([("a", "b"), ("b", "a")], -1.0),
+        ([("a", "a"), ("a", "b")], 0.0),
+    ],
+)
+def test_kappa_at_its_ends(pairs, kappa):
+    assert cohen_kappa(pairs) == kappa
 
 
 counts = st.integers(1, 5000).flatmap(

@@ -18,6 +18,7 @@ from envs.calls import parse_call
 from envs.registry import BACKENDS
 from trajectories.dataset import load_embedded
 from trajectories.schema import MULTI_TURN, Category, Trajectory
+from trajectories.standing import EntryStanding, Opinion, read_record, standings, summary, tallies
 
 README = Path(__file__).parents[1] / "README.md"
 OPENING = "<!-- figures: written by python -m trajectories.making.figures -->"
@@ -27,8 +28,8 @@ _WIDTH = 112
 _KINDS = {Number: "number", Text: "text", Items: "list", YesNo: "yes or no", Date: "date"}
 
 
-def figures(trajectories: Sequence[Trajectory]) -> list[str]:
-    """Return the figures of a data set as lines of Markdown.
+def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryStanding]) -> list[str]:
+    """Return the figures of a data set, and of where its entries stand, as lines of Markdown.
 
     What is counted by scenario is counted in the trajectories of ``base``.
     """
@@ -48,6 +49,8 @@ def figures(trajectories: Sequence[Trajectory]) -> list[str]:
         f"{min(pairs.values(), default=0)} to {max(pairs.values(), default=0)} scenarios.",
         "",
         *_wrapped(_told(base)),
+        "",
+        *_by_reader(entries),
         "",
         f"{len(used)} of {sum(len(b.TOOLS) for b in BACKENDS.values())} functions are in the "
         "ground truth; the number is that of scenarios:",
@@ -95,6 +98,20 @@ def _by_category(trajectories: Sequence[Trajectory]) -> list[str]:
     return rows
 
 
+def _by_reader(entries: Sequence[EntryStanding]) -> list[str]:
+    """Return what readers found of the entries, and where these stand now."""
+    rows = [f"| reader | category | read | {' | '.join(Opinion)} | not sound (95% interval) |"]
+    rows.append("|---|---|---|---|---|---|---|")
+    for tally in tallies(reading for standing in entries for reading in standing.readings):
+        counts = " | ".join(str(tally.found[opinion]) for opinion in Opinion)
+        low, high = tally.interval
+        rows.append(
+            f"| {tally.reader} | {tally.category} | {tally.found.total()} | {counts} "
+            f"| {tally.not_sound:.1%} ({low:.1%} to {high:.1%}) |"
+        )
+    return [*rows, "", *_wrapped(f"Where the entries stand: {summary(entries)}.")]
+
+
 def _histogram(values: Iterable[int]) -> str:
     return ", ".join(f"{value}: {times}" for value, times in sorted(Counter(values).items()))
 
@@ -131,7 +148,8 @@ def main(arguments: Sequence[str], path: Path = README) -> str | None:
     dataset = load_embedded(list(MULTI_TURN))
     text = path.read_text(encoding="utf-8")
     try:
-        wanted = written(text, figures(list(dataset.trajectories.values())))
+        entries = standings(dataset.trajectories, read_record())
+        wanted = written(text, figures(list(dataset.trajectories.values()), entries))
     except ValueError as error:
         return f"{path}: {error}"
     if not arguments:

@@ -17,6 +17,7 @@ class Options:
 
 
 def run(_: Options) -> int:
-    """Print every data set, with its version, size and place."""
-    print(table([["data set", "version", "trajectories", "where"], *choose.known_datasets()]))
+    """Print every data set, with its version, size, place and standing."""
+    heading = ["data set", "version", "trajectories", "where", "as read"]
+    print(table([heading, *choose.known_datasets()]))
     return DONE

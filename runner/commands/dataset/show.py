@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.analysis.reading_lines import agreement_line, reader_rows, standing_lines, state_rows
 from runner.analysis.report.statistics_page import statistics_page
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
@@ -14,7 +15,9 @@ from runner.commands.shared import note
 from runner.data import choose
 from runner.records.files import written
 from runner.show.terminal import table
+from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.standing import agreements, changed, read_record, standings, summary, tallies
 from trajectories.statistics import FIGURES, Statistics, statistics
 from trajectories.validation import to_json
 
@@ -31,8 +34,9 @@ class Options:
         required=False,
     )
     category: str | None = option("only these categories", "NAMES")
-    ids: str | None = option("print these trajectories as JSON", "IDS")
+    ids: str | None = option("print these trajectories as JSON, and what readers found", "IDS")
     warnings: bool = switch("list what is irregular in the initial configs")
+    readings: bool = switch("of what comes along: what readers found, and how far they agree")
     statistics: bool = switch("count what it is like: sizes, mixture, and where it is hard")
     against: str | None = option("with --statistics: another data set beside it", "NAME")
     html: Path | None = option("with --statistics: also write a page with plots", "FILE")
@@ -43,7 +47,11 @@ def run(options: Options) -> int:
     for flag, value in (("--against", options.against), ("--html", options.html)):
         if value is not None and not options.statistics:
             raise DataError(flag, "is for --statistics; add it")
+    if options.readings and options.dataset is not None:
+        raise DataError("--readings", "is for the data set that comes along; name no other")
     dataset = choose.dataset_named(options.dataset, options.category, note)
+    if options.readings:
+        return _show_readings(dataset)
     if options.statistics:
         others = [options.against] if options.against is not None else []
         more = [choose.dataset_named(name, options.category, note) for name in others]
@@ -51,6 +59,8 @@ def run(options: Options) -> int:
     if options.ids:
         for id in options.ids.split(","):
             print(json.dumps(to_json(choose.trajectory(dataset, id.strip())), indent=2))
+        if options.dataset is None:
+            _note_standing(dataset, [id.strip() for id in options.ids.split(",")])
         return DONE
     print(table(choose.contents(dataset)))
     problems = choose.irregularities(dataset)
@@ -61,6 +71,29 @@ def run(options: Options) -> int:
         f"{dataset.name} {dataset.version}, sha256 {dataset.sha256}; "
         f"{len(problems)} irregularities in {len({id for id, _ in problems})} initial configs"
     )
+    if options.dataset is None:
+        print(f"as read: {summary(standings(dataset.trajectories, read_record()))}")
+    return DONE
+
+
+def _note_standing(dataset: Dataset, ids: Sequence[str]) -> None:
+    """Say where trajectories stand, apart from the JSON, which can be read again as it is."""
+    chosen = {id: dataset.trajectories[id] for id in ids}
+    for standing in standings(chosen, read_record()):
+        if standing.entry in chosen:
+            for line in standing_lines(standing):
+                note(line)
+
+
+def _show_readings(dataset: Dataset) -> int:
+    """Print what readers found, where the entries stand, and how far readers agree."""
+    entries = standings(dataset.trajectories, read_record())
+    readings = [reading for standing in entries for reading in standing.readings]
+    print(table(reader_rows(tallies(readings))), end="\n\n")
+    print(table(state_rows(entries)), end="\n\n")
+    for agreement in agreements(readings):
+        print(agreement_line(agreement))
+    print(f"as read: {summary(entries)}; {len(changed(entries))} not since their last change")
     return DONE
 
 

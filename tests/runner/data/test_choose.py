@@ -192,7 +192,7 @@ def test_the_data_sets_there_are_without_a_cache():
 
 def test_the_data_sets_there_are_with_a_cache(cached):
     _, reference = choose.known_datasets()
-    assert reference == ["bfcl", bfcl.VERSION, "18", str(cached)]
+    assert reference == ["bfcl", bfcl.VERSION, "18", str(cached), "-"]
 
 
 def test_what_is_in_a_data_set(dataset_of, help_desk, folders):

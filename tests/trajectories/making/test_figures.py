@@ -40,6 +40,6 @@ def test_a_function_counts_once_a_trajectory(help_desk, name, times):
 
 def test_counts_are_those_of_the_data():
     data = list(load_embedded([Category.BASE]).trajectories.values())
-    row = figures.figures(data)[2]
+    row = figures.figures(data, [])[2]
     calls = sum(len(turn.ground_truth) for t in data for turn in t.turns)
     assert row.startswith(f"| base | {len(data)} | {sum(len(t.turns) for t in data)} | {calls} |")
