@@ -246,6 +246,17 @@ class ReaderAgreement(NamedTuple):
     alike: int
     kappa: float | None
 
+    @property
+    def text(self) -> str:
+        """It as a sentence, with the 95% Wilson score interval of the share found alike."""
+        kappa = "none, all alike" if self.kappa is None else f"{self.kappa:.2f}"
+        what = "the same words and ground truth" if self.unchanged else "changed in between or not"
+        low, high = wilson(self.alike, self.entries)
+        return (
+            f"{' and '.join(self.readers)}: kappa {kappa}; {self.alike} of {self.entries} "
+            f"({low:.1%} to {high:.1%}) found alike that both read, {what}."
+        )
+
 
 def agreements(readings: Iterable[Reading]) -> list[ReaderAgreement]:
     """Return how far any two readers agree: on what both have read as the same, then on all.

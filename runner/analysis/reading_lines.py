@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from checkers.statistics import wilson
 from runner.analysis.figure_lines import percent, span
 from trajectories.standing import (
     EntryStanding,
     Opinion,
-    ReaderAgreement,
     ReaderTally,
     State,
     changed,
@@ -36,22 +34,6 @@ def state_rows(entries: Sequence[EntryStanding]) -> list[list[str]]:
         counts = [str(states[state]) for state in State]
         rows.append([category, *counts, str(len(changed(members)))])
     return rows
-
-
-def agreement_line(agreement: ReaderAgreement) -> str:
-    """Return how far two readers agree, as a sentence."""
-    kappa = "none, all alike" if agreement.kappa is None else f"{agreement.kappa:.2f}"
-    first, second = agreement.readers
-    what = (
-        "the same words and ground truth"
-        if agreement.unchanged
-        else "whatever was changed in between"
-    )
-    interval = span(wilson(agreement.alike, agreement.entries))
-    return (
-        f"{first} and {second}: kappa {kappa}; {agreement.alike} of {agreement.entries} alike "
-        f"({interval}) that both read, {what}"
-    )
 
 
 def standing_lines(standing: EntryStanding) -> Iterator[str]:

@@ -155,6 +155,19 @@ def test_readers_agree_on_what_both_have_read() -> None:
     assert agreements(one) == []
 
 
+def test_agreement_is_said_with_what_it_is_of() -> None:
+    readings = [reading("arguable"), reading(reader="B"), reading(entry="base_two")]
+    first, second = agreements([*readings, reading(reader="B", entry="base_two", read="1f")])
+    assert first.text == (
+        "A and B: kappa 0.00; 0 of 1 (0.0% to 79.3%) found alike that both read, "
+        "the same words and ground truth."
+    )
+    assert second.text.startswith("A and B: kappa 0.00; 1 of 2 ")
+    assert second.text.endswith("that both read, changed in between or not.")
+    [alike] = agreements([reading(), reading(reader="C")])
+    assert alike.text.startswith("A and C: kappa none, all alike; 1 of 1 ")
+
+
 def test_ids_of_our_data_begin_with_their_category() -> None:
     everything = load_embedded(list(Category)).trajectories.values()
     assert [each.id for each in everything if category_of(each.id) is not each.category] == []

@@ -18,7 +18,15 @@ from envs.calls import parse_call
 from envs.registry import BACKENDS
 from trajectories.dataset import load_embedded
 from trajectories.schema import MULTI_TURN, Category, Trajectory
-from trajectories.standing import EntryStanding, Opinion, read_record, standings, summary, tallies
+from trajectories.standing import (
+    EntryStanding,
+    Opinion,
+    agreements,
+    read_record,
+    standings,
+    summary,
+    tallies,
+)
 
 README = Path(__file__).parents[1] / "README.md"
 OPENING = "<!-- figures: written by python -m trajectories.making.figures -->"
@@ -102,14 +110,17 @@ def _by_reader(entries: Sequence[EntryStanding]) -> list[str]:
     """Return what readers found of the entries, and where these stand now."""
     rows = [f"| reader | category | read | {' | '.join(Opinion)} | not sound (95% interval) |"]
     rows.append("|---|---|---|---|---|---|---|")
-    for tally in tallies(reading for standing in entries for reading in standing.readings):
+    readings = [reading for standing in entries for reading in standing.readings]
+    for tally in tallies(readings):
         counts = " | ".join(str(tally.found[opinion]) for opinion in Opinion)
         low, high = tally.interval
         rows.append(
             f"| {tally.reader} | {tally.category} | {tally.found.total()} | {counts} "
             f"| {tally.not_sound:.1%} ({low:.1%} to {high:.1%}) |"
         )
-    return [*rows, "", *_wrapped(f"Where the entries stand: {summary(entries)}.")]
+    agreed = " ".join(agreement.text for agreement in agreements(readings))
+    told = f"Where the entries stand: {summary(entries)}. {agreed}"
+    return [*rows, "", *_wrapped(told)]
 
 
 def _histogram(values: Iterable[int]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.analysis.reading_lines import agreement_line, reader_rows, standing_lines, state_rows
+from runner.analysis.reading_lines import reader_rows, standing_lines, state_rows
 from runner.analysis.report.statistics_page import statistics_page
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
@@ -92,7 +92,7 @@ def _show_readings(dataset: Dataset) -> int:
     print(table(reader_rows(tallies(readings))), end="\n\n")
     print(table(state_rows(entries)), end="\n\n")
     for agreement in agreements(readings):
-        print(agreement_line(agreement))
+        print(agreement.text)
     print(f"as read: {summary(entries)}; {len(changed(entries))} not since their last change")
     return DONE
 

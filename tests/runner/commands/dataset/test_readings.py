@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from runner.analysis.reading_lines import agreement_line, reader_rows, standing_lines, state_rows
+from runner.analysis.reading_lines import reader_rows, standing_lines, state_rows
 from tests.runner.commands.running import run
 from trajectories.dataset import DATA
 from trajectories.errors import DataError
 from trajectories.schema import Category
-from trajectories.standing import EntryStanding, Opinion, Reading, agreements, read_record, tallies
+from trajectories.standing import EntryStanding, Opinion, Reading, read_record, tallies
 
 READINGS = [
     Reading("base_one", "A", Opinion.ARGUABLE, "0f", "Two ways.", mended="one way"),
@@ -26,20 +26,6 @@ def test_rows_count_readings_and_entries() -> None:
     [heading, row] = state_rows([EntryStanding("base_one", "1f", tuple(READINGS))])
     assert heading[1:6] == ["sound", "mended", "open", "withdrawn", "not read"]
     assert row == ["base", "0", "1", "0", "0", "0", "1"]
-
-
-def test_agreement_is_said_with_what_it_is_of() -> None:
-    later = [*READINGS, Reading("base_two", "A", Opinion.SOUND, "0f")]
-    later += [Reading("base_two", "B", Opinion.SOUND, "1f")]
-    first, second = map(agreement_line, agreements(later))
-    assert first == (
-        "A and B: kappa 0.00; 0 of 1 alike (0.0% to 79.3%) that both read, "
-        "the same words and ground truth"
-    )
-    assert second.startswith("A and B: kappa 0.00; 1 of 2 alike")
-    assert second.endswith("that both read, whatever was changed in between")
-    [alike] = agreements([READINGS[1], Reading("base_one", "C", Opinion.SOUND, "0f")])
-    assert "kappa none, all alike; 1 of 1" in agreement_line(alike)
 
 
 def test_lines_of_one_entry() -> None:
