@@ -67,8 +67,8 @@ class _Asked:
     """Live models: how they are asked."""
 
     mode: Mode | None = option("function calling, or calls in text (default: fc)")
-    reasoning: Literal["keep", "drop"] | None = option(
-        "what becomes of thoughts in the history (default: drop)"
+    reasoning: Literal["none", "last", "all"] | None = option(
+        "thoughts of which earlier turns it sees again; those of its own turn always (default: all)"
     )
     function_docs: Literal["own", "bfcl"] | None = option(
         "whose function documents (default: those of the data set)"

@@ -37,7 +37,7 @@ class Settings:
     Attributes:
         base_url: An OpenAI-compatible server, or None for the provider's own.
         mode: Function calling, or calls in text.
-        reasoning: What happens to a reasoning model's thoughts in the conversation.
+        reasoning: Thoughts of which turns that are over a model sees again.
         function_docs: Whose function documents are shown; None for those of the data set.
         prompts: File with the texts put to the model, or None for ours.
         temperature: Sampling parameter; like those below, only sent when given.
@@ -56,7 +56,7 @@ class Settings:
 
     base_url: str | None = None
     mode: Mode = "fc"
-    reasoning: ReasoningPolicy = "drop"
+    reasoning: ReasoningPolicy = "all"
     function_docs: FunctionDocs | None = None
     prompts: str | None = None
     temperature: float | None = None

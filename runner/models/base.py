@@ -98,6 +98,18 @@ class RequestOptions:
 USUAL = RequestOptions()
 
 
+class Verbatim(NamedTuple):
+    """What a server wants to see again of its answer, as it sent it: signed thoughts and the like.
+
+    None of it is read, not even an empty thought is left out.
+    """
+
+    message: Mapping[str, Any]
+    """Members of the answer's message that are, or hold, thoughts."""
+    calls: Sequence[Mapping[str, Any]] = ()
+    """Further members of each of its tool calls."""
+
+
 class Reply(NamedTuple):
     """One answer of a model."""
 
@@ -110,6 +122,8 @@ class Reply(NamedTuple):
     """Seconds from sending the request to having read the answer; no waiting of ours in it."""
     cost: float | None = None
     """US dollars, where the client knows the price."""
+    verbatim: Verbatim | None = None
+    """What goes back with it, where there is something of the kind."""
 
 
 class Model(Protocol):

@@ -8,7 +8,7 @@ import socket
 import ssl
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Awaitable, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -24,6 +24,8 @@ from runner.models.base import (
 )
 from runner.models.reply import Endpoint, one_line, read_completion
 
+_PROTOCOL = ("messages", "input", "tools", "stream", "n")
+"""Members of the body that are not settings."""
 _IDLE_ROUND = 100e-6
 """A round of the event loop that takes fewer seconds had nothing to do."""
 _LONGEST_WAIT = 0.05
@@ -140,6 +142,17 @@ class Client(ABC):
     @abstractmethod
     def _body(self, answer: Any) -> object:
         """Return what an answer says, as parsed JSON."""
+
+
+def check_members(settings: Mapping[str, Any]) -> None:
+    """Refuse further members of a body that are not settings.
+
+    Raises:
+        FatalError: There is one.
+    """
+    for name in _PROTOCOL:
+        if name in settings:
+            raise FatalError(f"{name!r} cannot be set: it is part of how models are talked to")
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
+from itertools import zip_longest
+from math import inf
 from typing import Any, Literal, NamedTuple, Self
 
 from checkers.replies.decoding import Step
@@ -21,8 +23,10 @@ from runner.models.prompting import PromptFormat, PromptTexts, with_functions, w
 from runner.models.tools import Toolbox
 from trajectories.schema import Message
 
-ReasoningPolicy = Literal["keep", "drop"]
-"""Whether a reasoning model's thoughts stay in the conversation."""
+ReasoningPolicy = Literal["none", "last", "all"]
+"""Of how many turns that are over a model sees its thoughts again; in a turn it always does."""
+
+_TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf}
 
 
 class Style(NamedTuple):
@@ -36,11 +40,21 @@ class Style(NamedTuple):
     """How a prompting model is asked about one turn; None for what ``prompts`` says."""
 
 
+class _Thoughts(NamedTuple):
+    """An answer with thoughts that go back to the server."""
+
+    turn: int
+    place: int
+    """Its place among the messages."""
+    without: ChatMessage
+    """The answer with none of them."""
+
+
 class Conversation(ABC):
     """The chat about one trajectory.
 
     Attributes:
-        messages: All messages so far.
+        messages: All messages so far, with all thoughts that any request had in them.
         tools: What the next request offers, or None for a prompting model.
     """
 
@@ -48,15 +62,19 @@ class Conversation(ABC):
         self.messages: list[ChatMessage] = []
         self.tools: ToolList | None = None
         self._style = style
+        self._sent = self.messages
+        self._turn = 0
+        self._thoughts: tuple[_Thoughts, ...] = ()
 
     def request(self) -> Request:
         """Return the next request."""
-        return Request(self.messages, self.tools, self)
+        return Request(self._sent, self.tools, self)
 
     def fork(self) -> Self:
         """Return an independent copy; messages are never edited, so the copy shares them."""
         forked = copy(self)
         forked.messages = self.messages.copy()
+        forked._sent = forked.messages if self._sent is self.messages else self._sent.copy()
         return forked
 
     @abstractmethod
@@ -84,12 +102,32 @@ class Conversation(ABC):
         """Note why an answer that was meant as calls was not executed."""
 
     def _say(self, messages: Sequence[Message]) -> None:
-        self.messages += [{"role": m.role, "content": m.content} for m in messages]
+        for message in messages:
+            self._put({"role": message.role, "content": message.content})
 
-    def _with_reasoning(self, message: ChatMessage, reply: Reply) -> ChatMessage:
-        if self._style.reasoning == "keep" and reply.reasoning:
-            message["reasoning_content"] = reply.reasoning
-        return message
+    def _put(self, message: ChatMessage) -> None:
+        self.messages.append(message)
+        if self._sent is not self.messages:
+            self._sent.append(message)
+
+    def _put_answer(self, message: ChatMessage, reply: Reply) -> None:
+        """Take the model's answer into the chat, with what its server wants to see again."""
+        if reply.verbatim and reply.verbatim.message:
+            self._thoughts += (_Thoughts(self._turn, len(self.messages), message),)
+            message = {**message, **reply.verbatim.message}
+        self._put(message)
+
+    def _next_turn(self) -> None:
+        """Leave out of the requests the thoughts of turns that are over for long enough."""
+        self._turn += 1
+        kept = _TURNS_KEPT[self._style.reasoning]
+        over = [each for each in self._thoughts if each.turn + kept < self._turn]
+        if over:
+            # In another list: to clients, one that they have seen has only grown.
+            self._sent = self._sent.copy()
+            for each in over:
+                self._sent[each.place] = each.without
+            self._thoughts = self._thoughts[len(over) :]
 
 
 class FunctionCalling(Conversation):
@@ -111,29 +149,32 @@ class FunctionCalling(Conversation):
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
         """Put a turn to the model; functions that are new come last among the tools."""
+        self._next_turn()
         self._late = (*self._late, *offers)
         self.tools = self._style.toolbox.tools(offered, self._late)
         self._say(messages)
         if offers and not messages:
-            self.messages.append({"role": "user", "content": self._style.prompts.handover_fc})
+            self._put({"role": "user", "content": self._style.prompts.handover_fc})
 
     def read(self, reply: Reply) -> Step:
         """Return the tool calls by the functions' real names, or the text where there are none."""
         message: ChatMessage = {"role": "assistant", "content": reply.text}
         if not reply.tool_calls:
             message["content"] = reply.text or ""
-            self.messages.append(self._with_reasoning(message, reply))
+            self._put_answer(message, reply)
             return reply.text
         self._open_calls = [self._new_id(call) for call in reply.tool_calls]
+        signed = reply.verbatim.calls if reply.verbatim else ()
         message["tool_calls"] = [
             {
                 "id": id,
                 "type": "function",
                 "function": {"name": call.name, "arguments": _as_text(call.arguments)},
+                **(more or {}),
             }
-            for id, call in zip(self._open_calls, reply.tool_calls, strict=True)
+            for id, call, more in zip_longest(self._open_calls, reply.tool_calls, signed)
         ]
-        self.messages.append(self._with_reasoning(message, reply))
+        self._put_answer(message, reply)
         return [
             {self._style.toolbox.names.real(call.name): call.arguments} for call in reply.tool_calls
         ]
@@ -151,7 +192,7 @@ class FunctionCalling(Conversation):
         self._open_calls = []
 
     def _answer(self, id: str, text: str) -> None:
-        self.messages.append({"role": "tool", "tool_call_id": id, "content": text})
+        self._put({"role": "tool", "tool_call_id": id, "content": text})
 
     def _new_id(self, call: ToolCall) -> str:
         """Return the id of a call, a new one where the server gave none or gave it twice."""
@@ -171,16 +212,17 @@ class Prompting(Conversation):
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
         """Put a turn to the model; the system prompt comes with the first one and stays."""
+        self._next_turn()
         prompts = self._style.prompts
         if not self.messages:
             system = self._system(offered.difference(offers))
             first = messages[0] if messages and messages[0].role == "system" else None
             if first is not None:
                 system, messages = f"{system}\n\n{first.content}", messages[1:]
-            self.messages.append({"role": "system", "content": system})
+            self._put({"role": "system", "content": system})
         if offers:
             new = with_functions(prompts.handover_prompt, self._style.toolbox.late(offers))
-            self.messages.append({"role": "user", "content": new})
+            self._put({"role": "user", "content": new})
         self._say(messages)
 
     def _system(self, offered: frozenset[str]) -> str:
@@ -192,8 +234,7 @@ class Prompting(Conversation):
     def read(self, reply: Reply) -> Step:
         """Return the text."""
         text = reply.text or ""
-        message: ChatMessage = {"role": "assistant", "content": text}
-        self.messages.append(self._with_reasoning(message, reply))
+        self._put_answer({"role": "assistant", "content": text}, reply)
         return text
 
     def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
@@ -202,7 +243,7 @@ class Prompting(Conversation):
         shown = with_results(
             self._style.prompts.observation, texts, [result.text for result in results]
         )
-        self.messages.append({"role": "user", "content": shown})
+        self._put({"role": "user", "content": shown})
 
     def refuse(self, reason: str) -> None:
         """Leave the text as it stands: the turn is over, and the user speaks next."""

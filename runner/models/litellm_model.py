@@ -12,11 +12,12 @@ from functools import cache
 from typing import Any
 
 from runner.models.base import FatalError, ModelError, Request, RequestOptions
-from runner.models.connection import Client, known_cause, secrets_in
+from runner.models.connection import Client, check_members, known_cause, secrets_in
 from runner.models.reply import Endpoint, classify, classify_words
 
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")
 _WHO_SAYS_SO = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
+_THOUGHTS = ("reasoning", "reasoning_details", "thinking")
 _REFUSED_SETTINGS = re.compile(r"parameters: \[(.*?)\]")
 
 
@@ -64,29 +65,35 @@ class LiteLLMModel(Client):
         settings = {
             **options.sampling,
             "extra_headers": dict(options.extra_headers),
-            "extra_body": dict(options.extra_body),
             "base_url": options.base_url,
+            **_members(provider, options.extra_body),
         }
         self._settings = {key: value for key, value in settings.items() if value not in (None, {})}
         self._name = name
+        self._handler = _merging_handler() if provider == "anthropic" else None
+        if self._handler:
+            self._settings["client"] = self._handler
 
     async def close(self) -> None:
         """Release connections."""
+        if self._handler:
+            await self._handler.close()
         await self._litellm.close_litellm_async_clients()
 
     def _send(self, request: Request) -> Awaitable[Any]:
-        tools = {"tools": request.tools.tools} if request.tools and request.tools.tools else {}
-        sending: Awaitable[Any] = self._litellm.acompletion(
-            self._name,
-            [dict(message) for message in request.messages],
-            num_retries=0,
-            max_retries=0,
-            timeout=self._timeout,
-            # Without it, litellm looks for a package that it does not install.
-            _skip_mcp_handler=True,
-            **tools,
+        arguments = {
             **self._settings,
-        )
+            "model": self._name,
+            "messages": [dict(message) for message in request.messages],
+            "num_retries": 0,
+            "max_retries": 0,
+            "timeout": self._timeout,
+            # Without it, litellm looks for a package that it does not install.
+            "_skip_mcp_handler": True,
+        }
+        if request.tools and request.tools.tools:
+            arguments["tools"] = request.tools.tools
+        sending: Awaitable[Any] = self._litellm.acompletion(**arguments)
         return sending
 
     def _body(self, answer: Any) -> object:
@@ -114,6 +121,35 @@ def is_provider(name: str) -> bool:
     return name in {str(getattr(known, "value", known)) for known in library().provider_list}
 
 
+def _members(provider: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments by which further members of the body arrive as such.
+
+    Raises:
+        FatalError: A member cannot be set.
+    """
+    check_members(body)
+    if not body:
+        return {}
+    copied = json.loads(json.dumps(body))
+    # Bedrock's signed requests have a place of their own for what only some models know.
+    return copied if provider == "bedrock" else {"extra_body": copied}
+
+
+def _merging_handler() -> Any:
+    """Return what sends requests to Anthropic: litellm leaves further members in one of its own."""
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+
+    handler: Any = AsyncHTTPHandler()
+    send = handler.post
+
+    async def post(*args: Any, **named: Any) -> Any:
+        body = dict(named.get("json") or {})
+        return await send(*args, **{**named, "json": body | body.pop("extra_body", {})})
+
+    handler.post = post
+    return handler
+
+
 def _keys(variables: Mapping[str, str]) -> list[str]:
     return [value for name, value in variables.items() if _SECRET_VARIABLE.search(name.upper())]
 
@@ -137,7 +173,11 @@ def _restored(body: dict[str, Any]) -> dict[str, Any]:
         choice |= {"error": aside.get("error")}
         choice["finish_reason"] = aside.get("native_finish_reason", choice["finish_reason"])
         message = choice["message"]
-        message |= message.pop("provider_specific_fields", None) or {}
+        own = message.pop("provider_specific_fields", None) or {}
+        # The provider's thoughts under litellm's name for them; they go back under their own.
+        if not own.keys().isdisjoint(_THOUGHTS):
+            message.pop("reasoning_content", None)
+        message |= own
     # No prompt is empty: nobody counted.
     if not (body.get("usage") or {}).get("prompt_tokens"):
         body["usage"] = None

@@ -27,7 +27,7 @@ from runner.models.base import (
     RequestOptions,
     TransientError,
 )
-from runner.models.connection import Client, explain, secrets_in
+from runner.models.connection import Client, check_members, explain, secrets_in
 from runner.models.reply import Endpoint, classify
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -39,8 +39,6 @@ _CONNECT_TIMEOUT = 30.0
 _MOST_CONVERSATIONS = 512
 """How many conversations are kept in encoded form."""
 _JSON = json.JSONEncoder(separators=(",", ":"))
-_PROTOCOL = ("messages", "tools", "stream", "n")
-"""Members of the body that are not settings."""
 
 
 class OpenAIModel(Client):
@@ -212,9 +210,7 @@ def _checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 def _head(settings: Mapping[str, Any]) -> bytes:
     """Return the beginning of every body, up to the messages."""
-    for name in _PROTOCOL:
-        if name in settings:
-            raise FatalError(f"{name!r} cannot be set: it is part of how models are talked to")
+    check_members(settings)
     try:
         encoded = json.dumps(settings, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
+from envs.calls import check_bounds
+from envs.errors import MalformedCall
 from runner.models.base import (
     FatalError,
     ModelError,
@@ -21,6 +23,7 @@ from runner.models.base import (
     ToolCall,
     TransientError,
     Usage,
+    Verbatim,
 )
 
 
@@ -48,10 +51,22 @@ _END_OF_THOUGHT = "</think>"
 _TEXT_PARTS = {"text": ("text",), "output_text": ("text",)}
 _THOUGHT_PARTS = {
     "thinking": ("thinking", "text"),
-    "reasoning": ("reasoning", "text"),
+    "reasoning": ("reasoning", "text", "summary", "content"),
     "reasoning.text": ("text",),
     "reasoning.summary": ("summary",),
 }
+
+# Where servers put thoughts; they want them back under the very name.
+_THOUGHTS = (
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "reasoning_details",
+    "thinking_blocks",
+    "output_items",
+)
+# Where they put signatures of a call.
+_SIGNATURES = ("extra_content", "provider_specific_fields")
 
 _RETRIED = (408, 409, 425, 429)
 _UNAUTHORISED = (401, 403, 407)
@@ -123,7 +138,8 @@ def read_completion(body: object, latency: float, endpoint: Endpoint = UNKNOWN) 
         raise TransientError(f"{endpoint.address} gave up on the answer")
     thoughts = _reasoning(message) or thoughts or None
     usage = _usage(_object(body.get("usage")))
-    return Reply(text, calls, thoughts, finish_reason, usage, latency)
+    verbatim = _verbatim(message)
+    return Reply(text, calls, thoughts, finish_reason, usage, latency, verbatim=verbatim)
 
 
 def classify(
@@ -278,10 +294,10 @@ def _part(part: object, kinds: Mapping[str, tuple[str, ...]]) -> str:
     kind = about.get("type", "text")
     for name in kinds.get(kind, ()) if isinstance(kind, str) else ():
         value = about.get(name)
-        if isinstance(value, str):
-            return value
         if isinstance(value, list):
-            return "".join([_text(_object(inner).get("text")) or "" for inner in value])
+            value = "".join([_text(_object(inner).get("text")) or "" for inner in value])
+        if isinstance(value, str) and value:
+            return value
     return ""
 
 
@@ -299,7 +315,7 @@ def _without_thoughts(text: str) -> tuple[str, str | None]:
 
 
 def _reasoning(message: Mapping[Any, Any]) -> str | None:
-    for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
+    for name in _THOUGHTS:
         value = message.get(name)
         if isinstance(value, Mapping):
             value = [value]
@@ -313,15 +329,41 @@ def _reasoning(message: Mapping[Any, Any]) -> str | None:
     return None
 
 
-def _tool_calls(message: Mapping[Any, Any]) -> tuple[ToolCall, ...]:
-    """Return the calls; the finish reason is not asked, since it lies."""
+def _verbatim(message: Mapping[Any, Any]) -> Verbatim | None:
+    """Return what a server wants back, which is not for us to read; null is nothing."""
+    members = _given(message, (*_THOUGHTS, "extra_content"))
+    content = message.get("content")
+    kinds = content if isinstance(content, list) else ()
+    if any(_text(_object(part).get("type")) in _THOUGHT_PARTS for part in kinds):
+        members |= _given(message, ["content"])
+    signed = [_given(_object(entry), _SIGNATURES) for entry in _call_entries(message)]
+    return Verbatim(members, tuple(signed)) if members or any(signed) else None
+
+
+def _given(holder: Mapping[Any, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return the members of some names that are not null and can be written as JSON again."""
+    found = {}
+    for name in names:
+        try:
+            check_bounds(holder.get(name))
+        except MalformedCall:
+            continue
+        found[name] = holder.get(name)
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _call_entries(message: Mapping[Any, Any]) -> list[Any]:
     entries = message.get("tool_calls")
     if isinstance(entries, Mapping):
         entries = [entries]
-    if isinstance(entries, list):
-        calls = tuple([_tool_call(entry) for entry in entries if entry is not None])
-        if calls:
-            return calls
+    return [entry for entry in entries if entry is not None] if isinstance(entries, list) else []
+
+
+def _tool_calls(message: Mapping[Any, Any]) -> tuple[ToolCall, ...]:
+    """Return the calls; the finish reason is not asked, since it lies."""
+    calls = tuple([_tool_call(entry) for entry in _call_entries(message)])
+    if calls:
+        return calls
     legacy = message.get("function_call")
     return (_tool_call({"function": legacy}),) if isinstance(legacy, Mapping) and legacy else ()
 

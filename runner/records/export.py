@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.records.files import write_whole
-from runner.records.record import EpisodeRecord, StepRecord
+from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.records.run import Run
 from trajectories.errors import DataError
 from trajectories.schema import FACTS, SINGLE_TURN, Category
@@ -51,7 +51,9 @@ def export_openai_messages(run: Run, path: Path, *, only_passed: bool) -> int:
     """Write the conversations of a run, or of what passed, as transcripts; return how many.
 
     Each line has what fine-tuning takes: the messages as they were sent, and the tools that were
-    offered at the end. Episodes that ended in an error are left out.
+    offered at the end. Thoughts are ``reasoning_content`` whatever the server called them; what
+    only it can read of them, such as signatures, is left out. So are episodes that ended in an
+    error.
 
     Raises:
         DataError: A tool call and its result do not match, or a file cannot be read or written.
@@ -101,13 +103,35 @@ def _transcript(run: Run, record: EpisodeRecord, tools: Mapping[str, Any]) -> di
     if not _paired(record.messages):
         where = f"{run.path}: {record.id}"
         raise DataError(where, "a tool call of the conversation has no result, or a result no call")
-    transcript: dict[str, Any] = {"messages": record.messages}
+    transcript: dict[str, Any] = {"messages": _readable(record)}
     digest = record.steps[-1].tools
     if digest is not None:
         transcript["tools"] = tools[digest]
     passed = record.outcome == "passed"
     transcript["metadata"] = {"id": record.id, "trial": record.trial, "passed": passed}
     return transcript
+
+
+def _readable(record: EpisodeRecord) -> list[Mapping[str, Any]]:
+    """Return the messages of an episode without what its server put in for itself."""
+    # An answer is the first message after those that it was asked with.
+    replies = {step.request_messages: step.reply for step in record.steps}
+    pairs = [(message, replies.get(place)) for place, message in enumerate(record.messages)]
+    return [_readable_answer(message, reply) if reply else message for message, reply in pairs]
+
+
+def _readable_answer(message: Mapping[str, Any], reply: ReplyRecord) -> dict[str, Any]:
+    plain = {name: message[name] for name in ("role", "content", "tool_calls") if name in message}
+    if isinstance(plain.get("content"), list):
+        plain["content"] = reply.text
+    if plain.get("tool_calls"):
+        plain["tool_calls"] = [
+            {name: call[name] for name in ("id", "type", "function")}
+            for call in plain["tool_calls"]
+        ]
+    if plain != message and reply.reasoning:
+        plain["reasoning_content"] = reply.reasoning
+    return plain
 
 
 def _paired(messages: Sequence[Mapping[str, Any]]) -> bool:

@@ -261,7 +261,8 @@ class Asked(NamedTuple):
     mode: Mode
     """Function calling (``fc``), or calls in text (``prompt``)."""
     reasoning: str
-    """What happened to its thoughts in the conversation: ``keep`` or ``drop``."""
+    """Its thoughts of which earlier turns were sent: ``none``, ``last`` or ``all``; once it was
+    ``keep`` or ``drop``, of all turns."""
     function_docs: str | None
     """Whose function documents it was shown: ``own`` or ``bfcl``; null for the data set's."""
     temperature: float | None

@@ -223,7 +223,7 @@ class RolloutEnv:
         self.restore(snapshot)
 
     def _begin(self) -> None:
-        style = Style(toolbox_of(self.trajectory), _prompts(), "drop")
+        style = Style(toolbox_of(self.trajectory), _prompts(), "all")
         self._dialogue = Dialogue(self._prepared, style, self.mode, self.profile, self.step_limit)
         self._replies = []
         self._passed = 0

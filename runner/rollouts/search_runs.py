@@ -117,7 +117,7 @@ async def _one(
     children: int,
     proposer: Callable[[Prepared], Propose],
 ) -> Searched:
-    style = Style(toolbox_of(trajectory), read_prompts(), "drop")
+    style = Style(toolbox_of(trajectory), read_prompts(), "all")
     limits = SearchLimits(children, what.max_calls, what.max_nodes)
     try:
         prepared = prepare(what.dataset, trajectory, what.profile)

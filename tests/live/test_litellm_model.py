@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from checkers.replies.decoding import decode_tool_calls
+from envs.calls import Call
+from envs.results import Result
 from runner.models.base import (
     FatalError,
     ModelError,
@@ -23,11 +25,15 @@ from runner.models.base import (
     TransientError,
     Usage,
 )
+from runner.models.conversation import FunctionCalling, Style
 from runner.models.litellm_model import LiteLLMModel, is_provider
-from tests.live.asking import REQUESTS, ask, talk
+from runner.models.prompting import read_prompts
+from runner.models.tools import Toolbox
+from tests.live.asking import CD, REQUESTS, ask, talk
 from tests.servers.faults import FAULTS, fault
 from tests.servers.serving import Answer, FakeServer, as_json
 from tests.servers.shapes import SHAPES, Shape, completion, expected
+from trajectories.schema import Message
 
 ROOT = Path(__file__).parents[2]
 KEY = "sk-test-0123456789abcdef"
@@ -163,19 +169,99 @@ def test_a_setting_that_a_provider_does_not_take_is_an_error(
     assert server.requests == 0
 
 
+CONTENT = [
+    {"type": "thinking", "thinking": "Hm.", "signature": "x"},
+    {"type": "text", "text": "Let me look."},
+    {"type": "tool_use", "id": "toolu_1", "name": "cd", "input": {"folder": "docs"}},
+]
 ANTHROPIC = {
     "id": "msg_1",
     "type": "message",
     "role": "assistant",
     "model": "claude-sonnet-4-5",
-    "content": [
-        {"type": "thinking", "thinking": "Hm.", "signature": "x"},
-        {"type": "text", "text": "Let me look."},
-        {"type": "tool_use", "id": "toolu_1", "name": "cd", "input": {"folder": "docs"}},
-    ],
+    "content": CONTENT,
     "stop_reason": "tool_use",
     "usage": {"input_tokens": 4, "cache_read_input_tokens": 8, "output_tokens": 3},
 }
+
+
+THOUGHTS = [
+    {"type": "thinking", "thinking": "Hm.", "signature": "x"},
+    {"type": "thinking", "thinking": "", "signature": "y"},
+    {"type": "redacted_thinking", "data": "ENC"},
+]
+THINKING = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
+
+
+def anthropic(server: FakeServer, monkeypatch: pytest.MonkeyPatch, **options: Any) -> LiteLLMModel:
+    """Return a client for a server that talks as Anthropic's does."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    server.answer = lambda _: as_json({**ANTHROPIC, "content": [*THOUGHTS, *CONTENT[1:]]})
+    url = server.base_url.removesuffix("/v1")
+    return LiteLLMModel("anthropic/claude-sonnet-4-5", RequestOptions(url, **options))
+
+
+def test_signed_thoughts_go_back_as_they_came(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = FunctionCalling(Style(Toolbox([CD]), read_prompts(), "all"))
+    chat.start_turn([Message("user", "Go.")], frozenset(["cd"]), ())
+
+    async def talking(model: LiteLLMModel) -> None:
+        chat.read(await model.ask(chat.request()))
+        chat.observe([Call("cd")], [Result(None)])
+        await model.ask(chat.request())
+
+    talk(anthropic(server, monkeypatch, extra_body=THINKING), talking)
+    assert server.last is not None
+    [answer] = [m for m in server.last.body["messages"] if m["role"] == "assistant"]
+    assert answer["content"] == [*THOUGHTS, *CONTENT[1:]]
+
+
+def test_members_of_the_body_arrive_as_such_at_anthropic(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members = {**THINKING, "service_tier": "auto", "metadata": {"user_id": "u"}, "any": [1]}
+    ask(anthropic(server, monkeypatch, sampling={"temperature": 1.0}, extra_body=members))
+    assert server.last is not None
+    sent = server.last.body
+    assert {**sent, "messages": 0, "tools": 0, "max_tokens": 0} == {
+        "model": "claude-sonnet-4-5",
+        "messages": 0,
+        "tools": 0,
+        "max_tokens": 0,
+        "temperature": 1.0,
+        **members,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [("deepseek/deepseek-chat", ""), ("gemini/gemini-2.5-pro", ""), ("ollama_chat/fake", "/v1")],
+)
+def test_members_of_the_body_arrive_as_such(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, name: str, base: str
+) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+    monkeypatch.setenv("DEEPSEEK_API_KEY", KEY)
+    server.answer = fault("400")
+    options = RequestOptions(server.base_url.removesuffix(base), extra_body=dict(THINKING, any=[1]))
+    with pytest.raises(RequestError):
+        ask(LiteLLMModel(name, options))
+    assert server.last is not None
+    assert server.last.body.items() >= {**THINKING, "any": [1]}.items()
+
+
+def test_what_models_are_talked_to_with_is_no_further_member() -> None:
+    with pytest.raises(FatalError, match="'tools' cannot be set"):
+        LiteLLMModel(NAME, RequestOptions(extra_body={"tools": []}))
+
+
+def test_thoughts_go_back_under_the_name_under_which_they_came(server: FakeServer) -> None:
+    for name in ("thoughts-reasoning", "thoughts-reasoning-content", "thoughts-empty"):
+        server.answer = fault(name)
+        reply = ask(LiteLLMModel(NAME, RequestOptions(base_url=server.base_url)))
+        assert reply.verbatim == SHAPES[name].verbatim
 
 
 def test_another_protocol(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:

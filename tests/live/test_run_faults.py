@@ -323,7 +323,7 @@ def test_no_secret_is_written_anywhere(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr("sys.argv", ["turnwise", "eval", "--header", header + SECRET])
     server.answer = answer
-    flags = ("--no-preflight", "--reasoning", "keep", "--attempts", "1", "--step-limit", "2")
+    flags = ("--no-preflight", "--reasoning", "all", "--attempts", "1", "--step-limit", "2")
     ended = run(*BASE, "--limit", "2", *flags, "--header", header + SECRET)
     assert server.last is not None
     assert SECRET in repeated(server.last)

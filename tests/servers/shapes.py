@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from json import loads
 from typing import Any, NamedTuple
 
 from runner.models.base import (
@@ -12,6 +13,7 @@ from runner.models.base import (
     ToolCall,
     TransientError,
     Usage,
+    Verbatim,
 )
 
 CD = {"name": "cd", "arguments": '{"folder": "docs"}'}
@@ -51,6 +53,8 @@ class Shape(NamedTuple):
     usage: Usage = Usage(12, 3)
     error: type[ModelError] | None = None
     """What is raised instead of a reply."""
+    verbatim: Verbatim | None = None
+    """What goes back to the server."""
     strict_client: bool = True
     """Whether a client that checks answers for their form lets it through unchanged."""
 
@@ -81,7 +85,7 @@ def _with_id(id: object, read: str | None) -> Shape:
 
 def _thinking(member: str, value: object) -> Shape:
     message = {"role": "assistant", "content": "Yes.", member: value}
-    return Shape(completion(message), "Yes.", reasoning="Hm.")
+    return Shape(completion(message), "Yes.", reasoning="Hm.", verbatim=Verbatim({member: value}))
 
 
 def _counting(usage: object, read: Usage) -> Shape:
@@ -105,6 +109,10 @@ def _loose(shape: Shape) -> Shape:
 _OTHER = {"id": "call_2", "type": "function", "function": {"name": "pwd", "arguments": "{}"}}
 _READ_OTHER = ToolCall("call_2", "pwd", "{}")
 _PARTS = [{"type": "text", "text": "One "}, {"type": "text", "text": "two."}]
+_THINKING = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Yes."}]
+_NESTED = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, *_PARTS]
+_ENCRYPTED = [{"type": "reasoning.encrypted", "data": "ENC", "id": "r1"}]
+_SIGNED = {**CALL, "extra_content": {"google": {"thought_signature": "SIG"}}}
 
 SHAPES: dict[str, Shape] = {
     # Text
@@ -217,22 +225,42 @@ SHAPES: dict[str, Shape] = {
     ),
     "thoughts-in-parts": _loose(
         _said(
-            [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Yes."}],
+            _THINKING,
             "Yes.",
             reasoning="Hm.",
+            verbatim=Verbatim({"content": _THINKING}),
         )
     ),
     "thoughts-in-nested-parts": _loose(
         _said(
-            [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, *_PARTS],
+            _NESTED,
             "One two.",
             reasoning="Hm.",
+            verbatim=Verbatim({"content": _NESTED}),
         )
     ),
     "thoughts-only": _loose(
         Shape(
             completion({"role": "assistant", "content": None, "reasoning_content": "Hm."}),
             reasoning="Hm.",
+            verbatim=Verbatim({"reasoning_content": "Hm."}),
+        )
+    ),
+    "thoughts-empty": _loose(_thinking("reasoning_content", "")._replace(reasoning=None)),
+    "thoughts-null": _loose(
+        _thinking("reasoning_content", None)._replace(reasoning=None, verbatim=None)
+    ),
+    "thoughts-encrypted": _loose(
+        _thinking("reasoning_details", _ENCRYPTED)._replace(reasoning=None)
+    ),
+    "thoughts-too-deep": _loose(
+        _thinking("reasoning_details", loads("[" * 50 + "]" * 50))._replace(
+            reasoning=None, verbatim=None
+        )
+    ),
+    "call-signed": _loose(
+        _called([CALL, _SIGNED], READ, READ)._replace(
+            verbatim=Verbatim({}, ({}, {"extra_content": _SIGNED["extra_content"]}))
         )
     ),
     "thoughts-in-text": _loose(_said("<think>\nHm.\n</think>\n\nYes.", "Yes.", reasoning="Hm.")),
@@ -339,4 +367,5 @@ def expected(shape: Shape) -> Mapping[str, object]:
         "reasoning": shape.reasoning,
         "finish_reason": shape.finish_reason,
         "usage": shape.usage,
+        "verbatim": shape.verbatim,
     }

@@ -188,7 +188,7 @@ VALUES = {
     "--header": "A=B",
     "--body": "{}",
     "--mode": "fc",
-    "--reasoning": "keep",
+    "--reasoning": "last",
     "--function-docs": "own",
     "--temperature": "0.7",
     "--top-p": "0.5",

@@ -57,7 +57,7 @@ def live(data, trajectory, mode, profile, reply):
         asked.append(request)
         return ModelAnswer(reply, 1)
 
-    style = Style(toolbox_of(trajectory), read_prompts(), "drop")
+    style = Style(toolbox_of(trajectory), read_prompts(), "all")
     ready = prepare(data, trajectory, profile)
     run = asyncio.run(run_live(ready, style, mode, profile, 20, ask, lambda *_: None))
     assert len(asked) == 1

@@ -77,7 +77,7 @@ def truth(trajectory, mode):
 @cache
 def style(environments):
     """Return how models are talked to about some backends."""
-    return Style(Toolbox(own_documents(environments)), read_prompts(), "drop")
+    return Style(Toolbox(own_documents(environments)), read_prompts(), "all")
 
 
 def live(prepared, mode, profile, *replies, step_limit=STEP_LIMIT, tools=None):
@@ -283,7 +283,7 @@ def test_a_name_that_was_made_legal_is_the_real_one_wherever_it_is_recorded(read
     documents = own_documents(["TicketAPI"])
     box = Toolbox([*documents, {**documents[0], "name": "get.ticket"}])
     ask = Script(says(None, ToolCall("a", "get_ticket_2", "{}")), *[says("Done.")] * 3)
-    about = Style(box, read_prompts(), "drop")
+    about = Style(box, read_prompts(), "all")
     run = asyncio.run(run_live(ready(BFCL), about, "fc", BFCL, STEP_LIMIT, ask, lambda *_: None))
     assert run.result[0][0] == [{"get.ticket": "{}"}]
     assert run.steps[0].calls == ["get.ticket()"]

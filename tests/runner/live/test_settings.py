@@ -13,7 +13,7 @@ from trajectories.errors import DataError
 EVERYTHING = """
 base_url = "http://localhost:8000/v1"
 mode = "prompt"
-reasoning = "keep"
+reasoning = "last"
 function_docs = "own"
 prompts = "mine.toml"
 temperature = 0.5
@@ -70,7 +70,7 @@ def test_every_setting_can_be_in_a_file(written):
     assert settings == Settings(
         base_url="http://localhost:8000/v1",
         mode="prompt",
-        reasoning="keep",
+        reasoning="last",
         function_docs="own",
         prompts="mine.toml",
         temperature=0.5,
@@ -157,7 +157,7 @@ def test_a_wrong_type_or_value_is_one_clear_line(written, key, value, shown):
     ("line", "said"),
     [
         ("mode = 'FC'", "mode: input should be 'fc' or 'prompt', got 'FC'"),
-        ("reasoning = ''", "reasoning: input should be 'keep' or 'drop', got ''"),
+        ("reasoning = ''", "reasoning: input should be 'none', 'last' or 'all', got ''"),
         ("timeout = -1", "timeout: must be at least 0, got -1"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from envs.calls import Call, parse_call
 from envs.errors import MalformedCall
 from envs.results import Result
-from runner.models.base import Reply, ToolCall, Usage
+from runner.models.base import Reply, ToolCall, Usage, Verbatim
 from runner.models.conversation import FunctionCalling, Prompting, Style
 from runner.models.prompting import PromptTexts, with_functions
 from runner.models.tools import Toolbox
@@ -23,14 +23,15 @@ EARLY, ALL = frozenset(["look", "file.move"]), frozenset(["look", "file.move", "
 both = pytest.mark.parametrize("kind", [FunctionCalling, Prompting], ids=["fc", "prompt"])
 
 
-def begin(kind, reasoning="drop"):
+def begin(kind, reasoning="all"):
     """Return a conversation that has not begun."""
     return kind(Style(Toolbox(DOCUMENTS), PROMPTS, reasoning))
 
 
-def says(text=None, *calls, reasoning=None):
-    """Return a reply."""
-    return Reply(text, calls, reasoning, None, Usage(), 0.0)
+def says(text=None, *calls, thoughts=None, signed=()):
+    """Return a reply, some members of which go back to the server."""
+    verbatim = None if thoughts is None else Verbatim(thoughts, signed)
+    return Reply(text, calls, "Hm.", None, Usage(), 0.0, verbatim=verbatim)
 
 
 def call(id, name="look", arguments="{}"):
@@ -173,7 +174,7 @@ def test_a_request_is_the_conversation_so_far_with_its_tools(kind):
 
 
 def test_tools_of_a_turn_are_shared_by_its_requests_and_by_conversations():
-    style = Style(Toolbox(DOCUMENTS), PROMPTS, "drop")
+    style = Style(Toolbox(DOCUMENTS), PROMPTS, "all")
     first, second = FunctionCalling(style), FunctionCalling(style)
     for chat in (first, second):
         turn(chat, "A.")
@@ -412,27 +413,103 @@ def test_arguments_in_the_chat_are_always_an_object_since_servers_read_them_agai
     assert isinstance(json.loads(sent), dict)
 
 
-# Reasoning
+# Thoughts
 
 
-@both
-def test_reasoning_is_kept(kind):
-    chat = begin(kind, "keep")
+def thoughtful(kind, reasoning):
+    """Return a chat of four turns, the first of two steps, and its answers in the last request."""
+    chat = begin(kind, reasoning)
     turn(chat, "A.")
-    chat.read(says("look()", call("a"), reasoning="Hm."))
+    chat.read(says("look()", call("a"), thoughts={"reasoning_content": ""}))
     chat.observe([Call("look")], results(1))
-    chat.read(says("Done.", reasoning="So."))
-    chat.read(says("Done.", reasoning=""))
-    kept = [m.get("reasoning_content") for m in chat.messages if m["role"] == "assistant"]
-    assert kept == ["Hm.", "So.", None]
-    assert "reasoning_content" not in chat.messages[-1]
+    for number in (1, 2, 3):
+        chat.read(says("Done.", thoughts={"reasoning_details": [{"data": number}]}))
+        turn(chat, f"Turn {number}.")
+    chat.read(says("Done.", thoughts={"reasoning_content": "So."}))
+    return chat, [m for m in chat.request().messages if m["role"] == "assistant"]
+
+
+def thoughts_of(answers):
+    """Return the members of answers that are thoughts."""
+    members = [{k: v for k, v in m.items() if k.startswith("reasoning")} for m in answers]
+    return [list(found.values()) for found in members]
 
 
 @both
-def test_reasoning_is_dropped(kind):
-    chat = begin(kind, "drop")
+@pytest.mark.parametrize(("reasoning", "over"), [("none", 0), ("last", 1), ("all", 3)])
+def test_thoughts_of_a_turn_go_back_in_it_and_in_as_many_turns_after_it_as_wished(
+    kind, reasoning, over
+):
+    chat, sent = thoughtful(kind, reasoning)
+    every = [[""], [[{"data": 1}]], [[{"data": 2}]], [[{"data": 3}]], ["So."]]
+    kept = {0: 4, 1: 3, 3: 0}[over]
+    assert thoughts_of(sent) == [*([[]] * kept), *every[kept:]]
+    kept_record = [m for m in chat.messages if m["role"] == "assistant"]
+    assert thoughts_of(kept_record) == every
+    assert len(chat.messages) == len(chat.request().messages)
+
+
+@pytest.mark.parametrize("reasoning", ["none", "last", "all"])
+def test_within_a_turn_all_thoughts_go_back_and_the_chat_only_grows(reasoning):
+    chat = begin(FunctionCalling, reasoning)
     turn(chat, "A.")
-    chat.read(says("look()", call("a"), reasoning="Hm."))
-    chat.read(says("Done.", reasoning="So."))
-    assert not any("reasoning_content" in message for message in chat.messages)
-    assert not any("Hm." in json.dumps(message) for message in chat.messages)
+    asked = []
+    for number in range(3):
+        asked.append((chat.request().messages, deepcopy(chat.request().messages)))
+        chat.read(says(None, call(str(number)), thoughts={"thinking_blocks": [number]}))
+        chat.observe([Call("look")], results(1))
+    latest = chat.request().messages
+    assert [m["thinking_blocks"] for m in latest if m["role"] == "assistant"] == [[0], [1], [2]]
+    assert all(seen is latest and latest[: len(then)] == then for seen, then in asked)
+
+
+def test_a_request_that_was_made_stays_as_it_was():
+    chat = begin(FunctionCalling, "none")
+    turn(chat, "A.")
+    chat.read(says("Yes.", thoughts={"reasoning": "Hm."}))
+    before = chat.request().messages
+    then = deepcopy(before)
+    turn(chat, "B.")
+    assert before[:2] == then
+    assert chat.request().messages == [user("A."), assistant("Yes."), user("B.")]
+
+
+def test_signatures_of_calls_stay_with_them():
+    chat = begin(FunctionCalling, "none")
+    turn(chat, "A.")
+    signature = {"extra_content": {"google": {"thought_signature": "SIG"}}}
+    chat.read(says(None, call("a"), call("b"), thoughts={}, signed=(signature, {})))
+    chat.observe([Call("look")] * 2, results(1, 2))
+    turn(chat, "B.")
+    one, other = chat.request().messages[1]["tool_calls"]
+    assert one.keys() - other.keys() == {"extra_content"}
+    assert one["extra_content"] == signature["extra_content"]
+
+
+def test_thoughts_in_the_content_go_back_as_they_came():
+    chat = begin(FunctionCalling, "none")
+    turn(chat, "A.")
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]
+    assert chat.read(says("Yes.", thoughts={"content": parts})) == "Yes."
+    assert chat.request().messages[-1]["content"] == parts
+    turn(chat, "B.")
+    assert chat.request().messages[1] == assistant("Yes.")
+
+
+@pytest.mark.parametrize("reasoning", ["none", "all"])
+def test_thoughts_of_a_copy_are_its_own(reasoning):
+    chat, _ = thoughtful(FunctionCalling, reasoning)
+    then = deepcopy(chat.request().messages)
+    other = chat.fork()
+    turn(other, "X.")
+    other.read(says("Y.", thoughts={"reasoning": "Z."}))
+    assert chat.request().messages == then
+    assert len(other.messages) == len(other.request().messages) == len(then) + 2
+
+
+@both
+def test_a_model_that_sends_no_thoughts_is_sent_none(kind):
+    chat = begin(kind)
+    turn(chat, "A.")
+    chat.read(says("look()", call("a")))
+    assert "Hm." not in json.dumps(chat.messages)

@@ -23,7 +23,7 @@ from runner.records.record import (
 
 Turns = Sequence[Sequence[Any]]
 
-ASKED = Asked(None, "prompt", "drop", None, None, None, None, None, [], {})
+ASKED = Asked(None, "prompt", "all", None, None, None, None, None, [], {})
 EVERYTHING = Selection(None, None, None, None, None, 1)
 
 

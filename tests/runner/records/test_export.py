@@ -8,7 +8,7 @@ from runner.cli import main
 from runner.models.base import Usage
 from runner.records import result_file
 from runner.records.export import export_bfcl, export_openai_messages
-from runner.records.record import EpisodeRecord
+from runner.records.record import EpisodeRecord, ReplyRecord
 from runner.records.run import open_run
 from runner.records.store import RunStore
 from tests.runner.records.made import defining
@@ -273,6 +273,37 @@ def test_a_prompting_model_was_offered_no_tools(run_of, tmp_path):
     run = run_of(episode(steps=[step(0)], messages=messages))
     export_openai_messages(run, path, only_passed=True)
     assert entries(path)[0].keys() == {"messages", "metadata"}
+
+
+def test_of_thoughts_what_can_be_read_is_written(run_of, tmp_path):
+    signed = {**assistant("c1")["tool_calls"][0], "extra_content": {"google": "SIG"}}
+    messages = [
+        {"role": "user", "content": "Go."},
+        {**assistant("c1"), "tool_calls": [signed], "reasoning_details": [{"data": "ENC"}]},
+        answer("c1"),
+        {"role": "assistant", "content": [{"type": "thinking"}, {"type": "text", "text": "Yes."}]},
+        {"role": "user", "content": "And?"},
+        {"role": "assistant", "content": "No.", "thinking_blocks": [{"type": "redacted_thinking"}]},
+    ]
+    said = [(1, None, "Hm."), (3, "Yes.", "So."), (5, "No.", None)]
+    steps = [
+        step(0)._replace(
+            request_messages=asked, reply=ReplyRecord(text, [], reasoning, "stop"), tools="early"
+        )
+        for asked, text, reasoning in said
+    ]
+    path = tmp_path / "chats.jsonl"
+    run = run_of(episode(messages=messages, steps=steps))
+    assert export_openai_messages(run, path, only_passed=True) == 1
+    [line] = entries(path)
+    assert line["messages"] == [
+        {"role": "user", "content": "Go."},
+        {**assistant("c1"), "reasoning_content": "Hm."},
+        answer("c1"),
+        {"role": "assistant", "content": "Yes.", "reasoning_content": "So."},
+        {"role": "user", "content": "And?"},
+        {"role": "assistant", "content": "No."},
+    ]
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def says(mode, *texts):
 def run(dataset_of, trajectory, ask, limits=LIMITS, step_limit=None):
     """Search a trajectory; every scripted reply must be asked for."""
     prepared = prepare(dataset_of(trajectory), trajectory, STRICT)
-    style = Style(Toolbox(own_documents(trajectory.environments)), read_prompts(), "drop")
+    style = Style(Toolbox(own_documents(trajectory.environments)), read_prompts(), "all")
     dialogue, effort = asyncio.run(
         search(prepared, style, ask.mode, STRICT, ask, limits, step_limit)
     )
