@@ -16,15 +16,13 @@ from keyword import kwlist
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
+from envs.bounds import BOUNDS
 from envs.errors import MalformedCall
 from envs.state import cut
 
-MAX_TEXT = 1_000_000
-"""Longest reply or argument text that is read, in characters."""
-MAX_DEPTH = 40
-"""Deepest nesting of lists, objects and calls in an argument."""
-MAX_INT_BITS = 4096
-"""Largest integer that is read, in bits."""
+MAX_TEXT = BOUNDS.text
+MAX_DEPTH = BOUNDS.nesting
+MAX_INT_BITS = BOUNDS.int_bits
 
 _SOURCE = "<call>"
 # Python warns about odd escapes in the model's strings; the warning is not for the user.

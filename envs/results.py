@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
+from envs.bounds import BOUNDS
 from envs.errors import ToolError
 
 _encoder = json.JSONEncoder()
@@ -124,12 +125,18 @@ class Result:
     def text(self) -> str:
         """The wire form: text as it is, an object as JSON, anything else in Python notation."""
         if self._text is None:
-            self._text = _render(self._value if self.error is None else self.value)
+            text = _render(self._value if self.error is None else self.value)
+            self._text = text if len(text) <= BOUNDS.result else _too_long(text)
         return self._text
 
     def __repr__(self) -> str:
         """Return a short description for debuggers."""
         return f"Result({self.text if self.ok else 'error: ' + self.text})"
+
+
+def _too_long(text: str) -> str:
+    reason = f"The result has {len(text)} characters; at most {BOUNDS.result} are shown."
+    return encode({"error": f"{reason} Ask for less at once."})
 
 
 def _render(value: Any) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from envs.backend import AS_BFCL, OWN, Backend, Behaviour
+from envs.bounds import BOUNDS, UNCOUNTED, growth, size_of
 from envs.calls import Call
 from envs.errors import (
     BackendFault,
@@ -15,6 +16,7 @@ from envs.errors import (
     ConfigProblem,
     InvalidArgument,
     MalformedCall,
+    Refused,
     ToolError,
     UnknownFunction,
 )
@@ -32,6 +34,24 @@ else:
 
 _NOTHING: Mapping[str, Any] = {}
 """What a function that only reads can have changed."""
+
+
+class _Account(NamedTuple):
+    """What is known of the size of a session's state and results."""
+
+    states: Mapping[str, Mapping[str, Any]] = {}
+    """The state at the moment when it was last measured."""
+    size: int = 0
+    """Its size then."""
+    results: int = 0
+    """Size of the results that were counted."""
+
+
+_NEW_ACCOUNT = _Account()
+_CHANGES = 16
+"""After so many changes the state is measured, so it passes its bound by no more than these bring.
+A function that copies what is there, or a call with calls inside, would bring more: the first has
+bounds of its own, after the second the state is always measured."""
 
 
 @cache
@@ -57,7 +77,16 @@ class Session:
             a backend that stumbles over it is not to blame.
     """
 
-    __slots__ = ("backends", "checks_arguments", "offered", "tolerant", "tools")
+    __slots__ = (
+        "_account",
+        "_calls",
+        "_unmeasured",
+        "backends",
+        "checks_arguments",
+        "offered",
+        "tolerant",
+        "tools",
+    )
 
     def __init__(
         self,
@@ -71,6 +100,9 @@ class Session:
         self.offered: frozenset[str] | None = None
         self.checks_arguments = checks_arguments
         self.tolerant = tolerant
+        self._calls = 0
+        self._unmeasured = _CHANGES
+        self._account = _NEW_ACCOUNT
 
     @classmethod
     def load(
@@ -126,6 +158,9 @@ class Session:
             self.checks_arguments if checks_arguments is None else checks_arguments
         )
         copy.tolerant = self.tolerant
+        copy._calls = self._calls
+        copy._unmeasured = self._unmeasured
+        copy._account = self._account
         return copy
 
     def offer(self, names: frozenset[str] | None) -> None:
@@ -151,14 +186,20 @@ class Session:
         """
         if isinstance(call, MalformedCall):
             return Result.refused(call)
+        count = self._calls = self._calls + 1
+        if count > UNCOUNTED:
+            refusal = self._one_too_many()
+            if refusal is not None:
+                return Result.refused(refusal)
         name, args, kwargs, nested = call
         tool = self.tools.get(name)
         offered = self.offered
         if tool is None or (offered is not None and name not in offered):
             return Result.refused(UnknownFunction(lambda: _unknown(name, self.tools, offered)))
-        if nested:
-            return self._call_nested(tool, call)
-        return self._run(tool, args, kwargs)
+        result = self._call_nested(tool, call) if nested else self._run(tool, args, kwargs)
+        if count > UNCOUNTED:
+            self._count(result)
+        return result
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
         """Make calls in order; one that fails does not keep the next from being made."""
@@ -172,6 +213,9 @@ class Session:
         """Put all backends into the state of a snapshot of this session or of a fork of it."""
         for name, backend in self.backends.items():
             backend.__dict__.update(snapshot.states[name])
+        self._calls = 0
+        self._unmeasured = 1
+        self._account = self._account._replace(results=0)
 
     def _call_nested(self, tool: Tool, call: Call) -> Result:
         # The calls inside may change state, whatever becomes of the one around them.
@@ -179,9 +223,11 @@ class Session:
         try:
             args = tuple([self._resolve(value) for value in call.args])
             kwargs = {name: self._resolve(value) for name, value in call.kwargs.items()}
+            _check_size((*args, *kwargs.values()))
         except ToolError as error:
             result = Result.refused(error)
         else:
+            self._unmeasured = 1
             result = self._run(tool, args, kwargs)
         result.changed = self.snapshot() != before
         return result
@@ -214,14 +260,59 @@ class Session:
         try:
             value = function(backend, *args, **kwargs)
         except ToolError as error:
-            if keeps_on_refusal is None:
+            changed = keeps_on_refusal is not None and _changed(before, state)
+            if not changed or self._overgrown(before, state):
                 state.update(before)
-                return Result.refused(error)
-            return Result.refused(error, _changed(before, state))
+                changed = False
+            return Result.refused(error, changed)
         except Exception as error:
             state.update(before)
             return Result.refused(self._blame(tool, args, kwargs, error))
-        return Result(value, None, writes and _changed(before, state))
+        if not (writes and _changed(before, state)):
+            return Result(value)
+        if self._unmeasured > 1:
+            self._unmeasured -= 1
+        elif (refusal := self._overgrown(before, state)) is not None:
+            state.update(before)
+            return Result.refused(refusal)
+        return Result(value, None, True)
+
+    def _one_too_many(self) -> ToolError | None:
+        if self._calls > BOUNDS.calls:
+            return Refused(
+                f"{BOUNDS.calls} calls were made, and no more are: say what came of them."
+            )
+        if self._account.results > BOUNDS.results:
+            return Refused(
+                "The results so far are too long to keep more of them: say what came of them."
+            )
+        return None
+
+    def _count(self, result: Result) -> None:
+        account = self._account
+        size = account.results + size_of(result.value, BOUNDS.results)
+        self._account = account._replace(results=size)
+
+    def _overgrown(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolError | None:
+        """Take the measure of a state that a call changed in one backend; refuse what is too large.
+
+        Only what changed since the last time is looked at. A call that makes a state smaller may
+        always do so.
+        """
+        states, size, results = self._account
+        now = self.snapshot().compared()
+        size += growth(states, now, BOUNDS.state)
+        fits = size <= BOUNDS.state
+        if not fits and growth(before, after, BOUNDS.state) > 0:
+            return Refused(
+                f"The state would be larger than {BOUNDS.state} characters, or nested more than "
+                f"{BOUNDS.depth} levels deep; the call changed nothing. Remove something first."
+            )
+        self._unmeasured = 1
+        if fits:
+            self._unmeasured = _CHANGES
+            self._account = _Account(now, size, results)
+        return None
 
     def _blame(
         self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception
@@ -263,6 +354,19 @@ def _load(name: str, config: Any, pack: Pack | None, behaviour: Behaviour) -> Ba
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         problems = backend.check_config(config)
         raise ConfigError(problems or [ConfigProblem(f"$.{name}", str(error))]) from error
+
+
+def _check_size(arguments: tuple[Any, ...]) -> None:
+    """Refuse arguments that calls inside have made too large."""
+    if size_of(arguments, BOUNDS.value, BOUNDS.nesting + 1) > BOUNDS.value:
+        raise _too_large()
+
+
+def _too_large() -> ToolError:
+    return MalformedCall(
+        f"The arguments have more than {BOUNDS.value} characters, or are nested more than "
+        f"{BOUNDS.nesting} levels deep, with what calls inside of them gave. Give less."
+    )
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

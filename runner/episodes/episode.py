@@ -12,8 +12,9 @@ from typing import NamedTuple, Self
 
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
+from envs.bounds import BOUNDS
 from envs.calls import Call
-from envs.errors import MalformedCall
+from envs.errors import MalformedCall, Refused
 from envs.results import Result
 from envs.session import Session
 from trajectories.schema import Message, Trajectory
@@ -98,7 +99,7 @@ class Episode:
         """Execute one step as ``act`` does, pausing after every call.
 
         Args:
-            calls: At least one call.
+            calls: At least one call; those beyond the bound of a step are refused.
 
         Yields:
             The result of each call; the session is in the state right after it. The step counts
@@ -112,9 +113,10 @@ class Episode:
             self._terminate()
             return
         results = []
-        for call in calls:
-            results.append(self.session.call(call))
-            yield results[-1]
+        for place, call in enumerate(calls):
+            made = self.session.call(call) if place < BOUNDS.calls_in_step else _beyond()
+            results.append(made)
+            yield made
         self._results += results
         self._calls += calls
         self.steps.append(ExecutedStep(self.turn, tuple(calls), tuple(results)))
@@ -157,3 +159,8 @@ class Episode:
     def _offer(self) -> None:
         if self.profile.execution.only_offered:
             self.session.offer(self.offered)
+
+
+def _beyond() -> Result:
+    most = BOUNDS.calls_in_step
+    return Result.refused(Refused(f"A step makes at most {most} calls: make this one in the next."))

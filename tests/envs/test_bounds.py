@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import pytest
+
+from envs.bounds import BOUNDS, UNCOUNTED, growth, size_of
+from envs.calls import Call, parse_calls
+from envs.errors import MalformedCall, Refused
+from envs.session import Session
+
+MOST = 10**9
+
+
+def tickets() -> Session:
+    ticket = {
+        "id": 1,
+        "title": "a",
+        "description": "b",
+        "status": "Open",
+        "priority": 1,
+        "created_by": "u",
+    }
+    state = {"ticket_queue": [ticket], "ticket_counter": 2, "current_user": "u"}
+    return Session.load(["TicketAPI"], {"TicketAPI": state}, tolerant=True)
+
+
+def files() -> Session:
+    return Session.load(["GorillaFileSystem"], {}, tolerant=True)
+
+
+def doubled(count: int) -> list[Call]:
+    """Return calls of which each puts what the one before made into its own twice."""
+    texts = [
+        f"create_ticket(title=get_ticket(ticket_id={k}), description=get_ticket(ticket_id={k}))"
+        for k in range(1, count + 1)
+    ]
+    return parse_calls(f"[{', '.join(texts)}]")
+
+
+def nested(depth: int) -> Any:
+    value: Any = "x"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def shared(doublings: int) -> Any:
+    value: Any = "x"
+    for _ in range(doublings):
+        value = [value, value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [("abc", 11), (7, 8), (None, 8), (1.5, 8), ([], 8), (["ab", 1], 26), ({"a": "bc"}, 27)],
+)
+def test_a_value_has_the_size_of_its_texts_and_some_for_each_member(value, size):
+    assert size_of(value, MOST) == size
+
+
+def test_what_is_shared_counts_each_time_that_it_is_written_out():
+    assert size_of(shared(10), MOST) == 2**10 * size_of("x", MOST) + 8 * (2**10 - 1)
+
+
+def test_a_value_that_is_too_large_is_not_gone_through_to_its_end():
+    assert size_of(shared(200), 1000) > 1000
+
+
+def test_a_value_that_is_nested_too_deep_counts_as_too_large():
+    assert size_of(nested(5), MOST, depth=5) < MOST
+    assert size_of(nested(6), MOST, depth=5) > MOST
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"a": "b"}),
+        ({"a": ["b", "c"]}, {"a": ["b", "c", "def"]}),
+        ({"a": ["b", "c"], "d": "e"}, {"a": ["b"]}),
+        ({"a": {"b": "c"}}, {"a": {"b": "cc", "d": ["e"]}}),
+        ({"a": "b"}, {"a": ["b"]}),
+    ],
+)
+def test_growth_is_the_difference_of_sizes(before, after):
+    assert growth(before, after, MOST) == size_of(after, MOST) - size_of(before, MOST)
+
+
+def test_growth_does_not_look_at_what_is_shared():
+    large = shared(200)
+    assert growth({"a": large}, {"a": large, "b": "c"}, MOST) == size_of("b", 99) + size_of("c", 99)
+
+
+def test_results_put_into_calls_do_not_double_without_end():
+    tracemalloc.start()
+    session = tickets()
+    results = session.play(doubled(30))
+    texts = [result.text for result in results]
+    state = session.snapshot()
+    shown = str(state.to_json())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    refused = next(result for result in results if not result.ok)
+    assert isinstance(refused.error, MalformedCall)
+    assert f"more than {BOUNDS.value} characters" in refused.text
+    assert results[3].ok
+    assert max(map(len, texts)) < BOUNDS.result
+    assert len(shown) < BOUNDS.state
+    assert peak < 20 * 2**20
+
+
+def test_results_put_into_calls_do_not_nest_without_end():
+    again = "echo(content=cat(file_name='f'), file_name='f')"
+    text = f"[touch(file_name='f'), echo(content='x', file_name='f'), {', '.join([again] * 200)}]"
+    session = files()
+    results = session.play(parse_calls(text))
+    assert results[5].ok
+    assert not results[-1].ok
+    assert f"nested more than {BOUNDS.nesting} levels" in results[60].text
+    assert session.snapshot().to_json()
+    assert session.snapshot() == session.fork().snapshot()
+
+
+def test_a_refused_call_leaves_the_state_as_it_was():
+    session = tickets()
+    calls = doubled(30)
+    before = session.snapshot()
+    for call in calls:
+        if not session.call(call).ok:
+            break
+        before = session.snapshot()
+    assert session.snapshot() == before
+
+
+def filled(session: Session) -> int:
+    """Write files of a tenth of the bound until one is refused; return how many there are."""
+    content = "x" * (BOUNDS.state // 10)
+    for number in range(UNCOUNTED // 2):
+        session.call(Call("touch", (), {"file_name": f"f{number}"}))
+        before = session.snapshot()
+        written = Call("echo", (), {"content": content, "file_name": f"f{number}"})
+        result = session.call(written)
+        if not result.ok:
+            assert isinstance(result.error, Refused)
+            assert "state would be larger" in result.text
+            assert session.snapshot() == before
+            assert not result.changed
+            return number
+    pytest.fail("nothing was refused")
+
+
+def test_a_state_is_bounded_and_the_episode_goes_on():
+    session = files()
+    kept = filled(session)
+    assert 10 <= kept <= 20
+    assert session.call(Call("ls")).ok
+
+
+def test_removing_makes_room_again():
+    session = files()
+    kept = filled(session)
+    for number in range(kept):
+        assert session.call(Call("rm", (), {"file_name": f"f{number}"})).ok
+    assert session.call(Call("echo", (), {"content": "y", "file_name": f"f{kept}"})).ok
+
+
+def test_a_fork_has_an_account_of_its_own():
+    session = files()
+    fork = session.fork()
+    filled(fork)
+    assert filled(session) == filled(files())
+
+
+def test_an_episode_makes_no_more_calls_than_its_bound():
+    session = files()
+    results = session.play([Call("pwd")] * (BOUNDS.calls + 2))
+    assert all(result.ok for result in results[: BOUNDS.calls])
+    assert [result.ok for result in results[BOUNDS.calls :]] == [False, False]
+    assert f"{BOUNDS.calls} calls were made" in results[-1].text
+
+
+def test_calls_inside_of_calls_count():
+    session = files()
+    touched = Call("touch", (), {"file_name": Call("pwd")}, nested=True)
+    results = session.play([touched] * (BOUNDS.calls // 2 + 1))
+    assert "calls were made" in results[-1].text
+
+
+def test_to_restore_a_state_begins_a_new_count():
+    session = files()
+    start = session.snapshot()
+    session.play([Call("pwd")] * (BOUNDS.calls + 1))
+    session.restore(start)
+    assert session.call(Call("pwd")).ok
+
+
+def test_the_results_of_an_episode_are_bounded():
+    session = files()
+    session.call(Call("touch", (), {"file_name": "f"}))
+    lines = "x\n" * (BOUNDS.result // 4)
+    session.call(Call("echo", (), {"content": lines, "file_name": "f"}))
+    results = session.play([Call("sort", (), {"file_name": "f"})] * (BOUNDS.calls - 2))
+    held = sum(size_of(result.value, MOST) for result in results)
+    assert "too long to keep more of them" in results[-1].text
+    assert held < BOUNDS.results + (UNCOUNTED + 1) * BOUNDS.result
+
+
+def test_a_result_that_is_too_long_says_so():
+    session = files()
+    session.call(Call("touch", (), {"file_name": "f"}))
+    session.call(Call("echo", (), {"content": "x" * BOUNDS.result, "file_name": "f"}))
+    text = session.call(Call("cat", (), {"file_name": "f"})).text
+    assert f"at most {BOUNDS.result} are shown" in text
+    assert len(text) < 200
