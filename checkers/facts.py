@@ -76,24 +76,18 @@ def missing_facts(
         return None
     turn = len(truth) - 1
     left = _without_equal(truth[-1], model[-1])
-    undone = _undone(truth[-1], left, turn, scene)
-    texts: list[str] = []
-    facts: list[MissingFact] = []
+    lacking = []
     for position in left:
-        call, result = truth[-1].calls[position], truth[-1].results[position]
-        if result.changed and position not in undone:
-            continue
-        need = _Need(call, result, position, truth, model, scene)
-        if need.is_met() and not (scene.acts(turn, position) and not need.is_done()):
-            continue
-        instead = scene.instead(turn, position)
-        if any(
-            all(_Need(*answer, position, truth, model, scene).is_met() for answer in answers)
-            for answers in instead
-        ):
-            continue
-        texts.append(result.text)
-        facts += need.lacking()
+        if not truth[-1].results[position].changed:
+            need = _need(position, truth, model, scene)
+            if not _is_met(need, turn, position, scene):
+                lacking.append(need)
+    if not lacking:
+        undone = sorted(_undone(truth[-1], left, turn, scene))
+        needs = [_need(position, truth, model, scene) for position in undone]
+        lacking = [need for need in needs if not need.is_done()]
+    texts = [need.result.text for need in lacking]
+    facts = [fact for need in lacking for fact in need.lacking()]
     return ResultEvidence(tuple(texts), tuple(facts)) if texts else None
 
 
@@ -135,6 +129,23 @@ def _undone(outcome: TurnOutcome, left: Sequence[int], turn: int, scene: Scene) 
             if found.isdisjoint(some) and scene.ends_alike(turn, frozenset(some)):
                 found.update(some)
     return found
+
+
+def _need(
+    position: int, truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: Scene
+) -> _Need:
+    call, result = truth[-1].calls[position], truth[-1].results[position]
+    return _Need(call, result, position, truth, model, scene)
+
+
+def _is_met(need: _Need, turn: int, position: int, scene: Scene) -> bool:
+    """Tell whether the model has what a read gives, or all of what the entry accepts instead."""
+    if need.is_met() and (need.is_done() or not scene.acts(turn, position)):
+        return True
+    return any(
+        all(_Need(*given, position, need.truth, need.model, scene).is_met() for given in answers)
+        for answers in scene.instead(turn, position)
+    )
 
 
 class _Need:

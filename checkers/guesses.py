@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from checkers.scene import Scene
-from checkers.told import Doubt, Told, literals
+from checkers.told import Doubt, Told, literals, stands_in
 from checkers.verdict import CallEvidence, Failure, Reason, TurnOutcome
 from envs.calls import Call
 from envs.errors import UnknownFunction
@@ -56,7 +56,10 @@ def check_untraced(
         same = [
             place
             for place, other in enumerate(made)
-            if isinstance(other, Call) and other.name == call.name and other not in truth[-1].calls
+            if isinstance(other, Call)
+            and other.name == call.name
+            and other not in truth[-1].calls
+            and not _is_plainly_said(other, model, scene)
         ]
         ignored = scene.ignored(turn, position) if same else ()
         for place in same:
@@ -93,10 +96,9 @@ def _guessed(
 
 
 def _is_plainly_said(call: Call, model: Sequence[TurnOutcome], scene: Scene) -> bool:
-    """Tell whether the user has said all texts of a call as they are, which is seen at once."""
+    """Tell whether the user has said all values of a call as they are, which is seen at once."""
     said = "\n".join(map(scene.words, range(len(model))))
-    values = literals(scene.arguments(call))
-    return all(isinstance(value, str) and value in said for value in values)
+    return all(stands_in(value, said) for value in literals(scene.arguments(call)))
 
 
 def _told(model: Sequence[TurnOutcome], position: int, scene: Scene) -> Told:

@@ -170,8 +170,8 @@ class TrajectoryScene:
         found = set()
         for call in calls:
             for name, value in self._open_arguments(call).items():
-                told = [literal for literal in literals(value) if _tells(after, literal)]
-                if not all(any(stands_in(v, text) for text in before) for v in told):
+                new = (v for v in literals(value) if not any(stands_in(v, t) for t in before))
+                if any(_tells(after, literal) for literal in new):
                     found.add(name)
         return found
 
@@ -203,6 +203,8 @@ def _asked(call: Made, backend: str | None, session: Session, asked: Session) ->
 
 
 def _tells(words: str, literal: str | float) -> bool:
+    if stands_in(literal, words):
+        return True
     told = Told(words)
     if isinstance(literal, str):
         told.hear(words)
