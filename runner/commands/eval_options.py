@@ -16,6 +16,7 @@ from checkers.profile import Mode
 from runner.commands.judging import WorkOptions
 from runner.commands.options import above_zero, option, positive, switch
 from runner.commands.shared import EntriesOptions
+from runner.live.settings import Effort
 
 
 def _header(text: str) -> tuple[str, str]:
@@ -70,6 +71,9 @@ class _Asked:
     reasoning: Literal["none", "last", "all"] | None = option(
         "thoughts of which earlier turns it sees again; those of its own turn always (default: all)"
     )
+    reasoning_effort: Effort | None = option("how much a reasoning model is to think")
+    tool_choice: Literal["auto", "none"] | None = option("whether it may call functions at all")
+    parallel_tool_calls: Literal["on", "off"] | None = option("whether it may make several at once")
     function_docs: Literal["own", "bfcl"] | None = option(
         "whose function documents (default: those of the data set)"
     )

@@ -27,7 +27,11 @@ else:
 FunctionDocs = Literal["own", "bfcl"]
 """Whose function documents the model is shown."""
 
-_SAMPLING = ("temperature", "top_p", "seed", "max_tokens")
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much a reasoning model is to think; each takes some of them."""
+
+_SAMPLING = ("temperature", "top_p", "seed", "max_tokens", "reasoning_effort")
+_CALLING = ("tool_choice", "parallel_tool_calls")
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,9 @@ class Settings:
         reasoning: Thoughts of which turns that are over a model sees again.
         function_docs: Whose function documents are shown; None for those of the data set.
         prompts: File with the texts put to the model, or None for ours.
+        reasoning_effort: How much a reasoning model is to think; only sent when given.
+        tool_choice: Whether it may call functions; only sent when given, and with tools.
+        parallel_tool_calls: Whether it may make several calls at once; likewise.
         temperature: Sampling parameter; like those below, only sent when given.
         top_p: Sampling parameter.
         seed: Sampling parameter.
@@ -59,6 +66,9 @@ class Settings:
     reasoning: ReasoningPolicy = "all"
     function_docs: FunctionDocs | None = None
     prompts: str | None = None
+    reasoning_effort: Effort | None = None
+    tool_choice: Literal["auto", "none"] | None = None
+    parallel_tool_calls: Literal["on", "off"] | None = None
     temperature: float | None = None
     top_p: float | None = None
     seed: int | None = None
@@ -75,9 +85,12 @@ class Settings:
     def request_options(self) -> RequestOptions:
         """Return how the model is reached, with the sampling parameters that were given."""
         given = {name: vars(self)[name] for name in _SAMPLING}
+        parallel = self.parallel_tool_calls and self.parallel_tool_calls == "on"
+        calling = {"tool_choice": self.tool_choice, "parallel_tool_calls": parallel}
         return RequestOptions(
             base_url=self.base_url,
             sampling={name: value for name, value in given.items() if value is not None},
+            calling={name: value for name, value in calling.items() if value is not None},
             extra_headers=self.extra_headers,
             extra_body=self.extra_body,
             timeout=self.timeout,
@@ -101,6 +114,9 @@ class Settings:
             max_tokens=self.max_tokens,
             extra_headers=sorted(self.extra_headers),
             extra_body=self.extra_body,
+            reasoning_effort=self.reasoning_effort,
+            tool_choice=self.tool_choice,
+            parallel_tool_calls=self.parallel_tool_calls,
         )
 
 
@@ -117,10 +133,16 @@ def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:
         flags: Members by name; None where a flag was not given.
 
     Raises:
-        DataError: The file cannot be read, or a key is unknown or of the wrong type.
+        DataError: The file cannot be read, a key is unknown or of the wrong type, or a setting is
+            not for models of that mode.
     """
-    settings = Settings() if path is None else _from_file(path)
-    return replace(settings, **{name: value for name, value in flags.items() if value is not None})
+    given = Settings() if path is None else _from_file(path)
+    settings = replace(given, **{name: flag for name, flag in flags.items() if flag is not None})
+    for name in _CALLING:
+        if settings.mode == "prompt" and vars(settings)[name] is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise DataError(option, "is for function calling; --mode prompt sends no tools")
+    return settings
 
 
 def _from_file(path: Path) -> Settings:

@@ -86,6 +86,8 @@ class RequestOptions:
     """An OpenAI-compatible server, or another place of the provider's than the usual one."""
     sampling: Mapping[str, Any] = field(default_factory=dict)
     """Settings such as temperature, top_p, seed and max_tokens, by OpenAI's names for them."""
+    calling: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that only go with tools, such as tool_choice, by OpenAI's names for them."""
     extra_headers: Mapping[str, str] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     """Further members of the body as the server knows them; they win over ``sampling``."""

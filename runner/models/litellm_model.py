@@ -18,6 +18,8 @@ from runner.models.reply import Endpoint, classify, classify_words
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")
 _WHO_SAYS_SO = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
 _THOUGHTS = ("reasoning", "reasoning_details", "thinking")
+# litellm leaves the setting out without a word.
+_NO_PARALLEL = ("gemini", "vertex_ai")
 _REFUSED_SETTINGS = re.compile(r"parameters: \[(.*?)\]")
 
 
@@ -50,7 +52,10 @@ class LiteLLMModel(Client):
 
     Args:
         name: ``provider/model``.
-        options: How it is reached; litellm translates the sampling parameters, nothing else.
+        options: How it is reached; litellm translates the settings by OpenAI's names for them.
+
+    Raises:
+        FatalError: A setting is not for that provider.
     """
 
     # litellm raises whatever went wrong in it, on an odd answer also KeyError and the like.
@@ -69,6 +74,9 @@ class LiteLLMModel(Client):
             **_members(provider, options.extra_body),
         }
         self._settings = {key: value for key, value in settings.items() if value not in (None, {})}
+        if provider in _NO_PARALLEL and options.calling.get("parallel_tool_calls") is False:
+            raise FatalError(f"{provider} cannot be asked for one call at a time: leave it out")
+        self._calling = options.calling
         self._name = name
         self._handler = _merging_handler() if provider == "anthropic" else None
         if self._handler:
@@ -92,7 +100,7 @@ class LiteLLMModel(Client):
             "_skip_mcp_handler": True,
         }
         if request.tools and request.tools.tools:
-            arguments["tools"] = request.tools.tools
+            arguments |= {"tools": request.tools.tools, **self._calling}
         sending: Awaitable[Any] = self._litellm.acompletion(**arguments)
         return sending
 

@@ -73,6 +73,8 @@ class OpenAIModel(Client):
         # The client takes longer to complete a URL than to send the request.
         self._url = str(url.copy_with(path=f"{url.path.rstrip('/')}/chat/completions"))
         self._head = _head({"model": name, **options.sampling, **options.extra_body})
+        calling = {k: v for k, v in options.calling.items() if k not in options.extra_body}
+        self._calling = _encoded(calling).replace(b"{", b",", 1)[:-1] if calling else b""
         self._encoder = _Encoder()
         self._client = openai.AsyncOpenAI(
             api_key=key or _NO_KEY,
@@ -89,7 +91,7 @@ class OpenAIModel(Client):
     def _send(self, request: Request) -> Awaitable[httpx.Response]:
         parts = [self._head, self._encoder.encoded(request.messages)]
         if request.tools is not None and request.tools.tools:
-            parts += [b',"tools":', request.tools.encoded]
+            parts += [b',"tools":', request.tools.encoded, self._calling]
         content = b"".join([*parts, b"}"])
         return self._client.post(self._url, content=content, cast_to=httpx.Response)
 
@@ -211,11 +213,14 @@ def _checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
 def _head(settings: Mapping[str, Any]) -> bytes:
     """Return the beginning of every body, up to the messages."""
     check_members(settings)
+    return _encoded(settings)[:-1] + b',"messages":'
+
+
+def _encoded(settings: Mapping[str, Any]) -> bytes:
     try:
-        encoded = json.dumps(settings, separators=(",", ":"), allow_nan=False)
+        return json.dumps(settings, separators=(",", ":"), allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         raise FatalError(f"a setting cannot be sent: {error}") from None
-    return encoded[:-1].encode() + b',"messages":'
 
 
 def _parsed(content: bytes) -> object:

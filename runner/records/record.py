@@ -277,6 +277,17 @@ class Asked(NamedTuple):
     """Names of further HTTP headers; their values may be secret."""
     extra_body: JsonObject
     """Further members of every request."""
+    reasoning_effort: str | None = None
+    """How much it was to think; left out, as those below, where it was not sent."""
+    tool_choice: str | None = None
+    """Whether it might call functions: ``auto`` or ``none``."""
+    parallel_tool_calls: str | None = None
+    """Whether it might make several calls at once: ``on`` or ``off``."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as a JSON object."""
+        late = self._field_defaults
+        return {k: v for k, v in members_of(self).items() if v is not None or k not in late}
 
 
 class FormatReference(NamedTuple):

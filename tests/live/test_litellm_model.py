@@ -201,6 +201,37 @@ def anthropic(server: FakeServer, monkeypatch: pytest.MonkeyPatch, **options: An
     return LiteLLMModel("anthropic/claude-sonnet-4-5", RequestOptions(url, **options))
 
 
+@pytest.mark.parametrize(
+    ("options", "sent"),
+    [
+        (
+            {"sampling": {"reasoning_effort": "low"}},
+            {"thinking": {"type": "enabled", "budget_tokens": 1024}},
+        ),
+        ({"calling": {"tool_choice": "none"}}, {"tool_choice": {"type": "none"}}),
+        (
+            {"calling": {"parallel_tool_calls": False}},
+            {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
+        ),
+    ],
+)
+def test_settings_arrive_in_the_provider_s_own_form(
+    server: FakeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, Any],
+    sent: dict[str, Any],
+) -> None:
+    ask(anthropic(server, monkeypatch, **options))
+    assert server.last is not None
+    assert server.last.body.items() >= sent.items()
+
+
+def test_a_setting_that_would_be_lost_is_an_error() -> None:
+    LiteLLMModel("gemini/x", RequestOptions(calling={"parallel_tool_calls": True}))
+    with pytest.raises(FatalError, match="gemini cannot be asked for one call at a time"):
+        LiteLLMModel("gemini/x", RequestOptions(calling={"parallel_tool_calls": False}))
+
+
 def test_signed_thoughts_go_back_as_they_came(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

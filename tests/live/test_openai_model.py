@@ -169,9 +169,19 @@ def test_what_is_sent(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> No
     assert headers["x-who"] == "me"
 
 
+def test_what_is_sent_with_tools(server: FakeServer) -> None:
+    calling = {"tool_choice": "auto", "parallel_tool_calls": False}
+    body = {"tool_choice": "required"}
+    ask(OpenAIModel("m", RequestOptions(server.base_url, calling=calling, extra_body=body)))
+    assert server.last is not None
+    sent = {name: server.last.body[name] for name in calling}
+    assert sent == {"tool_choice": "required", "parallel_tool_calls": False}
+
+
 @pytest.mark.parametrize("tools", [None, ToolList([])])
 def test_no_tools_are_not_sent_as_an_empty_list(server: FakeServer, tools: ToolList | None) -> None:
-    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url))
+    calling = {"tool_choice": "auto", "parallel_tool_calls": False}
+    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url, calling=calling))
     talk(model, lambda model: model.ask(Request(QUESTION, tools)))
     assert server.last is not None
     assert server.last.body.keys() == {"model", "messages"}

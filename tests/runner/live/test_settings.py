@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 
@@ -10,10 +10,12 @@ from runner.live.settings import Settings, read_settings
 from runner.records.record import Asked
 from trajectories.errors import DataError
 
+CALLS = "parallel_tool_calls"
 EVERYTHING = """
 base_url = "http://localhost:8000/v1"
 mode = "prompt"
 reasoning = "last"
+reasoning_effort = "low"
 function_docs = "own"
 prompts = "mine.toml"
 temperature = 0.5
@@ -71,6 +73,7 @@ def test_every_setting_can_be_in_a_file(written):
         base_url="http://localhost:8000/v1",
         mode="prompt",
         reasoning="last",
+        reasoning_effort="low",
         function_docs="own",
         prompts="mine.toml",
         temperature=0.5,
@@ -87,7 +90,26 @@ def test_every_setting_can_be_in_a_file(written):
         max_cost=1.5,
     )
     default = Settings()
-    assert all(getattr(settings, f.name) != getattr(default, f.name) for f in fields(Settings))
+    given = [f.name for f in fields(Settings) if f.name not in ("tool_choice", CALLS)]
+    assert all(getattr(settings, name) != getattr(default, name) for name in given)
+
+
+def test_what_goes_with_tools_can_be_in_a_file_and_is_for_function_calling_only(written):
+    text = 'tool_choice = "auto"\nparallel_tool_calls = "off"\n'
+    settings = read_settings(written(text), {})
+    assert settings.request_options().calling == {"tool_choice": "auto", CALLS: False}
+    on = read_settings(None, {CALLS: "on"})
+    assert on.request_options().calling == {CALLS: True}
+    assert (on.defining().tool_choice, on.defining().parallel_tool_calls) == (None, "on")
+    with pytest.raises(DataError, match="--tool-choice: is for function calling"):
+        read_settings(written(text), {"mode": "prompt"})
+
+
+def test_what_was_not_given_is_no_part_of_the_definition():
+    told = {"reasoning_effort": "low", "tool_choice": "auto", CALLS: "off"}
+    assert not told.keys() & Settings().defining().to_json().keys()
+    assert Settings(**told).defining().to_json().items() >= told.items()
+    assert Settings().defining().to_json()["seed"] is None
 
 
 def test_flags_win_over_the_file_and_the_file_over_what_comes(written):
@@ -265,7 +287,9 @@ def test_how_hard_a_run_pushes_does_not_define_it(written):
 
 
 def test_everything_else_defines_a_run(written):
-    settings, default = read_settings(written(EVERYTHING), {}).defining(), Settings().defining()
+    calling = {"tool_choice": "none", CALLS: "on"}
+    given = replace(read_settings(written(EVERYTHING), {}), **calling)
+    settings, default = given.defining(), Settings().defining()
     assert set(Asked._fields) == {member.name for member in fields(Settings)} - PUSHING
     assert all(one != other for one, other in zip(settings, default, strict=True))
     assert settings.extra_body == {"top_k": 20, "guided": {"kind": "none", "stops": [1, 2]}}

@@ -231,6 +231,7 @@ def test_an_agent_that_is_not_there(name, problem):
         (RequestOptions(sampling={"top_p": 1.0}), "--top-p"),
         (RequestOptions(extra_headers={"a": "b"}), "--header"),
         (RequestOptions(extra_body={"a": 1}), "--body"),
+        (RequestOptions(calling={"tool_choice": "auto"}), "--tool-choice"),
     ],
 )
 def test_what_a_server_is_told_is_not_for_agents(options, flag):
