@@ -298,7 +298,7 @@ class RunFigures:
         single = any(entry.category not in MULTI_TURN for entry in self.planned)
         return self.scored and bool(self.judged) and single
 
-    @property
+    @cached_property
     def scores(self) -> list[CategoryScore]:
         """The score of each category that was planned, and where it is several of all."""
         present, found = by_category(self.planned), by_category(self.outcomes)

@@ -7,15 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checkers.replies.decoding import Step
-from checkers.telling.reader import untold
 from checkers.verdict import Failure, Reason, ToldEvidence, Verdict
 from checkers.why.answers import asks_for
+from envs.lazy import lazily
 from runner.records.record import EpisodeRecord, Recorded, Telling, Untold
-from trajectories.missing import missing_names
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
+    from checkers.telling import reader
     from runner.episodes.examined import Examined
+    from trajectories import missing
+else:
+    # Most recorded runs keep no words.
+    reader = lazily("checkers.telling.reader")
+    missing = lazily("trajectories.missing")
 
 
 def telling_of(trajectory: Trajectory, turns: Sequence[Sequence[Step]] | None) -> Telling | None:
@@ -33,12 +38,12 @@ def telling_of(trajectory: Trajectory, turns: Sequence[Sequence[Step]] | None) -
     found = [
         Untold(index, str(fact))
         for index, turn in enumerate(trajectory.turns)
-        for fact in untold(turn.tells, answers[index])
+        for fact in reader.untold(turn.tells, answers[index])
     ]
     waiting = [
         (index, names)
         for index in range(len(trajectory.turns))
-        if (names := missing_names(trajectory, index))
+        if (names := missing.missing_names(trajectory, index))
     ]
     facts = sum(len(turn.tells) for turn in trajectory.turns)
     if not facts and not waiting:
