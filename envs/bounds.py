@@ -36,8 +36,6 @@ class EpisodeBounds(NamedTuple):
 
 
 BOUNDS = EpisodeBounds()
-UNCOUNTED = 64
-"""So many calls of an episode come before their results are counted."""
 
 _MEMBER = 8
 _DIGITS_PER_BIT = 0.302

@@ -28,6 +28,7 @@ from envs.backends.twitter import TwitterAPI
 from envs.backends.vehicle_control import VehicleControlAPI
 from envs.errors import ConfigError, ConfigProblem
 from envs.lazy import lazily
+from envs.tool import Tool
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -159,3 +160,13 @@ def _package(point: metadata.EntryPoint) -> str:
 
 def _problem(name: str, message: str) -> ConfigError:
     return ConfigError([ConfigProblem(f"$.{name}", message)])
+
+
+@cache
+def tools_of(environments: tuple[str, ...]) -> Mapping[str, Tool]:
+    """Return the functions of several backends by name; a later backend wins a clash."""
+    return {
+        name: tool
+        for environment in environments
+        for name, tool in backend_class(environment).TOOLS.items()
+    }

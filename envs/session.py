@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from envs.account import (
+    NEW_ACCOUNT,
+    UNCOUNTED,
+    UNMEASURED,
+    check_arguments,
+    too_large_state,
+)
 from envs.backend import AS_BFCL, OWN, Backend, Behaviour
-from envs.bounds import BOUNDS, UNCOUNTED, growth, size_of
+from envs.bounds import BOUNDS, growth
 from envs.calls import Call
 from envs.errors import (
     BackendFault,
     ConfigError,
-    ConfigProblem,
     InvalidArgument,
     MalformedCall,
-    Refused,
     ToolError,
     UnknownFunction,
 )
+from envs.initial_configs import check_config, load_backend
 from envs.lazy import lazily
 from envs.long_context import Pack
-from envs.registry import backend_class
+from envs.registry import tools_of
 from envs.results import Result
-from envs.state import Snapshot
-from envs.tool import Tool, bind
+from envs.state import Snapshot, changed_in
+from envs.tool import Tool, bind, no_function
 
 if TYPE_CHECKING:
     from envs import schema
@@ -34,34 +38,6 @@ else:
 
 _NOTHING: Mapping[str, Any] = {}
 """What a function that only reads can have changed."""
-
-
-class _Account(NamedTuple):
-    """What is known of the size of a session's state and results."""
-
-    states: Mapping[str, Mapping[str, Any]] = {}
-    """The state at the moment when it was last measured."""
-    size: int = 0
-    """Its size then."""
-    results: int = 0
-    """Size of the results that were counted."""
-
-
-_NEW_ACCOUNT = _Account()
-_CHANGES = 16
-"""After so many changes the state is measured, so it passes its bound by no more than these bring.
-A function that copies what is there, or a call with calls inside, would bring more: the first has
-bounds of its own, after the second the state is always measured."""
-
-
-@cache
-def _tools_of(environments: tuple[str, ...]) -> Mapping[str, Tool]:
-    """Return the functions of several backends by name; a later backend wins a clash."""
-    return {
-        name: tool
-        for environment in environments
-        for name, tool in backend_class(environment).TOOLS.items()
-    }
 
 
 class Session:
@@ -96,13 +72,13 @@ class Session:
         tolerant: bool = False,
     ) -> None:
         self.backends = backends
-        self.tools = _tools_of(tuple(backends))
+        self.tools = tools_of(tuple(backends))
         self.offered: frozenset[str] | None = None
         self.checks_arguments = checks_arguments
         self.tolerant = tolerant
         self._calls = 0
-        self._unmeasured = _CHANGES
-        self._account = _NEW_ACCOUNT
+        self._unmeasured = UNMEASURED
+        self._account = NEW_ACCOUNT
 
     @classmethod
     def load(
@@ -140,7 +116,7 @@ class Session:
         if behaviour is None:
             behaviour = AS_BFCL if tolerant else OWN
         backends = {
-            name: _load(name, config.get(name, {}), pack, behaviour) for name in environments
+            name: load_backend(name, config.get(name, {}), pack, behaviour) for name in environments
         }
         return cls(backends, checks_arguments=checks_arguments, tolerant=tolerant)
 
@@ -188,17 +164,17 @@ class Session:
             return Result.refused(call)
         count = self._calls = self._calls + 1
         if count > UNCOUNTED:
-            refusal = self._one_too_many()
+            refusal = self._account.refusal(count)
             if refusal is not None:
                 return Result.refused(refusal)
         name, args, kwargs, nested = call
         tool = self.tools.get(name)
         offered = self.offered
         if tool is None or (offered is not None and name not in offered):
-            return Result.refused(UnknownFunction(lambda: _unknown(name, self.tools, offered)))
+            return Result.refused(UnknownFunction(lambda: no_function(name, self.tools, offered)))
         result = self._call_nested(tool, call) if nested else self._run(tool, args, kwargs)
         if count > UNCOUNTED:
-            self._count(result)
+            self._account = self._account.with_result(result.value)
         return result
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
@@ -223,7 +199,7 @@ class Session:
         try:
             args = tuple([self._resolve(value) for value in call.args])
             kwargs = {name: self._resolve(value) for name, value in call.kwargs.items()}
-            _check_size((*args, *kwargs.values()))
+            check_arguments((*args, *kwargs.values()))
         except ToolError as error:
             result = Result.refused(error)
         else:
@@ -260,7 +236,7 @@ class Session:
         try:
             value = function(backend, *args, **kwargs)
         except ToolError as error:
-            changed = keeps_on_refusal is not None and _changed(before, state)
+            changed = keeps_on_refusal is not None and changed_in(before, state)
             if not changed or self._overgrown(before, state):
                 state.update(before)
                 changed = False
@@ -268,7 +244,7 @@ class Session:
         except Exception as error:
             state.update(before)
             return Result.refused(self._blame(tool, args, kwargs, error))
-        if not (writes and _changed(before, state)):
+        if not (writes and changed_in(before, state)):
             return Result(value)
         if self._unmeasured > 1:
             self._unmeasured -= 1
@@ -277,41 +253,16 @@ class Session:
             return Result.refused(refusal)
         return Result(value, None, True)
 
-    def _one_too_many(self) -> ToolError | None:
-        if self._calls > BOUNDS.calls:
-            return Refused(
-                f"{BOUNDS.calls} calls were made, and no more are: say what came of them."
-            )
-        if self._account.results > BOUNDS.results:
-            return Refused(
-                "The results so far are too long to keep more of them: say what came of them."
-            )
-        return None
-
-    def _count(self, result: Result) -> None:
-        account = self._account
-        size = account.results + size_of(result.value, BOUNDS.results)
-        self._account = account._replace(results=size)
-
     def _overgrown(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolError | None:
         """Take the measure of a state that a call changed in one backend; refuse what is too large.
 
-        Only what changed since the last time is looked at. A call that makes a state smaller may
-        always do so.
+        A call that makes a state smaller may always do so.
         """
-        states, size, results = self._account
-        now = self.snapshot().compared()
-        size += growth(states, now, BOUNDS.state)
-        fits = size <= BOUNDS.state
+        account = self._account.measured(self.snapshot().compared())
+        fits = account.size <= BOUNDS.state
         if not fits and growth(before, after, BOUNDS.state) > 0:
-            return Refused(
-                f"The state would be larger than {BOUNDS.state} characters, or nested more than "
-                f"{BOUNDS.depth} levels deep; the call changed nothing. Remove something first."
-            )
-        self._unmeasured = 1
-        if fits:
-            self._unmeasured = _CHANGES
-            self._account = _Account(now, size, results)
+            return too_large_state()
+        self._unmeasured, self._account = (UNMEASURED, account) if fits else (1, self._account)
         return None
 
     def _blame(
@@ -331,53 +282,6 @@ class Session:
         raise BackendFault(str(Call(tool.name, args, kwargs)), error) from error
 
 
-def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:
-    """Return every defect of a trajectory's initial config, in the order of the config."""
-    problems = [
-        ConfigProblem(f"$.{name}", f"is not a backend of this session: {', '.join(environments)}")
-        for name in config
-        if name not in environments
-    ]
-    for name in environments:
-        try:
-            problems += backend_class(name).check_config(config.get(name, {}))
-        except ConfigError as error:
-            problems += error.problems
-    return problems
-
-
-def _load(name: str, config: Any, pack: Pack | None, behaviour: Behaviour) -> Backend:
-    """Load one backend, turning what an unchecked config may do to it into a ConfigError."""
-    backend = backend_class(name)
-    try:
-        return backend.load(config, pack, behaviour)
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        problems = backend.check_config(config)
-        raise ConfigError(problems or [ConfigProblem(f"$.{name}", str(error))]) from error
-
-
-def _check_size(arguments: tuple[Any, ...]) -> None:
-    """Refuse arguments that calls inside have made too large."""
-    if size_of(arguments, BOUNDS.value, BOUNDS.nesting + 1) > BOUNDS.value:
-        raise _too_large()
-
-
-def _too_large() -> ToolError:
-    return MalformedCall(
-        f"The arguments have more than {BOUNDS.value} characters, or are nested more than "
-        f"{BOUNDS.nesting} levels deep, with what calls inside of them gave. Give less."
-    )
-
-
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    # A loop, because it runs after every call and a generator takes twice as long.
-    for field, value in before.items():
-        now = after[field]
-        if value is not now and field[0] != "_" and value != now:
-            return True
-    return False
-
-
 def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     # First what needs no types: these need pydantic, which most runs never load.
     bind(tool, args, kwargs)
@@ -393,10 +297,3 @@ def _explained(
     except ToolError as reason:
         return reason.message
     return f"The state of {tool.backend} is irregular: {error!r}."
-
-
-def _unknown(name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None) -> str:
-    names = [tool for tool in tools if offered is None or tool in offered]
-    close = get_close_matches(name[:100], names, n=3)
-    advice = f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(names)}."
-    return f"There is no function {name[:100]!r}. {advice}"

@@ -120,6 +120,16 @@ def _differ(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
     )
 
 
+def changed_in(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Tell whether a compared field of one backend's state is another than before."""
+    # A loop, because it runs after every call and a generator takes twice as long.
+    for field, value in before.items():
+        now = after[field]
+        if value is not now and field[0] != "_" and value != now:
+            return True
+    return False
+
+
 def to_json(value: Any) -> Any:
     """Return a copy of a value in JSON's types: keys as text, sets as sorted lists."""
     if isinstance(value, Mapping):

@@ -12,6 +12,7 @@ import inspect
 import os
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import (
     Annotated,
@@ -197,3 +198,11 @@ def _holds_model(kind: Any) -> bool:
 
 def _name(kind: Any) -> str:
     return kind.__name__ if isinstance(kind, type) else str(kind)
+
+
+def no_function(name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None) -> str:
+    """Say that there is no function of a name, and which ones there are."""
+    names = [tool for tool in tools if offered is None or tool in offered]
+    close = get_close_matches(name[:100], names, n=3)
+    advice = f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(names)}."
+    return f"There is no function {name[:100]!r}. {advice}"

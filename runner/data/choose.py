@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from checkers.calls.documents import MissingGrammar
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from envs.errors import ConfigProblem
+from envs.initial_configs import check_config
 from envs.lazy import lazily
-from envs.session import check_config
 from runner.data.cache import cache_folder
 from runner.data.rest import connect
 from runner.records import result_file

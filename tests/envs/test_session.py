@@ -17,10 +17,11 @@ from envs.errors import (
     Refused,
     UnknownFunction,
 )
+from envs.initial_configs import check_config
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
 from envs.registry import BACKENDS
-from envs.session import Session, check_config
+from envs.session import Session
 
 
 class ShelfConfig(TypedDict, total=False):

@@ -21,8 +21,8 @@ from checkers.facts import missing_results
 from checkers.profile import BFCL, STRICT, Profile
 from checkers.told import literals, readable, stands_in
 from envs.calls import Call, parse_call
+from envs.initial_configs import check_config
 from envs.registry import BACKENDS
-from envs.session import check_config
 from runner.episodes.scripts import Script, oracle
 from tests.judging import null, run_script
 from trajectories.dataset import load_embedded

@@ -14,9 +14,10 @@ from typing import Any
 
 from envs.calls import Call
 from envs.errors import AlreadyExists, MalformedCall, NotFound, ToolError
+from envs.initial_configs import check_config
 from envs.registry import backend_class, is_usable
 from envs.schema import check_arguments
-from envs.session import Session, check_config
+from envs.session import Session
 from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.problem import Problem, Severity, brief
 

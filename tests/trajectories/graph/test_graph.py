@@ -12,9 +12,9 @@ import pytest
 
 import trajectories
 from envs.calls import parse_call
+from envs.initial_configs import check_config
 from envs.registry import BACKENDS
 from envs.results import Result
-from envs.session import check_config
 from trajectories.errors import DataError
 from trajectories.graph.drawing import to_dot, to_svg
 from trajectories.graph.graph import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.answers import Items, Number, Text, YesNo
-from envs.session import check_config
+from envs.initial_configs import check_config
 from trajectories.errors import DataError
 from trajectories.making.base import calls, start
 from trajectories.making.long_context import in_world, lengthen

@@ -1,0 +1,40 @@
+"""Initial configs of a session: what is wrong with one, and a backend loaded from its part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from envs.backend import Backend, Behaviour
+from envs.errors import ConfigError, ConfigProblem
+from envs.long_context import Pack
+from envs.registry import backend_class
+
+
+def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:
+    """Return every defect of a trajectory's initial config, in the order of the config."""
+    problems = [
+        ConfigProblem(f"$.{name}", f"is not a backend of this session: {', '.join(environments)}")
+        for name in config
+        if name not in environments
+    ]
+    for name in environments:
+        try:
+            problems += backend_class(name).check_config(config.get(name, {}))
+        except ConfigError as error:
+            problems += error.problems
+    return problems
+
+
+def load_backend(name: str, config: Any, pack: Pack | None, behaviour: Behaviour) -> Backend:
+    """Load one backend, turning what an unchecked config may do to it into a ConfigError.
+
+    Raises:
+        ConfigError: It cannot be loaded.
+    """
+    backend = backend_class(name)
+    try:
+        return backend.load(config, pack, behaviour)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        problems = backend.check_config(config)
+        raise ConfigError(problems or [ConfigProblem(f"$.{name}", str(error))]) from error
