@@ -35,6 +35,7 @@ from runner.models.connect import connect, listed_price
 from runner.models.prompting import DEFAULT, PromptFormat, formats_named, read_prompts
 from runner.models.tools import toolbox_of
 from runner.records.files import write_whole
+from runner.records.masking import Secrets
 from runner.records.record import EpisodeRecord, Selection
 from runner.records.run import is_run, open_run
 from runner.records.store import RunStore, default_folder
@@ -122,7 +123,19 @@ def _run_plan(
         # What is loaded by now stays; looking through it again and again took a tenth of the time.
         gc.freeze()
         ending = workers_for(options).conduct(plan, store, jobs, _connect, meter.count)
+        _say_what_was_masked(store.secrets)
         return ending, _status(ending, store)
+
+
+def _say_what_was_masked(secrets: Secrets) -> None:
+    if secrets.masked:
+        note(f"a key or password was masked as *** {secrets.masked} times in what the model said")
+    if secrets.kept:
+        where = ", ".join(dict.fromkeys(secrets.kept))
+        note(
+            "warning: a key or password of this run is also a text of the data or of calls, and "
+            f"stands there unmasked: {where:.200}"
+        )
 
 
 def _status(ending: Ending, store: RunStore) -> int:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple
-from urllib.parse import parse_qsl, urlsplit
 
 from runner.live.campaign import Campaign, Job, Plan, jobs_of
 from runner.live.engine import Budget, Engine, Limits, Spent
 from runner.live.settings import Settings
-from runner.models.agent import AgentModel
+from runner.models.agent import PREFIX, AgentModel
 from runner.models.base import Model, Request, ToolList, TransientError
 from runner.records.record import EpisodeRecord, Selection
+from runner.records.secret import command_without, in_address, in_body, is_secret_header
 from runner.records.store import Keeps, RunStore
 from trajectories.schema import Trajectory
 
@@ -28,9 +29,9 @@ _CHARACTERS_PER_TOKEN = 4
 _PREFLIGHT_TRIES = 3
 _PREFLIGHT_TIMEOUT = 30.0
 """Seconds; who needs longer for one word would need days for a run."""
-_SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_ACCESS_KEY", "_PASSWORD")
-_SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "password")
-_LONG_VALUE = 16
+_SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+_VARIABLES_OF = {"bedrock": "AWS", "gemini": "GOOGLE", "huggingface": "HF", "sagemaker": "AWS"}
+"""What variables of providers begin with, where that is not the provider's name."""
 _PROBE: dict[str, Any] = {
     "type": "function",
     "function": {
@@ -87,7 +88,7 @@ def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Es
 def open_store(
     folder: Path, plan: Plan, selection: Selection, command: Sequence[str], *, resumes: bool
 ) -> RunStore:
-    """Return a run in a folder, begun or gone on with, that writes no secret of this process.
+    """Return a run in a folder, begun or gone on with, that masks the secrets it was given.
 
     Args:
         folder: Where the run is kept.
@@ -103,8 +104,11 @@ def open_store(
     return begin(
         folder,
         plan.definition(selection),
-        note={"created": datetime.now().isoformat(timespec="seconds"), "command": [*command]},
-        secrets=secrets_of(plan.settings, os.environ),
+        note={
+            "created": datetime.now().isoformat(timespec="seconds"),
+            "command": command_without(command),
+        },
+        secrets=secrets_of(plan.model, plan.settings, os.environ),
     )
 
 
@@ -227,23 +231,33 @@ def _to_end(coroutine: Coroutine[Any, Any, Ending]) -> Ending:
     return end
 
 
-def secrets_of(settings: Settings, environment: Mapping[str, str]) -> list[str]:
-    """Return the texts that may never reach a file.
+def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -> list[str]:
+    """Return the texts that are secret in a run: what it was given, and its provider's keys.
 
-    These are the environment's keys, the values of extra headers and the query of the server's
-    address; of a value such as ``Bearer abc`` also what follows the scheme, which may come alone.
-    A short value is only taken for a secret where its header's name says so: masking an ordinary
-    word would spoil the record.
+    Other variables are none of the run's, and may hold ordinary words. Of a value such as ``Bearer
+    abc`` what follows the scheme is secret by itself, too.
 
     Args:
-        settings: How the model is reached.
+        model: The model's name.
+        settings: How it is reached.
         environment: Variables by name.
     """
-    values = [value for name, value in environment.items() if name.upper().endswith(_SECRET_NAMES)]
-    for name, value in settings.extra_headers.items():
-        if any(word in name.lower() for word in _SECRET_HEADERS) or len(value) >= _LONG_VALUE:
-            values.append(value)
-    alone = [value.split()[1] for value in values if len(value.split()) == 2]
-    query = urlsplit(settings.base_url or "").query
-    parts = [value for _, value in parse_qsl(query)]
-    return [text for text in (*values, *alone, query, *parts) if text]
+    headers = settings.extra_headers.items()
+    values = [value for name, value in headers if is_secret_header(name, value)]
+    values += [value for name, value in environment.items() if _is_key(name, model)]
+    alone = [word for value in values for word in value.split()[1:]]
+    server = settings.base_url or environment.get("OPENAI_BASE_URL") or ""
+    found = (*values, *alone, *in_address(server), *in_body(settings.extra_body))
+    return [text for text in found if text]
+
+
+def _is_key(variable: str, model: str) -> bool:
+    """Tell whether a variable may hold a key of a model's provider; OpenAI's is sent to servers."""
+    name = variable.upper()
+    if model.startswith(PREFIX):
+        # The user's own agent may ask any provider.
+        return name.endswith("_API_KEY")
+    provider = model.partition("/")[0].lower() if "/" in model else "openai"
+    own = provider.partition("_")[0].upper()
+    beginnings = ("OPENAI", own, _VARIABLES_OF.get(provider, own))
+    return name.startswith(beginnings) and bool(_SECRET_VARIABLE.search(name))

@@ -153,10 +153,10 @@ def refuse_what_must_not_travel(settings: Settings, connect: Connect) -> None:
         why = one_line(str(error))
         message = f"the agent cannot travel to other processes: {why}"
         raise DataError("--engine ray", message) from None
-    if secrets_of(settings, {}):
+    if secrets_of("", settings, {}):
         raise DataError(
             "--engine ray",
-            "takes no header or address with a secret in it, since settings travel to the workers; "
+            "takes no header, address or body with a secret, since settings travel to the workers; "
             "give them keys by their environment, such as OPENAI_API_KEY",
         )
 

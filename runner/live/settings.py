@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
-from urllib.parse import urlsplit, urlunsplit
 
 from checkers.profile import Mode
 from envs.lazy import lazily
 from runner.models.base import Price, RequestOptions
 from runner.models.conversation import ReasoningPolicy
 from runner.records.record import Asked
+from runner.records.secret import address_without, body_without
 from trajectories.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
@@ -100,11 +100,11 @@ class Settings:
     def defining(self) -> Asked:
         """Return what defines a run's result: all but how hard it pushes and what it may cost.
 
-        Of headers only the names are given, and of the address no credentials: they are secret.
+        Of headers only the names are given, of the address no credentials, of the body no keys.
         """
         server = self.base_url or os.environ.get("OPENAI_BASE_URL")
         return Asked(
-            base_url=server and _without_credentials(server),
+            base_url=server and address_without(server),
             mode=self.mode,
             reasoning=self.reasoning,
             function_docs=self.function_docs,
@@ -113,16 +113,11 @@ class Settings:
             seed=self.seed,
             max_tokens=self.max_tokens,
             extra_headers=sorted(self.extra_headers),
-            extra_body=self.extra_body,
+            extra_body=body_without(self.extra_body),
             reasoning_effort=self.reasoning_effort,
             tool_choice=self.tool_choice,
             parallel_tool_calls=self.parallel_tool_calls,
         )
-
-
-def _without_credentials(url: str) -> str:
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
 
 
 def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:

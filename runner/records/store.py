@@ -77,9 +77,13 @@ class RunStore:
         folder: Where the run is; it exists.
         definition: Everything that defines the run's result.
         note: What else to keep of the run's start.
-        secrets: Texts that must not reach a file and are written as ``***``; those that are too
-            short to be told from ordinary text are ignored.
+        secrets: Texts that are written as ``***`` wherever that alters nothing that was done; those
+            too short to be told from ordinary text are ignored.
         resumes: Whether the folder's run goes on, or a new one begins.
+
+    Attributes:
+        folder: Where the run is.
+        secrets: What masks them, with what came of it.
     """
 
     def __init__(
@@ -92,7 +96,7 @@ class RunStore:
         resumes: bool,
     ) -> None:
         self.folder = folder
-        self._secrets = Secrets(secrets)
+        self.secrets = Secrets(secrets)
         self._done: dict[Key, Outcome] = {}
         self._digests: set[str] = set()
         with ExitStack() as opened:
@@ -125,7 +129,7 @@ class RunStore:
             folder: Where to put it.
             definition: Everything that defines the run's result.
             note: What else to keep of its start: time, command line, concurrency, budgets.
-            secrets: Texts that must not reach a file.
+            secrets: Texts that are masked.
 
         Raises:
             DataError: The folder holds a run, is in use, or cannot be written.
@@ -149,7 +153,7 @@ class RunStore:
             folder: Where it is.
             definition: As for create; must be that of the run.
             note: As for create; only used when the run had not begun.
-            secrets: Texts that must not reach a file.
+            secrets: Texts that are masked.
 
         Raises:
             DataError: The folder holds no run, a run with another definition, or one that cannot be
@@ -178,7 +182,7 @@ class RunStore:
             raise ValueError(f"episode {key} is not finished")
         if key in self._done:
             raise ValueError(f"episode {key} is in the run already")
-        self._episodes.append(self._secrets.encode(record.to_json()))
+        self._episodes.append(self.secrets.of_episode(record.to_json()))
         self._done[key] = outcome
         if self._syncing is None or self._syncing.done():
             self._wait_for_disk()
@@ -191,7 +195,7 @@ class RunStore:
             DataError: The file cannot be written.
         """
         if digest not in self._digests:
-            self._tools.append(self._secrets.encode({"digest": digest, "tools": tools}))
+            self._tools.append(self.secrets.of_tools({"digest": digest, "tools": tools}))
             self._digests.add(digest)
 
     def supersede(self, keys: Collection[Key]) -> None:
@@ -247,7 +251,7 @@ class RunStore:
         """
         path = self.folder / RUN_FILE
         run = {"format": FORMAT, "definition": definition.to_json(), "note": note}
-        encoded = self._secrets.encode(run, indent=2)
+        encoded = self.secrets.of_run(run)
         if resumes and path.exists():
             then, now = read_run_file(self.folder), json.loads(encoded)
             _compare(self.folder, then["definition"], now["definition"])
@@ -267,6 +271,7 @@ class RunStore:
         """
         for line in self._tools.mended():
             self._digests.add(once(tools_of(line)[0], self._digests, line))
+            self.secrets.spare(line.raw.decode(), "a tool list")
         for line in self._episodes.mended():
             key, outcome = _episode_of(line)
             self._done[once(key, self._done, line)] = outcome

@@ -178,5 +178,7 @@ def test_an_error_that_no_request_survives_ends_the_run(runs):
 
 
 def test_no_secret_travels(runs):
-    with pytest.raises(DataError, match="--engine ray: takes no header or address with a secret"):
+    with pytest.raises(
+        DataError, match="--engine ray: takes no header, address or body with a secret"
+    ):
         runs.go("there", extra_headers={"Authorization": "Bearer not-a-real-one"})

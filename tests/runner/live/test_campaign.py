@@ -203,7 +203,7 @@ def test_the_record_of_an_episode(run, help_desk):
     [record] = records(run(help_desk, trials=1))
     assert list(record.to_json()) == [
         *("id", "trial", "category", "outcome", "verdict", "error"),
-        *("messages", "steps", "turn_ends", "result"),
+        *("messages", "steps", "turn_ends", "result", "telling"),
     ]
     about = (record.id, record.trial, record.category, record.outcome, record.error)
     assert about == ("help_desk_0", 0, "miss_func", "passed", None)

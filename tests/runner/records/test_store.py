@@ -12,9 +12,16 @@ from random import Random
 
 import pytest
 
+from runner.models.base import ToolCall
 from runner.records import files
 from runner.records.files import write_whole
-from runner.records.record import TIMING_FIELDS, EpisodeRecord, FormatReference
+from runner.records.record import (
+    TIMING_FIELDS,
+    EpisodeRecord,
+    FormatReference,
+    ReplyRecord,
+    TurnEnd,
+)
 from runner.records.run import open_run, read_run
 from runner.records.store import RunStore, default_folder
 from tests.runner.records.made import ASKED, defining, step
@@ -512,11 +519,11 @@ def test_a_secret_reaches_no_file(folder, secret):
     definition = changed(extra_body={"Authorization": f"Bearer {secret}"})
     note = {"command_line": ["--header", f"Authorization: Bearer {secret}"]}
     with RunStore.create(folder, definition, note=note, secrets=["", secret]) as store:
-        store.put_tools("d", [{"description": f"use {secret}", secret: 1}])
         store.append(
             record("a", error=f"401: {secret}{secret}", messages=[{"a": once, "b": [twice]}])
         )
         store.append(record("b", messages=({"a": "nothing"},)))
+        assert (store.secrets.masked, store.secrets.kept) == (4, [])
     escaped = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     for content in contents(folder).values():
         for form in {secret, *escaped, *(json.dumps(form)[1:-1] for form in escaped)}:
@@ -528,15 +535,14 @@ def test_a_secret_reaches_no_file(folder, secret):
     masked = {"a": '{"key": "***"}', "b": [json.dumps({"arguments": '{"key": "***"}'})]}
     assert first.messages == [masked]
     assert second.messages == [{"a": "nothing"}]
-    assert run.tools(["d"])["d"] == [{"description": "use ***", "***": 1}]
     RunStore.resume(folder, definition, secrets=[secret]).close()
 
 
 def test_of_secrets_that_begin_alike_none_is_left_in_part(folder):
     secrets = ["secret-and", "secret-and-more"]
-    with RunStore.create(folder, defining("secret-and-more"), secrets=secrets):
+    with RunStore.create(folder, changed(base_url="secret-and-more"), secrets=secrets):
         pass
-    assert open_run(folder).definition.model == "***"
+    assert open_run(folder).definition.settings.base_url == "***"
 
 
 def test_a_difference_shows_no_secret(folder):
@@ -548,17 +554,82 @@ def test_a_difference_shows_no_secret(folder):
 
 
 def test_what_is_too_short_for_a_secret_is_ordinary_text(folder):
-    with RunStore.create(folder, defining("EMPTY"), secrets=["EMPTY", "id"]):
+    with RunStore.create(folder, changed(base_url="EMPTY"), secrets=["EMPTY", "id"]):
         pass
-    assert open_run(folder).definition.model == "EMPTY"
+    assert open_run(folder).definition.settings.base_url == "EMPTY"
 
 
-def test_a_secret_that_cannot_be_masked_is_not_written(folder):
-    with RunStore.create(folder, DEFINITION, secrets=["12345678"]) as store:
-        with pytest.raises(ValueError, match="a secret"):
-            store.append(record("a", trial=123456789))
-        assert store.done == {}
-    assert lines(folder / "episodes.jsonl") == []
+def episode_with_login(text=None, why="answer"):
+    """Return the record of an episode whose calls, results and data say a password."""
+    arguments = {"username": "ada", "password": "pass-word"}
+    called = step(0, ["login(username='ada', password='pass-word')"], ['{"status": "ok"}'])
+    reply = ReplyRecord(None, [ToolCall("1", "login", json.dumps(arguments))], None, "stop")
+    answer = step(0)._replace(reply=ReplyRecord(text, [], "thoughts of tell-me-not", "stop"))
+    return record(
+        "multi_turn_base_0",
+        messages=[{"role": "user", "content": "I am ada, pass-word."}],
+        steps=[called._replace(reply=reply), answer],
+        turn_ends=[TurnEnd(0, why, None)],
+        result=[[[{"login": json.dumps(arguments)}], text]],
+    )
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        # An argument's name, its value, an id, a category of texts, syntax, a number.
+        "password",
+        "pass-word",
+        "multi_turn_base_0",
+        "step_limit",
+        '"reply":{',
+        "assistant",
+        "username='ada'",
+        "00000000",
+    ],
+)
+def test_masking_alters_nothing_that_was_done(folder, secret):
+    given = episode_with_login("Done.", "step_limit")
+    with RunStore.create(folder, DEFINITION, secrets=[secret]) as store:
+        store.append(given)
+    plain = json.loads(json.dumps(given.to_json()))
+    assert json.loads((folder / "episodes.jsonl").read_bytes()) == plain
+    with RunStore.resume(folder, DEFINITION, secrets=[secret]) as store:
+        assert store.done == {("multi_turn_base_0", 0): "passed"}
+
+
+def test_an_episode_that_keeps_a_secret_is_named(folder):
+    with RunStore.create(folder, DEFINITION, secrets=["pass-word", "tell-me-not"]) as store:
+        store.append(episode_with_login("The key is tell-me-not; the word is pass-word."))
+        assert store.secrets.kept == ["multi_turn_base_0, trial 0"]
+        assert store.secrets.masked == 3
+    [kept] = open_run(folder).records
+    assert kept.steps[1].reply.text == "The key is ***; the word is pass-word."
+    assert kept.steps[1].reply.reasoning == "thoughts of ***"
+    assert kept.result[0][1] == "The key is ***; the word is pass-word."
+
+
+@pytest.mark.parametrize(("why", "masked"), [("answer", True), ("unreadable", False)])
+def test_an_answer_that_might_be_read_otherwise_is_not_altered(folder, why, masked):
+    text = "[login(username='ada', key='tell-me-not]"
+    with RunStore.create(folder, DEFINITION, secrets=["tell-me-not"]) as store:
+        store.append(episode_with_login(text, why)._replace(error="401: tell-me-not"))
+    [kept] = open_run(folder).records
+    assert (kept.result[0][1] != text) == (kept.steps[1].reply.text != text) == masked
+    assert kept.error == "401: ***"
+
+
+def test_what_the_tool_lists_say_is_ordinary_text(folder):
+    tools = [{"function": {"name": "login", "parameters": {"password": {"type": "string"}}}}]
+    with RunStore.create(folder, DEFINITION, secrets=["password"]) as store:
+        store.put_tools("d", tools)
+        store.append(record("a", error="give a password"))
+    with RunStore.resume(folder, DEFINITION, secrets=["password"]) as store:
+        store.append(record("b", error="give a password"))
+        assert store.secrets.kept == ["a tool list"]
+    run = open_run(folder)
+    assert run.tools(["d"])["d"] == tools
+    assert [each.error for each in run.records] == ["give a password"] * 2
 
 
 # Doing episodes again
