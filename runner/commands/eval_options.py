@@ -17,6 +17,7 @@ from runner.commands.judging import WorkOptions
 from runner.commands.options import above_zero, option, positive, switch
 from runner.commands.shared import EntriesOptions
 from runner.live.settings import Effort
+from runner.models.base import ApiName
 
 
 def _header(text: str) -> tuple[str, str]:
@@ -50,6 +51,7 @@ class _Reached:
 
     config: Path | None = option("TOML file; flags win over it", "FILE")
     base_url: str | None = option("an OpenAI-compatible server", "URL")
+    api: ApiName | None = option("of OpenAI's (default: what the model needs, else chat)")
     timeout: float | None = option("for one request (default: 120)", "SECONDS", read=above_zero)
     extra_headers: tuple[tuple[str, str], ...] = option(
         "a further HTTP header; may be repeated",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from checkers.profile import Mode
 from envs.lazy import lazily
-from runner.models.base import Price, RequestOptions
+from runner.models.base import ApiName, Price, RequestOptions
 from runner.models.conversation import ReasoningPolicy
 from runner.records.record import Asked
 from runner.records.secret import address_without, body_without
@@ -42,6 +42,7 @@ class Settings:
         base_url: An OpenAI-compatible server, or None for the provider's own.
         mode: Function calling, or calls in text.
         reasoning: Thoughts of which turns that are over a model sees again.
+        api: Which of OpenAI's APIs; None for what the model needs.
         function_docs: Whose function documents are shown; None for those of the data set.
         prompts: File with the texts put to the model, or None for ours.
         reasoning_effort: How much a reasoning model is to think; only sent when given.
@@ -64,6 +65,7 @@ class Settings:
     base_url: str | None = None
     mode: Mode = "fc"
     reasoning: ReasoningPolicy = "all"
+    api: ApiName | None = None
     function_docs: FunctionDocs | None = None
     prompts: str | None = None
     reasoning_effort: Effort | None = None
@@ -93,6 +95,7 @@ class Settings:
             calling={name: value for name, value in calling.items() if value is not None},
             extra_headers=self.extra_headers,
             extra_body=self.extra_body,
+            api=self.api,
             timeout=self.timeout,
             price=self.price and Price(self.price[0] / 1e6, self.price[1] / 1e6),
         )
@@ -117,6 +120,7 @@ class Settings:
             reasoning_effort=self.reasoning_effort,
             tool_choice=self.tool_choice,
             parallel_tool_calls=self.parallel_tool_calls,
+            api=self.api,
         )
 
 

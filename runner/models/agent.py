@@ -130,6 +130,7 @@ def refuse_options(name: str, options: RequestOptions) -> None:
     given = [
         *(["--base-url"] if options.base_url else []),
         *(f"--{key.replace('_', '-')}" for key in (*options.sampling, *options.calling)),
+        *(["--api"] if options.api else []),
         *(["--header"] if options.extra_headers else []),
         *(["--body"] if options.extra_body else []),
         *(["--price"] if options.price else []),

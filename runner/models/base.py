@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 ChatMessage = dict[str, Any]
 """One message as chat-completions servers have it: role, content, and tool members."""
+
+
+ApiName = Literal["chat", "responses"]
+"""Which of OpenAI's APIs a server is asked by."""
 
 
 class ToolList:
@@ -23,6 +27,12 @@ class ToolList:
     def encoded(self) -> bytes:
         """The tools as JSON."""
         return json.dumps(self.tools, separators=(",", ":")).encode()
+
+    @cached_property
+    def flat(self) -> bytes:
+        """The tools as the Responses API has them, as JSON; there, strict is what comes unasked."""
+        flat = [{"type": "function", "strict": False, **tool["function"]} for tool in self.tools]
+        return json.dumps(flat, separators=(",", ":")).encode()
 
     @cached_property
     def digest(self) -> str:
@@ -91,6 +101,8 @@ class RequestOptions:
     extra_headers: Mapping[str, str] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     """Further members of the body as the server knows them; they win over ``sampling``."""
+    api: ApiName | None = None
+    """By which API; None for what the model needs."""
     timeout: float = 600.0
     """Seconds that a request may take as a whole."""
     price: Price | None = None

@@ -61,6 +61,8 @@ def _client(name: str, options: RequestOptions) -> Model:
     provider, slash, _ = name.partition("/")
     if slash and provider != "openai" and not options.base_url:
         if litellm_model.is_provider(provider):
+            if options.api == "responses":
+                raise FatalError(f"--api is for OpenAI and servers of your own, not for {provider}")
             return litellm_model.LiteLLMModel(name, _priced(name, options))
         if at_openai:
             raise FatalError(
@@ -68,7 +70,7 @@ def _client(name: str, options: RequestOptions) -> Model:
                 "server of yours, say where: --base-url"
             )
     if at_openai:
-        options = _priced(name, options)
+        options = _as_listed(name, _priced(name, options))
         name = name.removeprefix("openai/")
     return openai_model.OpenAIModel(name, replace(options, base_url=server))
 
@@ -77,23 +79,43 @@ def _priced(name: str, options: RequestOptions) -> RequestOptions:
     return replace(options, price=options.price or listed_price(name))
 
 
+def _as_listed(name: str, options: RequestOptions) -> RequestOptions:
+    """Return options with the API that a model of OpenAI itself needs.
+
+    Some have but one, and of those that think only the Responses API takes the thoughts back.
+    """
+    entry = _listed(name)
+    thinks = bool(entry.get("supports_reasoning")) and "-chat" not in name
+    api = options.api or ("responses" if thinks or entry.get("mode") == "responses" else "chat")
+    if api == "chat" or thinks or not entry:
+        return replace(options, api=api)
+    # One that does not think refuses to be asked for its thoughts.
+    return replace(options, api=api, extra_body={"include": [], **options.extra_body})
+
+
 def listed_price(model: str) -> Price | None:
     """Return what litellm's table says that a model costs, None where nobody knows.
 
     Args:
         model: ``provider/name``, or the bare name of a model of OpenAI.
     """
-    provider, _, name = model.partition("/") if "/" in model else ("openai", "", model)
-    entry = _prices().get(model)
-    if entry is None:
-        entry = _prices().get(name, {})
-        if entry.get("litellm_provider") != provider:
-            return None
+    entry = _listed(model)
     input, output = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
     # The table has zeros for models whose price depends on who runs them.
     if not input or output is None:
         return None
     return Price(input, output, entry.get("cache_read_input_token_cost"))
+
+
+def _listed(model: str) -> Mapping[str, Any]:
+    """Return what litellm's table has of a model, nothing where it has none of it."""
+    provider, _, name = model.partition("/") if "/" in model else ("openai", "", model)
+    entry = _prices().get(model)
+    if entry is None:
+        entry = _prices().get(name, {})
+        if entry.get("litellm_provider") != provider:
+            return {}
+    return entry
 
 
 @cache

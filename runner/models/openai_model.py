@@ -1,4 +1,4 @@
-"""Models behind an OpenAI-compatible endpoint, through openai's client.
+"""Models behind an OpenAI-compatible endpoint, by either of its APIs, through openai's client.
 
 The client's usual methods walk the whole conversation and tool list in Python for every request,
 and its usual transport takes several times the CPU that the rest of a request takes. So the body
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.request import getproxies
 
@@ -19,6 +19,7 @@ import httpx
 import openai
 from yarl import URL
 
+from runner.models.apis import APIS
 from runner.models.base import (
     ChatMessage,
     FatalError,
@@ -71,11 +72,13 @@ class OpenAIModel(Client):
         super().__init__(Endpoint(name, address, secrets, advice), options)
         del headers["OPENAI_API_KEY"]
         # The client takes longer to complete a URL than to send the request.
-        self._url = str(url.copy_with(path=f"{url.path.rstrip('/')}/chat/completions"))
-        self._head = _head({"model": name, **options.sampling, **options.extra_body})
+        self._api = APIS[options.api or "chat"]
+        self._url = str(url.copy_with(path=f"{url.path.rstrip('/')}/{self._api.path}"))
+        settings = _merged(self._api.settings(options.sampling), options.extra_body)
+        self._head = _head({"model": name, **settings}, self._api.conversation)
         calling = {k: v for k, v in options.calling.items() if k not in options.extra_body}
         self._calling = _encoded(calling).replace(b"{", b",", 1)[:-1] if calling else b""
-        self._encoder = _Encoder()
+        self._encoder = _Encoder(self._api.items)
         self._client = openai.AsyncOpenAI(
             api_key=key or _NO_KEY,
             base_url=str(url),
@@ -91,7 +94,7 @@ class OpenAIModel(Client):
     def _send(self, request: Request) -> Awaitable[httpx.Response]:
         parts = [self._head, self._encoder.encoded(request.messages)]
         if request.tools is not None and request.tools.tools:
-            parts += [b',"tools":', request.tools.encoded, self._calling]
+            parts += [b',"tools":', self._api.tools(request.tools), self._calling]
         content = b"".join([*parts, b"}"])
         return self._client.post(self._url, content=content, cast_to=httpx.Response)
 
@@ -104,7 +107,7 @@ class OpenAIModel(Client):
     def _body(self, answer: httpx.Response) -> object:
         body = _parsed(answer.content)
         if not isinstance(body, str):
-            return body
+            return self._api.completion(body)
         kind = answer.headers.get("content-type", "no stated type")
         raise TransientError(
             f"{self._endpoint.address} sent {len(answer.content)} bytes of {kind} that are no "
@@ -113,21 +116,29 @@ class OpenAIModel(Client):
 
 
 class _Encoder:
-    """Conversations as JSON, each message encoded once, since a conversation only grows."""
+    """Conversations as JSON, each message encoded once, since a conversation only grows.
 
-    def __init__(self) -> None:
+    Args:
+        items: Makes of a message what stands for it in a request.
+    """
+
+    def __init__(self, items: Callable[[ChatMessage], Sequence[Mapping[str, Any]]]) -> None:
+        self._items = items
         self._known: OrderedDict[int, _Known] = OrderedDict()
 
     def encoded(self, messages: Sequence[ChatMessage]) -> bytes:
         """Return a conversation as a JSON list."""
         known = self._known.pop(id(messages), None)
         parts = known.parts if known and known.begins(messages) else []
-        parts += [_JSON.encode(message).encode() for message in messages[len(parts) :]]
+        parts += [self._part(message) for message in messages[len(parts) :]]
         if messages:
             self._known[id(messages)] = _Known(messages, messages[-1], parts)
         if len(self._known) > _MOST_CONVERSATIONS:
             self._known.popitem(last=False)
-        return b"[%b]" % b",".join(parts)
+        return b"[%b]" % b",".join(filter(None, parts))
+
+    def _part(self, message: ChatMessage) -> bytes:
+        return ",".join(map(_JSON.encode, self._items(message))).encode()
 
 
 class _Known(NamedTuple):
@@ -210,10 +221,20 @@ def _checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return dict(headers)
 
 
-def _head(settings: Mapping[str, Any]) -> bytes:
-    """Return the beginning of every body, up to the messages."""
+def _head(settings: Mapping[str, Any], conversation: str) -> bytes:
+    """Return the beginning of every body, up to the conversation."""
     check_members(settings)
-    return _encoded(settings)[:-1] + b',"messages":'
+    return _encoded(settings)[:-1] + f',"{conversation}":'.encode()
+
+
+def _merged(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with the user's own, which win; those in an object win there."""
+    both = {
+        name: {**ours[name], **value}
+        for name, value in theirs.items()
+        if isinstance(value, Mapping) and isinstance(ours.get(name), Mapping)
+    }
+    return {**ours, **theirs, **both}
 
 
 def _encoded(settings: Mapping[str, Any]) -> bytes:

@@ -283,6 +283,8 @@ class Asked(NamedTuple):
     """Whether it might call functions: ``auto`` or ``none``."""
     parallel_tool_calls: str | None = None
     """Whether it might make several calls at once: ``on`` or ``off``."""
+    api: str | None = None
+    """``chat`` or ``responses``; left out where the model's need decided."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as a JSON object."""

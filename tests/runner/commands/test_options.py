@@ -188,6 +188,7 @@ VALUES = {
     "--header": "A=B",
     "--body": "{}",
     "--mode": "fc",
+    "--api": "chat",
     "--reasoning": "last",
     "--reasoning-effort": "low",
     "--tool-choice": "auto",

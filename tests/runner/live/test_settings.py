@@ -16,6 +16,7 @@ base_url = "http://localhost:8000/v1"
 mode = "prompt"
 reasoning = "last"
 reasoning_effort = "low"
+api = "responses"
 function_docs = "own"
 prompts = "mine.toml"
 temperature = 0.5
@@ -74,6 +75,7 @@ def test_every_setting_can_be_in_a_file(written):
         mode="prompt",
         reasoning="last",
         reasoning_effort="low",
+        api="responses",
         function_docs="own",
         prompts="mine.toml",
         temperature=0.5,
@@ -106,7 +108,7 @@ def test_what_goes_with_tools_can_be_in_a_file_and_is_for_function_calling_only(
 
 
 def test_what_was_not_given_is_no_part_of_the_definition():
-    told = {"reasoning_effort": "low", "tool_choice": "auto", CALLS: "off"}
+    told = {"api": "chat", "reasoning_effort": "low", "tool_choice": "auto", CALLS: "off"}
     assert not told.keys() & Settings().defining().to_json().keys()
     assert Settings(**told).defining().to_json().items() >= told.items()
     assert Settings().defining().to_json()["seed"] is None
