@@ -13,7 +13,6 @@ from envs.errors import BackendFault
 from runner.live.engine import Engine
 from runner.live.loop import Ask, run_live
 from runner.live.settings import Settings
-from runner.models.base import AgentError, ModelError
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
 from runner.models.tools import toolbox_of
@@ -127,9 +126,8 @@ class Campaign:
                 ask,
                 self._store.put_tools,
             )
-        except AgentError as error:
-            return job.lost(str(error))._replace(traceback=error.traceback)
-        except (ModelError, BackendFault, CannotJudge) as error:
+        except (BackendFault, CannotJudge) as error:
+            # The ground truth ran into it, before there was anything to ask.
             return job.lost(str(error))
         return done._replace(trial=job.trial)
 

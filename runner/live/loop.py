@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from checkers.calls.documents import CannotJudge
 from checkers.profile import Mode, Profile
 from envs.calls import parse_calls
-from envs.errors import MalformedCall
+from envs.errors import BackendFault, MalformedCall
 from envs.state import Snapshot
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import Episode
 from runner.episodes.telling import telling_of
-from runner.models.base import Reply, Request
+from runner.models.base import AgentError, ModelError, Reply, Request
 from runner.models.conversation import Style
 from runner.records.record import (
     Change,
@@ -52,37 +53,55 @@ async def run_live(
 ) -> EpisodeRecord:
     """Let a model do a trajectory and judge it; what is returned is its first trial's.
 
+    What ends it that is not the model's doing is its error, with the course so far.
+
     Args:
         prepared: The trajectory.
         style: How the model is talked to.
         mode: How it calls functions.
         profile: How its steps are decoded, executed and judged.
         step_limit: Steps with calls that a turn may take.
-        ask: Puts a request to the model; what it raises ends the episode.
+        ask: Puts a request to the model; a ModelError that it raises is the episode's.
         put_tools: Keeps the tool lists that the record names.
     """
     dialogue = Dialogue(prepared, style, mode, profile, step_limit)
-    episode = dialogue.episode
     log = _Log(prepared.template.snapshot())
+    try:
+        await _converse(dialogue, log, ask, put_tools)
+        ended = EpisodeRecord.of(prepared.trajectory, dialogue.verdict())._replace(
+            result=dialogue.result,
+            telling=telling_of(prepared.trajectory, dialogue.result),
+        )
+    except (ModelError, BackendFault, CannotJudge) as error:
+        ended = EpisodeRecord.of(prepared.trajectory, None, str(error))._replace(
+            traceback=error.traceback if isinstance(error, AgentError) else None
+        )
+    return ended._replace(
+        messages=dialogue.conversation.messages, steps=log.steps, turn_ends=log.turn_ends
+    )
+
+
+async def _converse(dialogue: Dialogue, log: _Log, ask: Ask, put_tools: PutTools) -> None:
+    """Put requests to the model until the episode is over, and write down what they led to."""
+    episode = dialogue.episode
     while not episode.finished:
         request = dialogue.request()
         asked = len(request.messages)
         reply, attempts = await ask(request)
         if request.tools:
             put_tools(request.tools.digest, request.tools.tools)
-        taken = dialogue.take(reply)
+        turn = episode.turn
+        try:
+            taken = dialogue.take(reply)
+        except BackendFault:
+            # The answer was given, and paid for, whatever its calls ran into.
+            log.step(asked, request, reply, attempts, Taken(turn, (), None), episode)
+            raise
         log.step(asked, request, reply, attempts, taken, episode)
         if episode.terminated:
             log.turn_ends.append(TurnEnd(taken.turn, "step_limit", None))
         elif not taken.calls:
             log.end(taken.turn, reply, taken.problem)
-    return EpisodeRecord.of(prepared.trajectory, dialogue.verdict())._replace(
-        messages=dialogue.conversation.messages,
-        steps=log.steps,
-        turn_ends=log.turn_ends,
-        result=dialogue.result,
-        telling=telling_of(prepared.trajectory, dialogue.result),
-    )
 
 
 class _Log:

@@ -144,7 +144,8 @@ class Telling(NamedTuple):
 class EpisodeRecord(NamedTuple):
     """One finished episode: a line of ``episodes.jsonl``.
 
-    One that ended in an error has nothing but that: what has a default here is left out.
+    One that ended in an error has its course so far: the request after its last step got no usable
+    answer. It has no result; of one that never began, what has a default here is left out.
     """
 
     id: str

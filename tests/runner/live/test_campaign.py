@@ -13,6 +13,7 @@ from envs import __version__
 from envs.backends.ticket import TicketAPI
 from envs.calls import parse_call
 from envs.errors import BackendFault
+from runner.analysis.figures import Totals, totals_of
 from runner.live import campaign as module
 from runner.live.campaign import Campaign, Job, Plan, function_docs_folder, jobs_of
 from runner.live.engine import Budget, Engine, Limits
@@ -175,7 +176,7 @@ def test_a_run_is_defined_by_all_that_decides_its_episodes(plan_of, help_desk):
     definition = plan.definition(chosen).to_json()
     assert definition == {
         "model": "oracle",
-        "settings": plan.settings.defining()._asdict(),
+        "settings": plan.settings.defining().to_json(),
         "prompts_sha256": read_prompts().sha256,
         "dataset": {"name": "made-up", "version": "1", "sha256": "0" * 64},
         "profile": "strict",
@@ -333,14 +334,14 @@ def test_a_model_s_error_is_the_outcome_of_its_episode_and_the_others_go_on(
     model = Oracle(help_desk, folders, errors={"help_desk_0": RequestError("400: too long")})
     kept = records(run(help_desk, folders, model=model))
     assert [r.outcome for r in kept] == ["passed"] * 3 + ["error"] * 3
-    assert kept[3].to_json() == {
-        "id": "help_desk_0",
-        "trial": 0,
-        "category": "miss_func",
-        "outcome": "error",
-        "verdict": None,
-        "error": "400: too long",
-    }
+    lost, passed = kept[3], records(run(help_desk))[0]
+    assert (lost.error, lost.verdict, lost.result) == ("400: too long", None, None)
+    assert list(lost.messages) == list(passed.messages[: passed.steps[1].request_messages])
+    assert [s._replace(latency=0.0) for s in lost.steps] == [passed.steps[0]._replace(latency=0.0)]
+    assert [step.usage for step in lost.steps] == [Usage(10, 2)]
+    assert totals_of(kept[3:]) == Totals(
+        3, 30, 6, [s.latency for r in kept[3:] for s in r.steps], 0.03
+    )
 
 
 def test_an_error_that_stays_after_all_attempts_is_the_outcome(run, help_desk):
@@ -387,6 +388,8 @@ def test_a_bug_that_only_the_model_runs_into_is_the_outcome(run, monkeypatch, he
     [record] = records(run(short, model=model, trials=1))
     assert record.outcome == "error"
     assert record.error.startswith("get_ticket(ticket_id=1) broke with")
+    assert [(step.calls, step.usage) for step in record.steps] == [([], Usage(10, 2))]
+    assert record.steps[0].reply.tool_calls[0].name == "get_ticket"
 
 
 def test_errors_are_of_the_kinds_that_are_not_the_model_s_doing():

@@ -13,7 +13,6 @@ from checkers.turn import force_terminated
 from checkers.verdict import Reason, Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import parse_call
-from envs.errors import BackendFault
 from runner.episodes.episode import STEP_LIMIT
 from runner.live.loop import ModelAnswer, run_live
 from runner.models.base import Reply, Request, RequestError, ToolCall, Usage
@@ -88,8 +87,9 @@ def live(prepared, mode, profile, *replies, step_limit=STEP_LIMIT, tools=None):
     run = asyncio.run(run_live(prepared, about, mode, profile, step_limit, ask, tools.__setitem__))
     assert set(tools) == {step.tools for step in run.steps if step.tools}
     assert ask.replies == []
+    answered = ask.requests[: len(run.steps)] if run.outcome == "error" else ask.requests
     assert [step.request_messages for step in run.steps] == [
-        len(request.messages) for request in ask.requests
+        len(request.messages) for request in answered
     ]
     for request in ask.requests:
         assert run.messages[: len(request.messages)] == request.messages
@@ -489,8 +489,11 @@ def test_tool_calls_beside_text_are_made(ready, profile):
 
 @both_modes
 def test_what_asking_raises_ends_the_episode(ready, mode):
-    with pytest.raises(RequestError, match="too long"):
-        live(ready(STRICT), mode, STRICT, acts(mode, READ), RequestError("too long"))
+    run = live(ready(STRICT), mode, STRICT, acts(mode, READ), RequestError("too long"))
+    assert (run.outcome, run.error, run.verdict, run.result) == ("error", "too long", None, None)
+    [step] = run.steps
+    assert step.calls == [READ]
+    assert len(run.messages) == step.request_messages + 2
 
 
 def test_a_bug_in_a_backend_ends_the_episode(ready, monkeypatch):
@@ -500,8 +503,10 @@ def test_a_bug_in_a_backend_ends_the_episode(ready, monkeypatch):
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr(TicketAPI, "_find", broken)
-    with pytest.raises(BackendFault, match="get_ticket"):
-        live(prepared, "fc", STRICT, acts("fc", "get_ticket(ticket_id=1)"))
+    run = live(prepared, "fc", STRICT, acts("fc", "get_ticket(ticket_id=1)"))
+    assert run.outcome == "error"
+    assert run.error.startswith("get_ticket(ticket_id=1) broke with")
+    assert [step.calls for step in run.steps] == [[]]
 
 
 @both_modes
