@@ -15,14 +15,16 @@ from typing import Any, ClassVar
 import aiohttp
 
 from runner.models.base import (
+    ChatMessage,
     FatalError,
     ModelError,
     Reply,
     Request,
+    RequestError,
     RequestOptions,
     TransientError,
 )
-from runner.models.reply import Endpoint, one_line, read_completion
+from runner.models.reply import Endpoint, one_line, read_completion, refused_thoughts
 
 _PROTOCOL = ("messages", "input", "tools", "stream", "n")
 """Members of the body that are not settings."""
@@ -101,15 +103,37 @@ class Client(ABC):
         self._timeout = options.timeout
         self._price = options.price
         self._pacer = Pacer()
+        self._refused: frozenset[str] = frozenset()
 
     async def ask(self, request: Request) -> Reply:
-        """Make one request, once.
+        """Make one request, and again where a server refuses the thoughts that it had sent.
 
         Raises:
             TransientError: It may work if tried again.
             RequestError: This request will never work; others may.
             FatalError: No request will work.
         """
+        while True:
+            refused = self._refused
+            try:
+                return await self._ask(request)
+            except RequestError as error:
+                found = refused_thoughts(error) - refused
+                if not found:
+                    raise
+                self._leave_out(found)
+
+    def _leave_out(self, thoughts: frozenset[str]) -> None:
+        """Send members of some names no more."""
+        self._refused |= thoughts
+
+    def _accepted(self, message: ChatMessage) -> ChatMessage:
+        """Return a message without what the server refuses."""
+        if self._refused.isdisjoint(message):
+            return message
+        return {name: value for name, value in message.items() if name not in self._refused}
+
+    async def _ask(self, request: Request) -> Reply:
         await self._pacer.turn()
         sending = self._send(request)
         start = perf_counter()

@@ -92,7 +92,7 @@ class LiteLLMModel(Client):
         arguments = {
             **self._settings,
             "model": self._name,
-            "messages": [dict(message) for message in request.messages],
+            "messages": [dict(self._accepted(message)) for message in request.messages],
             "num_retries": 0,
             "max_retries": 0,
             "timeout": self._timeout,

@@ -78,7 +78,7 @@ class OpenAIModel(Client):
         self._head = _head({"model": name, **settings}, self._api.conversation)
         calling = {k: v for k, v in options.calling.items() if k not in options.extra_body}
         self._calling = _encoded(calling).replace(b"{", b",", 1)[:-1] if calling else b""
-        self._encoder = _Encoder(self._api.items)
+        self._encoder = _Encoder(self._items)
         self._client = openai.AsyncOpenAI(
             api_key=key or _NO_KEY,
             base_url=str(url),
@@ -90,6 +90,13 @@ class OpenAIModel(Client):
     async def close(self) -> None:
         """Release connections."""
         await self._client.close()
+
+    def _items(self, message: ChatMessage) -> Sequence[Mapping[str, Any]]:
+        return self._api.items(self._accepted(message))
+
+    def _leave_out(self, thoughts: frozenset[str]) -> None:
+        super()._leave_out(thoughts)
+        self._encoder = _Encoder(self._items)
 
     def _send(self, request: Request) -> Awaitable[httpx.Response]:
         parts = [self._head, self._encoder.encoded(request.messages)]

@@ -65,6 +65,12 @@ _THOUGHTS = (
     "thinking_blocks",
     "output_items",
 )
+_THOUGHT_NAMES = re.compile(rf"\b(?:{'|'.join(_THOUGHTS)})\b")
+_NOT_TAKEN = re.compile(
+    r"\b(?:unsupported|unknown|unexpected|unrecognized|extra)\b"
+    r"|\bnot (?:supported|permitted|allowed)\b",
+    re.IGNORECASE,
+)
 # Where they put signatures of a call.
 _SIGNATURES = ("extra_content", "provider_specific_fields")
 
@@ -195,6 +201,12 @@ def classify_words(error: object, endpoint: Endpoint = UNKNOWN) -> ModelError:
     if isinstance(found, FatalError) or _REQUEST_IS_WRONG.search(words):
         return found
     return passes
+
+
+def refused_thoughts(error: RequestError) -> frozenset[str]:
+    """Return the members with thoughts that a server says it does not take back."""
+    said = str(error)
+    return frozenset(_THOUGHT_NAMES.findall(said) if _NOT_TAKEN.search(said) else ())
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -7,6 +7,7 @@ import gzip
 import json
 import socket
 import ssl
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -25,10 +26,11 @@ from runner.models.base import (
     TransientError,
     Usage,
 )
+from runner.models.litellm_model import LiteLLMModel
 from runner.models.openai_model import OpenAIModel
 from tests.live.asking import CERTIFICATE, QUESTION, REQUESTS, ask, talk
 from tests.servers.faults import FAULTS, fault, now_and_then, scripted
-from tests.servers.serving import Answer, FakeServer, as_json
+from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import SHAPES, completion, expected
 
 both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
@@ -220,6 +222,71 @@ def test_a_growing_conversation_is_sent_whole(server: FakeServer) -> None:
 
     talk(OpenAIModel("fake", RequestOptions(base_url=server.base_url)), talking)
     assert seen == wanted
+
+
+def refusing(*names: str) -> Callable[[Asked], Answer]:
+    """Return a server that refuses thoughts of some names, the first that it finds."""
+
+    def answer(asked: Asked) -> Answer:
+        found = [name for name in names if any(name in m for m in asked.body["messages"])]
+        said = "('messages.2' : property '{}' is unsupported, did you mean 'role'?)"
+        if found:
+            return as_json({"error": {"message": said.format(found[0])}}, 400)
+        return as_json(completion({"role": "assistant", "content": "Yes."}))
+
+    return answer
+
+
+THOUGHTFUL = [
+    *QUESTION,
+    {"role": "assistant", "content": "Here.", "reasoning": "Hm.", "reasoning_details": []},
+    {"role": "user", "content": "And now?"},
+]
+
+
+@pytest.mark.parametrize("client", ["native", "litellm"])
+def test_thoughts_that_a_server_refuses_to_take_back_are_left_out(
+    server: FakeServer, client: str
+) -> None:
+    server.answer = refusing("reasoning", "reasoning_details")
+    options = RequestOptions(base_url=server.base_url)
+
+    async def talking(model: OpenAIModel | LiteLLMModel) -> None:
+        for request in [Request(THOUGHTFUL, None)] * 2:
+            assert (await model.ask(request)).text == "Yes."
+        # Those that were under way when it was found out are sent again as well.
+        await asyncio.gather(*[model.ask(Request([*THOUGHTFUL], None)) for _ in range(5)])
+
+    native = client == "native"
+    talk(OpenAIModel("m", options) if native else LiteLLMModel("hosted_vllm/m", options), talking)
+    assert server.requests == 3 + 1 + 5
+    assert server.last is not None
+    assert server.last.body["messages"][1] == {"role": "assistant", "content": "Here."}
+
+
+def test_many_at_once_that_are_refused_are_all_answered(server: FakeServer) -> None:
+    server.answer = refusing("reasoning")
+
+    async def talking(model: OpenAIModel) -> list[Reply]:
+        return await asyncio.gather(*[model.ask(Request([*THOUGHTFUL], None)) for _ in range(9)])
+
+    replies = talk(OpenAIModel("m", RequestOptions(base_url=server.base_url)), talking)
+    assert [reply.text for reply in replies] == ["Yes."] * 9
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The `reasoning_content` in the thinking mode must be passed back to the API.",
+        "reasoning_effort is not supported",
+        "property 'top_k' is unsupported",
+    ],
+)
+def test_what_is_refused_for_another_reason_is_asked_once(server: FakeServer, said: str) -> None:
+    server.answer = lambda _: as_json({"error": {"message": said}}, 400)
+    with pytest.raises(RequestError, match="refuses this request"):
+        ask(OpenAIModel("m", RequestOptions(base_url=server.base_url)))
+    assert server.requests == 1
 
 
 def test_the_key_comes_from_the_environment(
