@@ -17,7 +17,7 @@ from envs import __version__
 from envs.errors import BackendFault
 from envs.lazy import lazily
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR
-from runner.show.terminal import visible
+from runner.show.terminal import tell, visible
 from trajectories.errors import DataError, nearest
 
 if TYPE_CHECKING:
@@ -67,6 +67,9 @@ COMMANDS: Mapping[str, Command] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stderr is None:
+        # It was closed: what is told there goes nowhere, and not among the results.
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # What the terminal cannot show must not end the run.
@@ -86,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complain(error: object, status: int) -> int:
-    sys.stderr.write(f"turnwise: {visible(str(error))}\n")
+    tell(f"turnwise: {visible(str(error))}\n", sys.stderr)
     return status
 
 

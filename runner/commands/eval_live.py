@@ -38,7 +38,7 @@ from runner.records.files import write_whole
 from runner.records.masking import Secrets
 from runner.records.record import EpisodeRecord, Selection
 from runner.records.run import is_run, open_run
-from runner.records.store import RunStore, default_folder
+from runner.records.store import RunStore, claimed, default_folder
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -66,7 +66,7 @@ def evaluate_live(
         return DONE
     if not options.no_preflight and not _is_ready(plan):
         return RUN_ERROR
-    folder = options.resume or options.run_dir or default_folder(options.model, datetime.now())
+    folder = options.resume or options.run_dir or _own_folder(options.model)
     if formats:
         return _evaluate_formats(plan, formats, folder, trajectories, options)
     resumes = options.resume is not None
@@ -75,6 +75,10 @@ def evaluate_live(
     if ending.stop_reason is not None:
         note(f"{ending.stop_reason}; go on with --resume {folder}")
     return status
+
+
+def _own_folder(model: str) -> Path:
+    return claimed(default_folder(model, datetime.now()))
 
 
 def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:

@@ -149,5 +149,5 @@ def report(
     )
     errors = [outcome for outcome in outcomes if outcome.verdict is None]
     for outcome in errors:
-        print(f"turnwise: {outcome.id}: {outcome.error}", file=sys.stderr)
+        note(f"{outcome.id}: {outcome.error}")
     return RUN_ERROR if errors else DONE

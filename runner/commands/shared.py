@@ -14,7 +14,7 @@ from checkers.verdict import Reason
 from runner.commands.options import option, positive, switch
 from runner.data.choose import SUITES
 from runner.episodes.episode import STEP_LIMIT
-from runner.show.terminal import Line, painted, visible, wants_colour
+from runner.show.terminal import Line, painted, tell, visible, wants_colour
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
@@ -109,7 +109,7 @@ REASONS = (
 
 def note(line: str) -> None:
     """Tell the user something that is no result."""
-    print(f"turnwise: {visible(line)}", file=sys.stderr)
+    tell(f"turnwise: {visible(line)}\n", sys.stderr)
 
 
 def show(lines: Iterable[Line]) -> None:

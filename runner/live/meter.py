@@ -7,6 +7,7 @@ from typing import TextIO
 
 from runner.live.engine import Spent
 from runner.records.record import EpisodeRecord
+from runner.show.terminal import tell
 
 _QUIET = 10.0
 """Least time between plain lines, in seconds."""
@@ -38,8 +39,7 @@ class Meter:
         if moving or self._done == self._total or now - self._shown_at >= _QUIET:
             self._shown_at = now
             start, end = ("\r\x1b[K", "") if moving and self._done < self._total else ("", "\n")
-            self._stream.write(f"{start}{self._line(now, spent)}{end}")
-            self._stream.flush()
+            tell(f"{start}{self._line(now, spent)}{end}", self._stream)
 
     def _line(self, now: float, spent: Spent) -> str:
         cost = "" if spent.cost is None else f", ${spent.cost:.2f}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -306,6 +306,21 @@ def default_folder(model: str, now: datetime) -> Path:
     """Return where a run is put when the user does not say."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", model)[:_LONGEST_MODEL_NAME].strip(".-")
     return Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name or 'model'}"
+
+
+def claimed(folder: Path) -> Path:
+    """Make a folder that there was not, and return it: this one, or one with a number behind it.
+
+    Raises:
+        DataError: None can be made.
+    """
+    place, number = folder, 1
+    while True:
+        with writing(place), suppress(FileExistsError):
+            place.mkdir(parents=True)
+            return place
+        number += 1
+        place = folder.with_name(f"{folder.name}-{number}")
 
 
 def read_run_file(folder: Path) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from runner.models.base import Model
 from runner.models.prompting import read_prompts
 from runner.records.record import EpisodeRecord, Selection
 from runner.records.run import read_run
-from runner.records.store import default_folder
+from runner.records.store import claimed, default_folder
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -116,7 +116,7 @@ def evaluate(
     doing.check(settings, connect)
     plan = Plan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
     selection = Selection(_listed(categories), _listed(ids), limit, None, None, trials)
-    folder = Path(run_dir) if run_dir else default_folder(model, datetime.now())
+    folder = Path(run_dir) if run_dir else claimed(default_folder(model, datetime.now()))
     with open_store(folder, plan, selection, ["turnwise.evaluate"], resumes=resume) as store:
         jobs = open_jobs(store, some, trials, None)
         meter = Meter(len(jobs), sys.stderr, time.monotonic)

@@ -5,7 +5,9 @@ There is nothing in a line that a terminal would obey, and colour only where it 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import IO, Literal, NamedTuple, TextIO, TypeVar
 
 Item = TypeVar("Item")
@@ -41,6 +43,21 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def tell(text: str, stream: TextIO) -> None:
+    """Write what is no result, such as progress: that nobody can read it must not end the work."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except (OSError, ValueError):
+        _divert(stream)
+
+
+def _divert(stream: TextIO) -> None:
+    """Let what is written from now on, and what is left in the buffer, go nowhere."""
+    with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def clipped(text: str, width: int) -> str:
@@ -89,7 +106,6 @@ def _show(done: int, total: int, label: str, stream: TextIO, moving: bool) -> No
     if moving:
         filled = _BAR * done // total
         end = "\n" if done == total else ""
-        stream.write(f"\r{label} [{'#' * filled}{'.' * (_BAR - filled)}] {done}/{total}{end}")
+        tell(f"\r{label} [{'#' * filled}{'.' * (_BAR - filled)}] {done}/{total}{end}", stream)
     else:
-        stream.write(f"{label} {done}/{total}\n")
-    stream.flush()
+        tell(f"{label} {done}/{total}\n", stream)

@@ -195,6 +195,13 @@ def test_progress_goes_to_standard_error(turnwise, data):
     assert done.err == "judged 1/2\njudged 2/2\n"
 
 
+def test_progress_that_nobody_can_read_ends_nothing(turnwise, monkeypatch, data):
+    shown = turnwise("eval", "--model", "null", "--dataset", data).out
+    monkeypatch.setattr(sys, "stderr", None)
+    done = turnwise("eval", "--model", "null", "--dataset", data)
+    assert (done.status, done.out) == (0, shown)
+
+
 def test_only_the_categories_that_are_wanted(turnwise, data):
     done = turnwise("eval", "--model", "oracle", "--dataset", data, "--category", "base")
     assert list(rows(done.out)) == ["base"]

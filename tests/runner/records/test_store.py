@@ -23,7 +23,7 @@ from runner.records.record import (
     TurnEnd,
 )
 from runner.records.run import open_run, read_run
-from runner.records.store import RunStore, default_folder
+from runner.records.store import RunStore, claimed, default_folder
 from tests.runner.records.made import ASKED, defining, step
 from trajectories.errors import DataError
 
@@ -222,6 +222,17 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
             RunStore.create(folder, DEFINITION)
         with pytest.raises(DataError, match=NO_FOLDER_OF_A_RUN):
             read_run(folder)
+
+
+def test_runs_that_begin_in_the_same_second_have_folders_of_their_own(tmp_path):
+    folder = tmp_path / "runs" / "20250102-030405-m"
+    places = [claimed(folder) for _ in range(3)]
+    assert [place.name for place in places] == [folder.name, f"{folder.name}-2", f"{folder.name}-3"]
+    for place in places:
+        RunStore.create(place, DEFINITION).close()
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(DataError, match="cannot be written"):
+        claimed(tmp_path / "file" / "run")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import io
+import os
 
 import pytest
 
-from runner.show.terminal import Line, clipped, painted, visible, wants_colour
+from runner.show.terminal import Line, clipped, painted, tell, visible, wants_colour
 
 
 class Terminal(io.StringIO):
@@ -59,3 +60,25 @@ def test_other_scripts_are_shown_as_they_are():
 def test_a_text_is_cut_where_it_gets_longer():
     assert clipped("x" * 10, 10) == "x" * 10
     assert clipped("x" * 11, 10) == "x" * 7 + "..."
+
+
+def test_what_nobody_reads_ends_nothing():
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as stream:
+        tell("one\n", stream)
+        tell("two\n", stream)
+    closed = io.StringIO()
+    closed.close()
+    tell("three\n", closed)
+
+
+def test_a_full_disk_below_what_is_told_ends_nothing():
+    with open("/dev/full", "w", encoding="utf-8") as stream:
+        tell("one\n", stream)
+
+
+def test_what_is_told_is_seen_at_once():
+    stream = io.StringIO()
+    tell("one\n", stream)
+    assert stream.getvalue() == "one\n"
