@@ -112,9 +112,12 @@ def _in_objects(
 def _agree(expected: Any, actual: Any, comparison: Comparison) -> bool:
     if _kind(expected) != "number":
         return bool(expected == actual)
-    if comparison.by == "exact":
-        return isclose(expected, actual, rel_tol=_ROUNDING)
-    return bool(abs(actual - expected) <= comparison.tolerance * abs(expected))
+    try:
+        if comparison.by == "exact":
+            return isclose(expected, actual, rel_tol=_ROUNDING)
+        return bool(abs(actual - expected) <= comparison.tolerance * abs(expected))
+    except OverflowError:  # an integer larger than any float
+        return bool(expected == actual)
 
 
 def _kind(value: Any) -> str:

@@ -21,6 +21,8 @@ class EpisodeBounds(NamedTuple):
     """Bits of an integer that is read; 4,096 are 1,234 decimal digits."""
     value: int = 200_000
     """Size of all arguments of a call that changes the state, or that has calls inside."""
+    digits: int = 4_300
+    """Decimal digits of an integer in what is read as BFCL does; Python writes no longer ones."""
     result: int = 1_000_000
     """Characters of the text of one result."""
     results: int = 20_000_000

@@ -70,8 +70,8 @@ class Call(NamedTuple):
         """Return the call as a Python call expression."""
         try:
             shown = [*map(_shown, self.args), *(f"{k}={_shown(v)}" for k, v in self.kwargs.items())]
-        except RecursionError:
-            shown = ["something nested too deep to show"]
+        except (RecursionError, ValueError):
+            shown = ["something too deep or too long to show"]
         return f"{self.name}({', '.join(shown)})"
 
 
@@ -261,7 +261,7 @@ def check_bounds(value: object, depth: int = 0) -> None:
     elif depth >= MAX_DEPTH:
         raise MalformedCall(f"Arguments are nested more than {MAX_DEPTH} levels deep.")
     elif isinstance(value, (dict, list, tuple)):
-        for member in value.values() if isinstance(value, dict) else value:
+        for member in (*value, *value.values()) if isinstance(value, dict) else value:
             if type(member) is not str:
                 check_bounds(member, depth + 1)
 

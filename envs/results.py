@@ -141,11 +141,18 @@ def _too_long(text: str) -> str:
 
 def _render(value: Any) -> str:
     if not isinstance(value, dict):
-        return value if isinstance(value, str) else str(value)
+        return value if isinstance(value, str) else _written(value)
     try:
         for member in value.values():
             if type(member) is tuple and len(member) > _BULK:
                 return _encode_bulky(value)
         return encode(value)
     except (TypeError, ValueError):
+        return _written(value)
+
+
+def _written(value: Any) -> str:
+    try:
         return str(value)
+    except ValueError:
+        return encode({"error": "The result holds a number with too many digits to write."})

@@ -197,8 +197,8 @@ def brief(value: Any, limit: int = 120) -> str:
     """Return a value as Python writes it, cut off where it gets long."""
     try:
         text = repr(value)
-    except RecursionError:
-        return "something nested too deep to show"
+    except (RecursionError, ValueError):
+        return "something too deep or too long to show"
     return cut(text, limit)
 
 

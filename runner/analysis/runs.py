@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
-from envs.errors import BackendFault
 from runner.analysis.mended import Mend
 from runner.data import choose
 from runner.data.choose import Notify
+from runner.episodes.boundary import fault_of
 from runner.episodes.evaluate import examine_recorded
 from runner.episodes.telling import examined_as_told, with_telling
 from runner.records import result_file
@@ -108,8 +107,8 @@ def executed_again(
                 map(examined_as_told, found) if require_told else found,
                 lambda examined: examined.verdict.valid,
             )
-        except (BackendFault, CannotJudge) as fault:
-            error = str(fault)
+        except Exception as fault:
+            error = fault_of(fault)
         if examined and recorded.record.outcome == "error":
             error = recorded.error or recorded.record.error
         verdict = examined.verdict if examined and error is None else None

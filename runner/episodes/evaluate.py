@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from checkers.calls.documents import CannotJudge
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.turn import force_terminated, inference_error
 from checkers.verdict import Verdict
-from envs.errors import BackendFault
 from envs.lazy import lazily
+from runner.episodes.boundary import fault_of
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement, Terms
 from runner.episodes.scripts import trace_recorded
@@ -47,8 +46,8 @@ def evaluate(
     for trajectory in trajectories:
         try:
             verdict = run(prepare(dataset, trajectory, profile, truth))
-        except (BackendFault, CannotJudge) as fault:
-            yield EpisodeRecord.of(trajectory, None, str(fault))
+        except Exception as error:
+            yield EpisodeRecord.of(trajectory, None, fault_of(error))
         else:
             yield EpisodeRecord.of(trajectory, verdict)
 

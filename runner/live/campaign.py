@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
 from envs import __version__
-from envs.errors import BackendFault
-from runner.live.engine import Engine
+from runner.episodes.boundary import fault_of
+from runner.live.engine import Engine, Stopped
 from runner.live.loop import Ask, run_live
 from runner.live.settings import Settings
 from runner.models.conversation import Style
@@ -126,9 +125,10 @@ class Campaign:
                 ask,
                 self._store.put_tools,
             )
-        except (BackendFault, CannotJudge) as error:
-            # The ground truth ran into it, before there was anything to ask.
-            return job.lost(str(error))
+        except (Stopped, OSError):  # the run ends, or cannot be kept
+            raise
+        except Exception as error:
+            return job.lost(fault_of(error))
         return done._replace(trial=job.trial)
 
     def _prepare(self, trajectory: Trajectory) -> Prepared:

@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import CannotJudge
 from checkers.profile import Mode, Profile
 from envs.calls import Call, parse_call
-from envs.errors import BackendFault
 from envs.tool import bind
-from runner.live.engine import Engine, Limits
+from runner.episodes.boundary import fault_of
+from runner.live.engine import Engine, Limits, Stopped
 from runner.live.loop import Ask
 from runner.models.base import (
     ChatMessage,
@@ -126,8 +125,12 @@ async def _one(
             prepared, style, what.mode, what.profile, propose, limits, what.step_limit
         )
         return Searched(EpisodeRecord.of(trajectory, dialogue.verdict()), effort)
-    except (ModelError, BackendFault, CannotJudge) as error:
+    except ModelError as error:
         return Searched(EpisodeRecord.of(trajectory, None, str(error)))
+    except (Stopped, OSError):  # the run ends, or cannot be kept
+        raise
+    except Exception as error:
+        return Searched(EpisodeRecord.of(trajectory, None, fault_of(error)))
 
 
 Made = tuple[str, dict[str, Any]]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from checkers.replies.decoding import Step, tool_call
+from envs.bounds import BOUNDS
 from envs.calls import (
     MAX_DEPTH,
     MAX_INT_BITS,
@@ -133,7 +134,7 @@ def _resolve(node: ast.expr, depth: int) -> Any:
         raise MalformedCall(f"Arguments are nested more than {MAX_DEPTH} levels deep.")
     match node:
         case ast.Constant(value=value):
-            return "..." if value is ... else value
+            return "..." if value is ... else _written(value)
         case ast.UnaryOp(operand=ast.Constant(value=value)):
             return _computed(operator.neg, value)
         case ast.List(elts=members):
@@ -162,6 +163,8 @@ def _source(node: ast.expr) -> str:
         return ast.unparse(node)
     except RecursionError:
         raise MalformedCall("An expression is nested too deep.") from None
+    except ValueError:
+        raise MalformedCall(_TOO_LONG) from None
 
 
 def _resolve_dict(node: ast.Dict, depth: int) -> dict[Any, Any]:
@@ -175,6 +178,17 @@ def _resolve_dict(node: ast.Dict, depth: int) -> dict[Any, Any]:
         except TypeError:
             raise MalformedCall("A key of a dict cannot be a list or a dict.") from None
     return resolved
+
+
+_TOO_LONG = f"An integer has more than {BOUNDS.digits} digits."
+_TOO_LARGE = 10**BOUNDS.digits
+
+
+def _written(value: Any) -> Any:
+    """Return a value, unless it is an integer that Python, and so BFCL, cannot write."""
+    if isinstance(value, int) and abs(value) >= _TOO_LARGE:
+        raise MalformedCall(_TOO_LONG)
+    return value
 
 
 _MAX_TERMS = 300
@@ -205,7 +219,7 @@ def _arithmetic(node: ast.expr, depth: int) -> Any:
         raise MalformedCall(f"Arithmetic has more than {_MAX_TERMS} terms.")
     match node:
         case ast.Constant(value=value) if not isinstance(value, bytes):
-            return value
+            return _written(value)
         case ast.List(elts=members):
             return [_arithmetic(member, depth + 1) for member in members]
         case ast.Tuple(elts=members):
@@ -255,7 +269,7 @@ def _size(value: Any) -> int:
 
 def _computed(operation: Callable[..., Any], *terms: Any) -> Any:
     try:
-        return operation(*terms)
+        return _written(operation(*terms))
     except (TypeError, ValueError, ArithmeticError) as error:
         raise MalformedCall(f"This arithmetic does not work: {error}.") from None
 

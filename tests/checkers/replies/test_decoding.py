@@ -13,7 +13,9 @@ from checkers.replies.decoding import (
     decode_text,
     decode_tool_calls,
 )
-from envs.calls import MAX_DEPTH, MAX_INT_BITS, MAX_TEXT, Call
+from envs import state
+from envs.bounds import BOUNDS
+from envs.calls import MAX_DEPTH, MAX_INT_BITS, MAX_TEXT, Call, check_bounds
 from envs.errors import MalformedCall
 from envs.session import Session
 
@@ -657,3 +659,34 @@ def test_any_text_is_calls_or_malformed(text):
         found = outcome(decoder, text)
         calls = [found] if isinstance(found, MalformedCall) else found
         assert all(isinstance(call, (Call, MalformedCall)) for call in calls)
+
+
+DIGITS = BOUNDS.digits + 1
+UNWRITABLE = [
+    "0x" + "f" * DIGITS,
+    "0o" + "7" * (2 * DIGITS),
+    "0b" + "1" * (4 * DIGITS),
+    "9" * DIGITS,
+    "-0x" + "f" * DIGITS,
+]
+
+
+@pytest.mark.parametrize("number", UNWRITABLE, ids=brief)
+@pytest.mark.parametrize("argument", ["{}", "[{}]", "{{{}: 1, 'b': 2}}", "g[{}]", "1 * {} * 1"])
+@pytest.mark.parametrize("decode", [as_bfcl.decode_text, decode_text])
+def test_an_integer_that_cannot_be_written_is_refused_however_it_is_written(
+    decode, argument, number
+):
+    with pytest.raises(MalformedCall) as refused:
+        decode(f"[f(x={argument.format(number)})]")
+    assert len(refused.value.message) < 500
+
+
+def test_a_call_with_a_number_that_cannot_be_written_can_be_shown():
+    assert str(Call("f", (10**5000,))) == "f(something too deep or too long to show)"
+    assert state.brief([10**5000]) == "something too deep or too long to show"
+
+
+def test_keys_have_the_bounds_of_values():
+    with pytest.raises(MalformedCall, match=f"more than {MAX_INT_BITS} bits"):
+        check_bounds({2**MAX_INT_BITS: 1})

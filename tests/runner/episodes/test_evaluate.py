@@ -11,7 +11,7 @@ from envs.backends.ticket import TicketAPI
 from envs.calls import Call, parse_call, read_call
 from envs.errors import BackendFault, InvalidArgument
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import evaluate
+from runner.episodes.evaluate import evaluate, run_null
 from runner.episodes.scripts import oracle
 from runner.records.record import EpisodeRecord
 from tests.judging import null, run_recorded, run_script
@@ -38,6 +38,41 @@ def brief(verdict):
 
 
 PASSED = (True, None, None)
+
+
+# The boundary of an entry
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (OverflowError("too large"), "OverflowError: too large: a fault of Turnwise"),
+        (RecursionError("too deep"), "RecursionError"),
+        (MemoryError(), "not enough memory"),
+        (BackendFault("f()", KeyError("x")), "f() broke with KeyError"),
+    ],
+)
+def test_what_goes_wrong_with_an_entry_is_an_error_of_that_entry(
+    dataset_of, help_desk, fault, said
+):
+    def run(prepared):
+        if prepared.trajectory.id == "first":
+            raise fault
+        return run_null(prepared, STRICT)
+
+    both_of_them = [replace(help_desk, id="first"), replace(help_desk, id="second")]
+    first, second = evaluate(dataset_of(help_desk), both_of_them, STRICT, run)
+    assert first.error is not None
+    assert said in first.error
+    assert second.error is None
+
+
+def test_bad_input_ends_a_run(dataset_of, help_desk):
+    def run(prepared):
+        raise DataError("--prompts", "is no folder")
+
+    with pytest.raises(DataError, match="is no folder"):
+        list(evaluate(dataset_of(help_desk), [help_desk], STRICT, run))
 
 
 # Preparing
