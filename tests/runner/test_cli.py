@@ -199,6 +199,7 @@ def test_progress_that_nobody_can_read_ends_nothing(turnwise, monkeypatch, data)
     shown = turnwise("eval", "--model", "null", "--dataset", data).out
     monkeypatch.setattr(sys, "stderr", None)
     done = turnwise("eval", "--model", "null", "--dataset", data)
+    sys.stderr.close()
     assert (done.status, done.out) == (0, shown)
 
 
