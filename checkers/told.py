@@ -22,13 +22,14 @@ _RESULTS, _CHARACTERS, _OPERANDS = 6, 2000, 60
 _TELLING = 3
 """Longest text that may stand inside of a word by chance."""
 
-ONES, TENS, MONTHS = (
+ONES, TENS, MONTHS, _ORDINALS = (
     words.split()
     for words in (
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
         "fifteen sixteen seventeen eighteen nineteen",
         "twenty thirty forty fifty sixty seventy eighty ninety",
         "january february march april may june july august september october november december",
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
     )
 )
 _WORDS: Mapping[str, float] = {
@@ -42,6 +43,8 @@ _WORDS: Mapping[str, float] = {
     "single": 1,
     "once": 1,
     "twice": 2,
+    "double": 2,
+    "triple": 3,
     "first": 1,
     "second": 2,
     "third": 3,
@@ -84,6 +87,8 @@ _PIECE = re.compile(r"[^\W_]+(?:(?<=\d)[.,](?=\d)[^\W_]+)*")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _AMOUNT = re.compile(r"(\d[\d,]*(?:\.\d+)?|\.\d+)\s?(%|[a-z]+)?")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_RUN = re.compile(r"[^\W\d_]+|\d+")
 _EXPIRY = re.compile(r"(\d{1,2})/(\d{2,4})")
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
 _WORD = re.compile(r"[\w@#./:&!~+-]*[\w!]")
@@ -221,15 +226,31 @@ class Told:
         """Tell whether a date, currency or number in text form was told in another form."""
         low = self.heard.casefold()
         if date := _DATE.fullmatch(text):
-            return _tells_month(low, int(date[2])) and int(date[3]) in self._spoken_days(low)
+            month, day = int(date[2]), int(date[3])
+            return _tells_month(low, month) and self._tells_day(low, month, day)
         if expiry := _EXPIRY.fullmatch(text):
             return _tells_month(low, int(expiry[1])) and expiry[2][-2:] in low
         if text.casefold() in _ABBREVIATIONS:
             return any(word in low for word in _ABBREVIATIONS[text.casefold()])
+        runs = _RUN.findall(text)
+        if len(runs) > 1 and text.isalnum():
+            # As in a number that starts with two letters, each of which is told by itself.
+            heard = _plain(self.heard)
+            return all(f" {run.casefold()} " in heard for run in runs)
         try:
             return self._knows_number(float(text))
         except ValueError:
             return False
+
+    def _tells_day(self, words: str, month: int, day: int) -> bool:
+        """Tell whether a day of a month was told: as such, as the last, or so many after one."""
+        days = self._spoken_days(words)
+        if day in days or (day >= _DAYS[month - 1] and "last day" in words):
+            return True
+        counted = re.findall(r"(\w+) days? (?:after|later|from)\b", words)
+        return any(
+            day - count in days for word in counted for count in spoken_numbers(word) if count < day
+        )
 
     def _spoken_days(self, words: str) -> set[int]:
         return {int(day) for day in re.findall(r"(?<!\d)(\d{1,2})(?=st|nd|rd|th|\b)", words)} | {
@@ -289,6 +310,8 @@ def _tells_month(words: str, month: int) -> bool:
     if not 1 <= month <= 12:
         return False
     name = MONTHS[month - 1]
+    if re.search(rf"\b{_ORDINALS[month - 1]} month\b", words):
+        return True
     numeric = rf"(?<!\d)0?{month}[/.-]|[/.-]0?{month}(?!\d)"
     return bool(re.search(rf"\b{name[:3]}(?:{name[3:]}|t)?\b|{numeric}", words))
 

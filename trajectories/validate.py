@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.rules import answers, detection, playing, telling, texts
+from trajectories.rules import answers, asking, bulk, detection, playing, telling, texts, waiting
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity
 from trajectories.schema import Trajectory
@@ -52,6 +52,17 @@ RULES = (
     ),
     Rule(playing.UNIQUE, "nothing is made that is there already", replays=playing.check_unique),
     Rule(playing.OFFER, "what is needed is offered when it is needed", reads=playing.check_offers),
+    Rule(
+        waiting.WAITS,
+        "a turn without ground truth waits for what alone comes later",
+        replays=waiting.check_waiting,
+    ),
+    Rule(
+        asking.ASKED,
+        "the ground truth does what the words ask for, all of it and nothing else",
+        replays=asking.check_asked,
+    ),
+    Rule(bulk.BULK, "a long context has to be read", replays=bulk.check_bulk),
     Rule(detection.BREVITY, "no ground-truth call is superfluous", replays=detection.check_brief),
     Rule(
         answers.PROVENANCE,

@@ -1,8 +1,9 @@
 """PROVENANCE and ANSWERS: what a model has to give can be known, and can be given.
 
-Sources of a ground-truth argument are what the user has said so far, the initial config but for its
-secrets, the function's own document (a default, a closed choice), and earlier results. What is left
-over is flagged, for a person to say how it comes about.
+Sources of a ground-truth argument are what the user has said so far, the function's own document (a
+default, a closed choice), earlier results, and what functions that read would tell at that point;
+that it stands in the initial config is not enough. What is left over is flagged, for a person to
+say how it comes about.
 
 Of a single turn's answers, the documents are sound, each answer fits its document, a model that
 gives the right calls passes under both profiles, and every value has been told by the user or
@@ -16,32 +17,42 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from math import isclose
 from typing import Any
 
 from checkers.calls.documents import CannotJudge, Kind, Language, MissingGrammar, Task, expected
 from checkers.calls.judge import judge
 from checkers.profile import PROFILES
-from checkers.told import Doubt, Told, literals, readable
+from checkers.told import Doubt, Told, literals, spoken_numbers
 from envs.calls import Call
-from envs.registry import backend_class
+from envs.results import Result
 from envs.schema import spec
-from envs.state import to_json
 from envs.tool import Tool
 from trajectories.errors import DataError
 from trajectories.prepare import task_of
 from trajectories.right_step import right_step, right_value
 from trajectories.rules.entry import Entry, TruthStep
+from trajectories.rules.lookups import Lookup, documented, lookups, values_text
 from trajectories.rules.problem import Problem, Severity, brief
-from trajectories.told import shown
 
 PROVENANCE = "PROVENANCE"
 
+LEAST_BOUND = 10
+"""What is filled up holds so much, at least; smaller numbers of a document count something."""
+_ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precision)", re.IGNORECASE)
+
 
 def check_provenance(entry: Entry) -> Iterator[Problem]:
-    """Yield values of the ground truth that nothing before them has told or shown."""
-    for step, name, literal, told in _used(entry):
-        document = _parameter_documents(entry.template.tools[_name(step)]).get(name, "")
-        if doubt := told.doubt(literal, document):
+    """Yield values of the ground truth that nothing before them has told, shown or would show."""
+    for step, name, literal, known in _used(entry):
+        tool = entry.template.tools[_name(step)]
+        document = _parameter_documents(tool).get(name, "")
+        doubt = known.told.doubt(literal, document)
+        if doubt is None:
+            continue
+        if doubt.serious:
+            doubt = known.looked_up(entry, step, name, literal, doubt)
+        if doubt:
             field = f"{step.field}.{name}"
             yield entry.problem(PROVENANCE, weight(doubt), step.turn, field, doubt.why)
 
@@ -51,18 +62,81 @@ def weight(doubt: Doubt) -> Severity:
     return Severity.WARNING if doubt.serious else Severity.INFO
 
 
-def _used(entry: Entry) -> Iterator[tuple[TruthStep, str, str | float, Told]]:
+class _Known:
+    """What is known before a call: told, shown, or to be looked up."""
+
+    def __init__(self) -> None:
+        self.told = Told()
+        self.said: list[str] = []
+        self.shown: list[Result] = []
+        self._lookups: dict[tuple[int, int], list[Lookup]] = {}
+
+    def hear(self, words: str) -> None:
+        """Take in what the user says."""
+        self.told.hear(words)
+        self.said.append(words)
+
+    def see(self, result: Result) -> None:
+        """Take in a result."""
+        if result.ok:
+            self.told.see(values_text(result))
+            self.shown.append(result)
+
+    def looked_up(
+        self, entry: Entry, step: TruthStep, name: str, literal: str | float, doubt: Doubt
+    ) -> Doubt | None:
+        """Return what is to be said of a value in view of what can be looked up."""
+        found: list[Lookup] = []
+        for moment in dict.fromkeys([0, step.position]):
+            found += self._lookups_at(entry, entry.turns[step.turn][moment])
+            if any(lookup.shows(literal, name) for lookup in found):
+                return None
+        tool = step.before.tools[_name(step)]
+        if isinstance(literal, (int, float)):
+            for lookup in found:
+                if how := _reckoned(literal, lookup, tool, self.told.heard):
+                    return Doubt(False, f"{literal!r} stands nowhere, but is {how}")
+        return doubt
+
+    def _lookups_at(self, entry: Entry, step: TruthStep) -> list[Lookup]:
+        place = (step.turn, step.position)
+        if place not in self._lookups:
+            offered = entry.offered(step.turn)
+            there = list(lookups(step.before, offered, self.said, self.shown))
+            self._lookups[place] = there
+        return self._lookups[place]
+
+
+def _reckoned(number: float, lookup: Lookup, tool: Tool, said: str) -> str:
+    """Return how a number follows from one that can be looked up; empty where it does not."""
+    whole = number == int(number)
+    bounds = set()
+    if lookup.backend == tool.backend:
+        bounds = spoken_numbers(documented(tool)) | spoken_numbers(said)
+    for there in literals(lookup.result.value):
+        if isinstance(there, str):
+            continue
+        if (not whole or _ROUNDING.search(said)) and any(
+            number == round(there, digits) for digits in range(3)
+        ):
+            return f"{there!r} of {lookup.call}, rounded"
+        for bound in bounds:
+            if bound >= LEAST_BOUND and isclose(bound - there, number, rel_tol=1e-9):
+                return f"{bound:g} less {there!r} of {lookup.call}"
+    return ""
+
+
+def _used(entry: Entry) -> Iterator[tuple[TruthStep, str, str | float, _Known]]:
     """Yield call, parameter and literal, with what is known at that point."""
-    told = Told(_known_at_first(entry))
+    known = _Known()
     for turn, steps in zip(entry.trajectory.turns, entry.turns, strict=True):
         for message in turn.messages:
-            told.hear(message.content)
+            known.hear(message.content)
         for step in steps:
             for name, value in entry.arguments(step.call).items():
                 for literal in literals(value):
-                    yield step, name, literal, told
-            if step.result.ok:
-                told.see(step.result.text)
+                    yield step, name, literal, known
+            known.see(step.result)
 
 
 def _name(step: TruthStep) -> str:
@@ -74,22 +148,6 @@ def _name(step: TruthStep) -> str:
 def _parameter_documents(tool: Tool) -> Mapping[str, str]:
     """Return what the function's document says of each parameter: choices, default, advice."""
     return {p.name: json.dumps(dict(p.schema), ensure_ascii=False) for p in spec(tool).parameters}
-
-
-def _known_at_first(entry: Entry) -> str:
-    """Return what can be looked up in the initial state, as text."""
-    known: dict[str, Any] = {}
-    wide = entry.dataset.config(entry.trajectory)
-    for environment in entry.trajectory.environments:
-        backend = backend_class(environment)
-        config = wide.get(environment, {})
-        defaults = {
-            key: to_json(backend.FIELDS[field])
-            for key, field in backend.KEYS.items()
-            if key not in config
-        }
-        known[environment] = shown({**defaults, **config})
-    return readable(json.dumps(known, ensure_ascii=False))
 
 
 ANSWERS = "ANSWERS"

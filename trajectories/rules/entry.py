@@ -153,6 +153,10 @@ class Entry:
         except ToolError:
             return {}
 
+    def offered(self, turn: int) -> frozenset[str]:
+        """Return the functions that may be called in a turn."""
+        return self.trajectory.offered(tuple(self.template.tools), turn)
+
     def rejection(self, turn: int, calls: Sequence[Call | MalformedCall]) -> Failure | None:
         """Return why the checker rejects the ground truth with other calls in one of its turns.
 
@@ -163,7 +167,7 @@ class Entry:
         played = list(self.truth[:turn])
         for index in range(turn, len(self.truth)):
             if self.profile.execution.only_offered:
-                session.offer(self.trajectory.offered(tuple(session.tools), index))
+                session.offer(self.offered(index))
             made = tuple(calls if index == turn else self.calls[index])
             results = tuple(session.play(made))
             played.append(TurnOutcome(results, session.snapshot(), bool(made), made))

@@ -83,6 +83,17 @@ def check_offers(entry: Entry) -> Iterator[Problem]:
                     f"needs {call.name}, which {reason}",
                 )
         yield from _handed_over(entry, index, functions)
+    yield from _unused(entry)
+
+
+def _unused(entry: Entry) -> Iterator[Problem]:
+    """Yield backends whose functions are only there to be passed over."""
+    called = {call.name for calls in entry.calls for call in calls if isinstance(call, Call)}
+    for position, environment in enumerate(entry.trajectory.environments):
+        if is_usable(environment) and called.isdisjoint(backend_class(environment).TOOLS):
+            message = f"the ground truth never uses {environment}"
+            field = f"environments[{position}]"
+            yield entry.problem(OFFER, Severity.WARNING, None, field, message)
 
 
 def _why_not(name: str, entry: Entry, functions: tuple[str, ...]) -> str:

@@ -1,0 +1,204 @@
+"""ASKED: the ground truth does what the words ask for, all of it and nothing else.
+
+Words are matched roughly, so that what is found is for a person to look at: a quoted text, an id or
+a handle that no call and no result has; an order whose verb and object are those of a function that
+is not called; a read of which neither function, arguments nor results have anything to do with the
+words; a function's name where a user would say what is wanted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from checkers.answers import Date, Items, Number, Text, YesNo
+from checkers.told import literals, readable, stands_in
+from envs.calls import Call
+from envs.schema import spec
+from envs.tool import Tool
+from trajectories.rules.entry import Entry, TruthStep
+from trajectories.rules.lookups import is_small, words_of
+from trajectories.rules.problem import Problem, Severity, brief
+from trajectories.told import words
+
+ASKED = "ASKED"
+
+_QUOTED = re.compile(r"(?<![\w'])'([^'\n]{4,200})'(?![\w'])|\"([^\"\n]{4,200})\"|“([^”\n]{4,200})”")
+_TOKEN = re.compile(
+    r"(?<!\w)[@#]\w{2,}|\b\d{6,}\b|\b[\w-]+\.(?:txt|csv|md|pdf|log|json|py|docx?)\b"
+)
+_PIECE = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W\d_]+")
+_CLAUSE = re.compile(r"[.;:!?,\n]|\b(?:and|then|but|so|also)\b")
+_BLANK = re.compile(r"xxx|[{<\[]", re.IGNORECASE)
+"""What a user leaves to be filled in."""
+_DENIED = re.compile(r"\b(?:no|not|never|without|don't|dont|didn't|isn't|already)\b", re.IGNORECASE)
+_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s)$")
+_CHECKING = re.compile(r"\b(?:check|verify|confirm|make sure|double-check|read)\b", re.IGNORECASE)
+_STEM = 5
+_HOLLOW = frozenset(
+    _WORD.findall(
+        """
+        get set all the and for from with into based api that this list show display current name
+        names user users status one what which whether where text number numbers value values result
+        results true false other new first last time login info details returns return file files
+        """
+    )
+)
+"""Words that say nothing of what a function is about."""
+
+
+def check_asked(entry: Entry) -> Iterator[Problem]:
+    """Yield words that no call heeds, calls that no words ask for, and names of functions."""
+    yield from _named_functions(entry)
+    used = _used(entry)
+    for index, steps in enumerate(entry.turns):
+        said = _words_for(entry, index)
+        if steps and said:
+            yield from _unheeded(entry, index, used)
+            yield from _left_out(entry, index, said)
+            yield from _unasked(entry, index, said)
+
+
+def _words_for(entry: Entry, index: int) -> str:
+    """Return what the user says for a turn's calls: in it, and in turns that waited for it."""
+    turns = entry.trajectory.turns
+    first = index
+    while first and not turns[first - 1].ground_truth:
+        first -= 1
+    return "\n".join(words(turns[first : index + 1]))
+
+
+def _named_functions(entry: Entry) -> Iterator[Problem]:
+    names = [name for name in entry.template.tools if "_" in name or not name.islower()]
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b") if names else None
+    for index, turn in enumerate(entry.trajectory.turns):
+        for number, message in enumerate(turn.messages):
+            if pattern and message.role == "user" and (found := pattern.search(message.content)):
+                text = f"names the function {found[0]}; a user would say what is wanted"
+                field = f"messages[{number}].content"
+                yield entry.problem(ASKED, Severity.WARNING, index, field, text)
+
+
+def _used(entry: Entry) -> str:
+    """Return all that calls and results of the ground truth hold, as plain text."""
+    texts = [readable(step.result.text) for step in entry.steps]
+    texts += [str(value) for step in entry.steps for value in literals(entry.arguments(step.call))]
+    texts += [text for turn in entry.trajectory.turns for text in turn.ground_truth]
+    return _plain("\n".join(texts))
+
+
+def _plain(text: str) -> str:
+    return f" {' '.join(_PIECE.findall(text.casefold()))} "
+
+
+def _unheeded(entry: Entry, index: int, used: str) -> Iterator[Problem]:
+    """Yield texts, ids and handles in a turn's words that nothing takes up."""
+    for message in entry.trajectory.turns[index].messages:
+        quoted = ["".join(found) for found in _QUOTED.findall(message.content)]
+        for text in dict.fromkeys([*quoted, *_TOKEN.findall(message.content)]):
+            if _plain(text).strip() and _plain(text) not in used and not _BLANK.search(text):
+                why = f"the words say {brief(text, 60)!r}, which no call and no result takes up"
+                yield entry.problem(ASKED, Severity.WARNING, index, "ground_truth", why)
+
+
+def _left_out(entry: Entry, index: int, said: str) -> Iterator[Problem]:
+    """Yield functions that are ordered by name, as it were, and are not called."""
+    called = {_stem(w) for s in entry.turns[index] for w in _cues(_name(s))}
+    clauses = [clause for clause in _CLAUSE.split(said) if not _DENIED.search(clause)]
+    offered = entry.offered(index)
+    for name, tool in entry.template.tools.items():
+        cues = _cues(name)
+        if not tool.writes or name not in offered or len(cues) < 2:
+            continue
+        if called & {_stem(word) for word in cues}:
+            continue
+        if any(_orders(clause, cues) for clause in clauses):
+            why = f"the words ask for what {name} does, and no call does it"
+            yield entry.problem(ASKED, Severity.WARNING, index, "ground_truth", why)
+
+
+def _orders(clause: str, cues: list[str]) -> bool:
+    """Tell whether a clause has a function's verb as it stands, and its object."""
+    verb, *objects = cues
+    heard = _WORD.findall(clause.casefold())
+    return verb in heard and {_stem(word) for word in objects} <= set(map(_stem, heard))
+
+
+def _unasked(entry: Entry, index: int, said: str) -> Iterator[Problem]:
+    """Yield reads that have nothing to do with the words, nor with anything done later."""
+    heard = _stems(said)
+    low = _plain(said)
+    for step in entry.turns[index]:
+        call = step.call
+        if not isinstance(call, Call) or not step.result.ok or step.result.changed:
+            continue
+        tool = entry.template.tools[call.name]
+        if tool.writes or heard & _about(tool) or _CHECKING.search(said):
+            continue
+        given = [str(value) for value in literals(entry.arguments(call))]
+        if any(_plain(value) in low for value in given) or _is_used_later(entry, step):
+            continue
+        if _is_told(entry, step):
+            continue
+        why = f"nobody asked for {call.name}, and nothing comes of it"
+        # Where it is stated what the user asked to hear, what else is read is known for sure.
+        states = any(turn.tells for turn in entry.trajectory.turns)
+        severity = Severity.WARNING if states else Severity.INFO
+        yield entry.problem(ASKED, severity, index, step.field, why)
+
+
+def _is_told(entry: Entry, step: TruthStep) -> bool:
+    """Tell whether the user is told something that a result shows."""
+    text = step.result.text
+    text = f"{readable(text)} {_plain(text)}"
+    for fact in entry.trajectory.turns[step.turn].tells:
+        match fact:
+            case Number(number=value) | Text(text=value) | Date(date=value):
+                values = [value]
+            case Items(items=items):
+                values = list(items)
+            case YesNo():
+                return True
+        if any(stands_in(value, text) for value in values):
+            return True
+    return False
+
+
+def _is_used_later(entry: Entry, step: TruthStep) -> bool:
+    shown = {v for v in literals(step.result.value) if not is_small(v)}
+    for later in entry.steps:
+        if (later.turn, later.position) > (step.turn, step.position):
+            taken = list(literals(entry.arguments(later.call)))
+            if any(value in shown for value in taken):
+                return True
+            texts = [value for value in taken if isinstance(value, str)]
+            if any(str(value) in text for value in shown for text in texts if len(str(value)) > 3):
+                return True
+    return False
+
+
+def _name(step: TruthStep) -> str:
+    return step.call.name if isinstance(step.call, Call) else ""
+
+
+def _cues(name: str) -> list[str]:
+    return [word for word in words_of(name) if word not in _HOLLOW and len(word) > 2]
+
+
+@lru_cache(maxsize=512)
+def _about(tool: Tool) -> frozenset[str]:
+    """Return the stems of what a function's name and document are about."""
+    told = spec(tool)
+    text = f"{' '.join(words_of(tool.name))} {told.description} {told.returns}"
+    return frozenset(_stems(text))
+
+
+def _stems(text: str) -> set[str]:
+    found = _WORD.findall(text.casefold())
+    return {_stem(word) for word in found if len(word) > 2 and word not in _HOLLOW}
+
+
+def _stem(word: str) -> str:
+    return _ENDING.sub("", word.casefold())[:_STEM]

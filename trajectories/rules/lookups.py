@@ -1,0 +1,159 @@
+"""What functions that only read tell at one point, asked for what is known there: bounded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from checkers.told import literals, readable, spoken_numbers, spoken_values, stands_in
+from envs.calls import Call
+from envs.errors import BackendFault
+from envs.results import Result, encode
+from envs.schema import spec
+from envs.session import Session
+from envs.tool import Tool
+from trajectories.making.base import candidate_calls
+
+CALLS = 160
+"""Combinations of known values that are tried for each function."""
+VALUES = 60
+"""Known values that are tried, the latest first."""
+CALCULATOR = "MathAPI"
+"""Its functions tell nothing of the world, only of their arguments."""
+
+SMALL = 100
+"""Smaller whole numbers stand in results by chance."""
+FEWEST_CODES = 5
+"""From so many on they are a list of all that there are."""
+
+_CODE = re.compile(r"\b[A-Z]{3}\b")
+MOST_SHOWN = 20
+"""A result with more values tells one of them by chance, and not which of them is meant."""
+
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
+
+
+class Lookup(NamedTuple):
+    """A call that only reads, and what it gave."""
+
+    call: Call
+    result: Result
+    text: str
+    """The values that it shows."""
+    backend: str
+
+    def shows(self, value: str | float, name: str) -> bool:
+        """Tell whether it shows a value that is wanted under a name; a small number only there."""
+        if is_small(value):
+            wanted = set(words_of(name))
+            return any(
+                value == there and wanted.intersection(words_of(key))
+                for key, there in _members(self.result)
+            )
+        return stands_in(value, self.text)
+
+
+def lookups(
+    session: Session, offered: Collection[str], said: Sequence[str], shown: Sequence[Result]
+) -> Iterator[Lookup]:
+    """Yield what can be looked up: from what is known, then from what that shows.
+
+    Args:
+        session: Where it is asked; forked, never called.
+        offered: Functions that may be called.
+        said: What the user has said so far, in order.
+        shown: Earlier results, in order.
+    """
+    tools = [
+        tool
+        for name, tool in session.tools.items()
+        if name in offered and not tool.writes and tool.backend != CALCULATOR
+    ]
+    known = _known(said, shown)
+    there = session.fork(checks_arguments=False)
+    made: set[str] = set()
+    first = list(_asked(there, tools, known, made))
+    yield from first
+    fresh = [value for lookup in first for value in literals(lookup.result.value)]
+    yield from _asked(there, tools, list(dict.fromkeys(fresh))[:VALUES], made)
+
+
+def _known(said: Sequence[str], shown: Sequence[Result]) -> list[object]:
+    read = [value for result in reversed(shown) for value in literals(result.value)]
+    heard = spoken_values(list(reversed(said)))
+    heard += [number for words in reversed(said) for number in sorted(spoken_numbers(words))]
+    return list({repr(v): v for v in [*heard, *read[:VALUES]] if v != ""}.values())
+
+
+def _asked(
+    session: Session, tools: Sequence[Tool], known: Sequence[object], made: set[str]
+) -> Iterator[Lookup]:
+    origin = session.snapshot()
+    for tool in tools:
+        for call in _calls(tool, known):
+            text = str(call)
+            if text in made:
+                continue
+            made.add(text)
+            try:
+                result = session.call(call)
+            except BackendFault:
+                continue
+            if result.ok:
+                yield Lookup(call, result, values_text(result), tool.backend)
+        session.restore(origin)
+
+
+def _calls(tool: Tool, known: Sequence[object]) -> Iterator[Call]:
+    """Yield calls to try; codes that a document lists are known to whoever reads it."""
+    codes = _CODE.findall(documented(tool))
+    if len(set(codes)) < FEWEST_CODES:
+        return candidate_calls(tool, known, CALLS)
+    numbers = [value for value in known if isinstance(value, (int, float))]
+    return candidate_calls(tool, [*dict.fromkeys(codes), *numbers[:6]], 6 * CALLS)
+
+
+def _members(result: Result) -> Iterator[tuple[str, object]]:
+    """Yield the members of all objects in a result, by name."""
+    left = [result.value]
+    while left:
+        value = left.pop()
+        if isinstance(value, Mapping):
+            yield from value.items()
+            left += value.values()
+        elif isinstance(value, (list, tuple)):
+            left += value
+
+
+def is_small(value: str | float) -> bool:
+    """Tell whether a value is a whole number that stands in words and results by chance."""
+    return not isinstance(value, str) and abs(value) < SMALL and value == int(value)
+
+
+def tells_little(result: Result) -> bool:
+    """Tell whether a result has so few values that one of them is hardly there by chance."""
+    return sum(1 for _ in literals(result.value)) <= MOST_SHOWN
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words that the name of a function or a member is made of."""
+    return [word.casefold() for word in _PART.findall(name)]
+
+
+def values_text(result: Result) -> str:
+    """Return a result as text that tells its values: a name such as MA(5) tells no number."""
+    return readable(_KEY.sub(_unnumbered, result.text))
+
+
+def _unnumbered(key: re.Match[str]) -> str:
+    # An object may be listed under its id, which is a value.
+    return key[0] if key[1].isalnum() else re.sub(r"\d", "", key[0])
+
+
+@lru_cache(maxsize=512)
+def documented(tool: Tool) -> str:
+    """Return all that a function's document says."""
+    return encode(spec(tool).document())
