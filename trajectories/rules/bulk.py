@@ -1,4 +1,4 @@
-"""BULK: an entry with a long context has to be read through bulk, or it is no harder than its base."""
+"""BULK: what has a long context is read through bulk, or it is no harder than its base."""
 
 from __future__ import annotations
 

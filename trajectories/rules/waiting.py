@@ -26,6 +26,9 @@ WAITS = "WAITS"
 LACKS_VALUE = (Category.MISSING_PARAMETER, Category.COMPOSITE)
 LACKS_FUNCTION = (Category.MISSING_FUNCTION, Category.COMPOSITE)
 
+SHORTEST = 3
+"""Shorter texts stand in words by chance."""
+
 _ANY = re.compile(r"\b(?:any|anything|non-?empty|whatever)\b", re.IGNORECASE)
 _REQUEST = re.compile(
     r"\?|\b(?:please|can you|could you|would you|i need|i want|i'd like|let's|let me|show|tell|"
@@ -51,6 +54,8 @@ def check_waiting(entry: Entry) -> Iterator[Problem]:
             yield from _held_out(entry, index + 1)
         elif values:
             continue
+        elif _lacks_anything(entry, index):
+            for_value = True
         elif _REQUEST.search(" ".join(words([turn]))):
             message = (
                 "asks for something, has no ground truth, and nothing that it needs comes later"
@@ -86,26 +91,54 @@ def _waiting_values(entry: Entry, index: int) -> list[_Waiting]:
     ]
 
 
-def _missing(entry: Entry, index: int, values: Sequence[_Waiting]) -> Iterator[Problem]:
-    """Yield what makes it needless to wait for a value."""
+def _told_by(entry: Entry, index: int) -> Told:
+    """Return what words and short results have told by the end of a turn."""
     told = Told()
     for said in words(entry.trajectory.turns[: index + 1]):
         told.hear(said)
-    shown = [r for outcome in entry.truth[:index] for r in outcome.results if r.ok]
-    for result in shown:
+    for result in _shown_before(entry, index):
         if tells_little(result):
             told.see(values_text(result))
-    new = [v for v in values if is_small(v.literal) or told.doubt(v.literal) is not None]
+    return told
+
+
+def _shown_before(entry: Entry, index: int) -> list[Result]:
+    return [r for outcome in entry.truth[:index] for r in outcome.results if r.ok]
+
+
+def _lacks_anything(entry: Entry, index: int) -> bool:
+    """Tell whether later words tell something, be it in other words than the calls have it."""
+    turns = entry.trajectory.turns
+    following = next((i for i in range(index + 1, len(turns)) if turns[i].ground_truth), None)
+    if following is None or not words(turns[index + 1 : following + 1]):
+        return False
+    told = _told_by(entry, index)
+    return any(
+        told.doubt(literal) is not None
+        for step in entry.turns[following]
+        for literal in literals(entry.arguments(step.call))
+    )
+
+
+def _missing(entry: Entry, index: int, values: Sequence[_Waiting]) -> Iterator[Problem]:
+    """Yield what makes it needless to wait for a value."""
+    told = _told_by(entry, index)
+    new = [v for v in values if _is_chance(v.literal) or told.doubt(v.literal) is not None]
     if not new:
         why = f"{brief(values[0].literal)!r}, which has been told or shown before"
     elif loose := next((value for value in new if _takes_any(entry, value)), None):
         why = f"{loose.name} of {_called(loose.step)}, which takes any value by its document"
     else:
-        tellers = [_teller(entry, index, shown, value) for value in new]
+        tellers = [_teller(entry, index, value) for value in new]
         if not all(tellers):
             return
         why = f"{brief(new[0].literal)!r}, which {tellers[0]} tells"
     yield entry.problem(WAITS, Severity.WARNING, index, "messages", f"waits for {why}")
+
+
+def _is_chance(value: str | float) -> bool:
+    """Tell whether a value stands in words by chance."""
+    return len(value) < SHORTEST if isinstance(value, str) else is_small(value)
 
 
 def _takes_any(entry: Entry, value: _Waiting) -> bool:
@@ -115,11 +148,11 @@ def _takes_any(entry: Entry, value: _Waiting) -> bool:
     return value.name in entry.scene.ignored(step.turn, step.position)
 
 
-def _teller(entry: Entry, index: int, shown: Sequence[Result], value: _Waiting) -> str:
+def _teller(entry: Entry, index: int, value: _Waiting) -> str:
     """Return a call that tells a value and little else; empty where there is none."""
     said = words(entry.trajectory.turns[: index + 1])
     session = entry.turns[value.step.turn][0].before
-    for lookup in lookups(session, entry.offered(index), said, shown):
+    for lookup in lookups(session, entry.offered(index), said, _shown_before(entry, index)):
         if tells_little(lookup.result) and lookup.shows(value.literal, value.name):
             return str(lookup.call)
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,16 @@ from trajectories.dataset import DATA, Dataset
 from trajectories.rules.detection import Figures, figures
 from trajectories.rules.entry import Entry
 from trajectories.rules.mutations import Tally, tallies
-from trajectories.rules.problem import ALLOW, Allowed, Severity, apply, read_exemptions
+from trajectories.rules.problem import ALLOW, Allowed, Problem, Severity, apply, read_exemptions
 from trajectories.schema import MULTI_TURN, Trajectory
 from trajectories.validate import RULES, Rule, rules_named, validate
 
 EXAMPLE = "turnwise dataset validate --category base"
 
 PROBLEMS = 1
-"""Exit status: errors were found."""
+"""Exit status: errors were found, or warnings where they count."""
+PAGE = 30
+"""Lines that problems take up, unless all are asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,8 @@ class Options(JsonOption):
         default=Severity.WARNING.value,
         choices=[severity.value for severity in Severity],
     )
+    all: bool = switch("list every problem, not only the first ones of each rule")
+    strict_warnings: bool = switch("end with status 1 for warnings as well")
     mutations: bool = switch(
         "print which share of altered ground truths the checker rejects, and nothing else"
     )
@@ -66,10 +70,13 @@ def run(options: Options) -> int:
     if options.json:
         print(json.dumps(_as_json(dataset, rules, allowed), indent=2, ensure_ascii=False))
     else:
-        for line in _as_text(rules, allowed, len(trajectories), Severity(options.severity)):
+        shown = _shown(allowed, Severity(options.severity))
+        for line in _listed_by_rule(shown, None if options.all else PAGE):
             print(line)
-    errors = any(problem.severity is Severity.ERROR for problem in allowed.problems)
-    return PROBLEMS if errors else DONE
+        for line in _as_table(rules, allowed, len(trajectories)):
+            print(line)
+    failing = {Severity.ERROR, Severity.WARNING} if options.strict_warnings else {Severity.ERROR}
+    return PROBLEMS if any(p.severity in failing for p in allowed.problems) else DONE
 
 
 def _dataset(options: Options) -> Dataset:
@@ -98,15 +105,30 @@ def _counts(rules: Sequence[Rule], allowed: Allowed) -> Iterator[tuple[str, list
         yield id, [*(found[id, s] for s in Severity), len(entries), excepted[id]]
 
 
-def _as_text(
-    rules: Sequence[Rule], allowed: Allowed, entries: int, least: Severity
-) -> Iterator[str]:
+def _shown(allowed: Allowed, least: Severity) -> dict[str, list[Problem]]:
+    """Return what is listed, by rule and the worst first."""
     order = list(Severity)
-    shown = [p for p in allowed.problems if order.index(p.severity) <= order.index(least)]
-    for problem in shown:
-        yield str(problem)
+    shown: dict[str, list[Problem]] = {}
+    for problem in sorted(allowed.problems, key=lambda p: order.index(p.severity)):
+        if order.index(problem.severity) <= order.index(least):
+            shown.setdefault(problem.rule, []).append(problem)
+    return shown
+
+
+def _listed_by_rule(shown: Mapping[str, Sequence[Problem]], lines: int | None) -> Iterator[str]:
+    """Yield problems; where lines are few, each rule that finds any gets as many as the others."""
+    for rule, problems in shown.items():
+        share = len(problems) if lines is None else max(1, lines // len(shown) - 1)
+        for problem in problems[:share]:
+            yield str(problem)
+        left = len(problems) - share
+        if left > 0:
+            yield f"... and {left} more of {rule} (--all lists them, --rules {rule} more of them)"
     if shown:
         yield ""
+
+
+def _as_table(rules: Sequence[Rule], allowed: Allowed, entries: int) -> Iterator[str]:
     rows = [["rule", "errors", "warnings", "infos", "entries", "excepted"]]
     rows += [[id, *map(str, counts)] for id, counts in _counts(rules, allowed)]
     yield table(rows)
