@@ -9,7 +9,7 @@ words; a function's name where a user would say what is wanted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from checkers.answers import Date, Items, Number, Text, YesNo
@@ -36,6 +36,8 @@ _BLANK = re.compile(r"xxx|[{<\[]", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:no|not|never|without|don't|dont|didn't|isn't|already)\b", re.IGNORECASE)
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s)$")
 _CHECKING = re.compile(r"\b(?:check|verify|confirm|make sure|double-check|read)\b", re.IGNORECASE)
+FEWEST_ALIKE = 2
+"""So many words has a thing in common with the words that it is likely meant."""
 _STEM = 5
 _HOLLOW = frozenset(
     _WORD.findall(
@@ -59,6 +61,7 @@ def check_asked(entry: Entry) -> Iterator[Problem]:
             yield from _unheeded(entry, index, used)
             yield from _left_out(entry, index, said)
             yield from _unasked(entry, index, said)
+            yield from _mistaken(entry, index, said)
 
 
 def _words_for(entry: Entry, index: int) -> str:
@@ -164,6 +167,46 @@ def _is_told(entry: Entry, step: TruthStep) -> bool:
         if any(stands_in(value, text) for value in values):
             return True
     return False
+
+
+def _mistaken(entry: Entry, index: int, said: str) -> Iterator[Problem]:
+    """Yield ids of things that the words have nothing to do with, where they fit another one."""
+    shown = [step.result.value for step in entry.steps if step.turn <= index and step.result.ok]
+    things = [thing for thing in _things(shown) if len(thing) > 1]
+    heard = _stems(said)
+    for step in entry.turns[index]:
+        for name, value in entry.arguments(step.call).items():
+            key = words_of(name)[-1:]
+            if (
+                key != ["id"]
+                or not isinstance(value, (int, str))
+                or _plain(str(value)) in _plain(said)
+            ):
+                continue
+            meant = [thing for thing in things if value in (thing.get("id"), thing.get(name))]
+            if not meant or any(heard & _stems(_texts(thing)) for thing in meant):
+                continue
+            others = [t for t in things if t.keys() == meant[0].keys() and t not in meant]
+            best = max(others, key=lambda t: len(heard & _stems(_texts(t))), default=None)
+            if best is not None and len(heard & _stems(_texts(best))) >= FEWEST_ALIKE:
+                why = f"the words fit {brief(str(best), 60)} and not {value!r}"
+                yield entry.problem(ASKED, Severity.WARNING, index, f"{step.field}.{name}", why)
+
+
+def _things(values: object) -> Iterator[Mapping[str, object]]:
+    """Yield the objects in a value that have an id."""
+    if isinstance(values, Mapping):
+        if any(words_of(str(key))[-1:] == ["id"] for key in values):
+            yield values
+        for member in values.values():
+            yield from _things(member)
+    elif isinstance(values, (list, tuple)):
+        for member in values:
+            yield from _things(member)
+
+
+def _texts(thing: Mapping[str, object]) -> str:
+    return " ".join([value for value in literals(thing) if isinstance(value, str)])
 
 
 def _is_used_later(entry: Entry, step: TruthStep) -> bool:
