@@ -18,8 +18,9 @@ from envs.calls import Call
 from envs.schema import spec
 from envs.tool import Tool
 from trajectories.rules.entry import Entry, TruthStep
-from trajectories.rules.lookups import is_small, words_of
+from trajectories.rules.lookups import is_small
 from trajectories.rules.problem import Problem, Severity, brief
+from trajectories.rules.wording import cues, plain, stem, stems, words_in, words_of
 from trajectories.told import words
 
 ASKED = "ASKED"
@@ -28,27 +29,13 @@ _QUOTED = re.compile(r"(?<![\w'])'([^'\n]{4,200})'(?![\w'])|\"([^\"\n]{4,200})\"
 _TOKEN = re.compile(
     r"(?<!\w)[@#]\w{2,}|\b\d{6,}\b|\b[\w-]+\.(?:txt|csv|md|pdf|log|json|py|docx?)\b"
 )
-_PIECE = re.compile(r"[^\W_]+")
-_WORD = re.compile(r"[^\W\d_]+")
 _CLAUSE = re.compile(r"[.;:!?,\n]|\b(?:and|then|but|so|also)\b")
 _BLANK = re.compile(r"xxx|[{<\[]", re.IGNORECASE)
 """What a user leaves to be filled in."""
 _DENIED = re.compile(r"\b(?:no|not|never|without|don't|dont|didn't|isn't|already)\b", re.IGNORECASE)
-_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s)$")
 _CHECKING = re.compile(r"\b(?:check|verify|confirm|make sure|double-check|read)\b", re.IGNORECASE)
-FEWEST_ALIKE = 2
+FEWEST_ALIKE = 3
 """So many words has a thing in common with the words that it is likely meant."""
-_STEM = 5
-_HOLLOW = frozenset(
-    _WORD.findall(
-        """
-        get set all the and for from with into based api that this list show display current name
-        names user users status one what which whether where text number numbers value values result
-        results true false other new first last time login info details returns return file files
-        """
-    )
-)
-"""Words that say nothing of what a function is about."""
 
 
 def check_asked(entry: Entry) -> Iterator[Problem]:
@@ -89,11 +76,7 @@ def _used(entry: Entry) -> str:
     texts = [readable(step.result.text) for step in entry.steps]
     texts += [str(value) for step in entry.steps for value in literals(entry.arguments(step.call))]
     texts += [text for turn in entry.trajectory.turns for text in turn.ground_truth]
-    return _plain("\n".join(texts))
-
-
-def _plain(text: str) -> str:
-    return f" {' '.join(_PIECE.findall(text.casefold()))} "
+    return plain("\n".join(texts))
 
 
 def _unheeded(entry: Entry, index: int, used: str) -> Iterator[Problem]:
@@ -101,38 +84,38 @@ def _unheeded(entry: Entry, index: int, used: str) -> Iterator[Problem]:
     for message in entry.trajectory.turns[index].messages:
         quoted = ["".join(found) for found in _QUOTED.findall(message.content)]
         for text in dict.fromkeys([*quoted, *_TOKEN.findall(message.content)]):
-            if _plain(text).strip() and _plain(text) not in used and not _BLANK.search(text):
+            if plain(text).strip() and plain(text) not in used and not _BLANK.search(text):
                 why = f"the words say {brief(text, 60)!r}, which no call and no result takes up"
                 yield entry.problem(ASKED, Severity.WARNING, index, "ground_truth", why)
 
 
 def _left_out(entry: Entry, index: int, said: str) -> Iterator[Problem]:
     """Yield functions that are ordered by name, as it were, and are not called."""
-    called = {_stem(w) for s in entry.turns[index] for w in _cues(_name(s))}
+    called = {stem(w) for s in entry.turns[index] for w in cues(_name(s))}
     clauses = [clause for clause in _CLAUSE.split(said) if not _DENIED.search(clause)]
     offered = entry.offered(index)
     for name, tool in entry.template.tools.items():
-        cues = _cues(name)
-        if not tool.writes or name not in offered or len(cues) < 2:
+        order = cues(name)
+        if not tool.writes or name not in offered or len(order) < 2:
             continue
-        if called & {_stem(word) for word in cues}:
+        if called & {stem(word) for word in order}:
             continue
-        if any(_orders(clause, cues) for clause in clauses):
+        if any(_orders(clause, order) for clause in clauses):
             why = f"the words ask for what {name} does, and no call does it"
             yield entry.problem(ASKED, Severity.WARNING, index, "ground_truth", why)
 
 
-def _orders(clause: str, cues: list[str]) -> bool:
+def _orders(clause: str, order: list[str]) -> bool:
     """Tell whether a clause has a function's verb as it stands, and its object."""
-    verb, *objects = cues
-    heard = _WORD.findall(clause.casefold())
-    return verb in heard and {_stem(word) for word in objects} <= set(map(_stem, heard))
+    verb, *objects = order
+    heard = words_in(clause)
+    return verb in heard and {stem(word) for word in objects} <= set(map(stem, heard))
 
 
 def _unasked(entry: Entry, index: int, said: str) -> Iterator[Problem]:
     """Yield reads that have nothing to do with the words, nor with anything done later."""
-    heard = _stems(said)
-    low = _plain(said)
+    heard = stems(said)
+    low = plain(said)
     for step in entry.turns[index]:
         call = step.call
         if not isinstance(call, Call) or not step.result.ok or step.result.changed:
@@ -141,7 +124,7 @@ def _unasked(entry: Entry, index: int, said: str) -> Iterator[Problem]:
         if tool.writes or heard & _about(tool) or _CHECKING.search(said):
             continue
         given = [str(value) for value in literals(entry.arguments(call))]
-        if any(_plain(value) in low for value in given) or _is_used_later(entry, step):
+        if any(plain(value) in low for value in given) or _is_used_later(entry, step):
             continue
         if _is_told(entry, step):
             continue
@@ -155,7 +138,7 @@ def _unasked(entry: Entry, index: int, said: str) -> Iterator[Problem]:
 def _is_told(entry: Entry, step: TruthStep) -> bool:
     """Tell whether the user is told something that a result shows."""
     text = step.result.text
-    text = f"{readable(text)} {_plain(text)}"
+    text = f"{readable(text)} {plain(text)}"
     for fact in entry.trajectory.turns[step.turn].tells:
         match fact:
             case Number(number=value) | Text(text=value) | Date(date=value):
@@ -172,23 +155,24 @@ def _is_told(entry: Entry, step: TruthStep) -> bool:
 def _mistaken(entry: Entry, index: int, said: str) -> Iterator[Problem]:
     """Yield ids of things that the words have nothing to do with, where they fit another one."""
     shown = [step.result.value for step in entry.steps if step.turn <= index and step.result.ok]
-    things = [thing for thing in _things(shown) if len(thing) > 1]
-    heard = _stems(said)
+    there = [entry.trajectory.config, *shown]
+    things = [thing for thing in _things(there) if len(thing) > 1]
+    heard = stems(said)
     for step in entry.turns[index]:
         for name, value in entry.arguments(step.call).items():
             key = words_of(name)[-1:]
             if (
                 key != ["id"]
                 or not isinstance(value, (int, str))
-                or _plain(str(value)) in _plain(said)
+                or plain(str(value)) in plain(said)
             ):
                 continue
             meant = [thing for thing in things if value in (thing.get("id"), thing.get(name))]
-            if not meant or any(heard & _stems(_texts(thing)) for thing in meant):
+            if not meant or any(heard & stems(_texts(thing)) for thing in meant):
                 continue
             others = [t for t in things if t.keys() == meant[0].keys() and t not in meant]
-            best = max(others, key=lambda t: len(heard & _stems(_texts(t))), default=None)
-            if best is not None and len(heard & _stems(_texts(best))) >= FEWEST_ALIKE:
+            best = max(others, key=lambda t: len(heard & stems(_texts(t))), default=None)
+            if best is not None and len(heard & stems(_texts(best))) >= FEWEST_ALIKE:
                 why = f"the words fit {brief(str(best), 60)} and not {value!r}"
                 yield entry.problem(ASKED, Severity.WARNING, index, f"{step.field}.{name}", why)
 
@@ -226,22 +210,9 @@ def _name(step: TruthStep) -> str:
     return step.call.name if isinstance(step.call, Call) else ""
 
 
-def _cues(name: str) -> list[str]:
-    return [word for word in words_of(name) if word not in _HOLLOW and len(word) > 2]
-
-
 @lru_cache(maxsize=512)
 def _about(tool: Tool) -> frozenset[str]:
     """Return the stems of what a function's name and document are about."""
     told = spec(tool)
     text = f"{' '.join(words_of(tool.name))} {told.description} {told.returns}"
-    return frozenset(_stems(text))
-
-
-def _stems(text: str) -> set[str]:
-    found = _WORD.findall(text.casefold())
-    return {_stem(word) for word in found if len(word) > 2 and word not in _HOLLOW}
-
-
-def _stem(word: str) -> str:
-    return _ENDING.sub("", word.casefold())[:_STEM]
+    return frozenset(stems(text))

@@ -15,6 +15,7 @@ from envs.schema import spec
 from envs.session import Session
 from envs.tool import Tool
 from trajectories.making.base import candidate_calls
+from trajectories.rules.wording import words_of
 
 CALLS = 160
 """Combinations of known values that are tried for each function."""
@@ -32,7 +33,6 @@ _CODE = re.compile(r"\b[A-Z]{3}\b")
 MOST_SHOWN = 20
 """A result with more values tells one of them by chance, and not which of them is meant."""
 
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 
 
@@ -136,11 +136,6 @@ def is_small(value: str | float) -> bool:
 def tells_little(result: Result) -> bool:
     """Tell whether a result has so few values that one of them is hardly there by chance."""
     return sum(1 for _ in literals(result.value)) <= MOST_SHOWN
-
-
-def words_of(name: str) -> list[str]:
-    """Return the words that the name of a function or a member is made of."""
-    return [word.casefold() for word in _PART.findall(name)]
 
 
 def values_text(result: Result) -> str:

@@ -18,6 +18,7 @@ from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.lookups import documented, is_small, lookups, tells_little, values_text
 from trajectories.rules.problem import Problem, Severity, brief
 from trajectories.rules.substitutes import calculated, told_otherwise
+from trajectories.rules.wording import cues, words_in
 from trajectories.schema import Category
 from trajectories.told import words
 
@@ -33,41 +34,46 @@ _ANY = re.compile(r"\b(?:any|anything|non-?empty|whatever)\b", re.IGNORECASE)
 _REQUEST = re.compile(
     r"\?|\b(?:please|can you|could you|would you|i need|i want|i'd like|let's|let me|show|tell|"
     r"give|make|send|check|find|add|put|get|set|book|buy|sell|cancel|close|open|read|post|look|"
-    r"take)\b",
+    r"take|what|which|who|how|when|where)\b",
     re.IGNORECASE,
 )
 
 
 def check_waiting(entry: Entry) -> Iterator[Problem]:
     """Yield turns that wait without need, and entries of which no turn waits as it should."""
-    turns = entry.trajectory.turns
+    turns, category = entry.trajectory.turns, entry.trajectory.category
     for_value = for_function = False
     for index, turn in enumerate(turns):
         if turn.ground_truth or not turn.messages:
             continue
         values = _waiting_values(entry, index)
-        if values and entry.trajectory.category is not Category.MISSING_FUNCTION:
-            for_value = True
+        if values and category in LACKS_VALUE:
             yield from _missing(entry, index, values)
         if index + 1 < len(turns) and turns[index + 1].offers:
-            for_function = True
+            for_function, for_value = True, for_value or bool(values)
             yield from _held_out(entry, index + 1)
-        elif values:
-            continue
-        elif _lacks_anything(entry, index):
+        elif category in LACKS_VALUE and (values or _lacks_anything(entry, index)):
             for_value = True
-        elif _REQUEST.search(" ".join(words([turn]))):
+        elif _asks(entry, index):
             message = (
                 "asks for something, has no ground truth, and nothing that it needs comes later"
             )
             yield entry.problem(WAITS, Severity.WARNING, index, "ground_truth", message)
-    category = entry.trajectory.category
     if category in LACKS_VALUE and not for_value:
         message = f"{category}: no turn lacks a value that the next one tells"
         yield entry.problem(WAITS, Severity.WARNING, None, "turns", message)
     if category in LACKS_FUNCTION and not for_function:
         message = f"{category}: no turn lacks a function that the next one hands over"
         yield entry.problem(WAITS, Severity.WARNING, None, "turns", message)
+
+
+def _asks(entry: Entry, index: int) -> bool:
+    """Tell whether a turn's words ask for anything; thanks do not."""
+    said = " ".join(words([entry.trajectory.turns[index]]))
+    if _REQUEST.search(said):
+        return True
+    heard = set(words_in(said))
+    return any(heard.intersection(cues(name)) for name in entry.offered(index))
 
 
 class _Waiting(NamedTuple):
