@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cached_property, lru_cache
 
 from checkers.told import literals, readable, spoken_numbers, spoken_values, stands_in
 from envs.calls import Call
@@ -13,11 +12,11 @@ from envs.errors import BackendFault
 from envs.results import Result, encode
 from envs.schema import spec
 from envs.session import Session
-from envs.tool import Tool
+from envs.tool import Tool, parameters
 from trajectories.making.base import candidate_calls
 from trajectories.rules.wording import words_of
 
-CALLS = 160
+CALLS = 200
 """Combinations of known values that are tried for each function."""
 VALUES = 60
 """Known values that are tried, the latest first."""
@@ -29,6 +28,21 @@ SMALL = 100
 FEWEST_CODES = 5
 """From so many on they are a list of all that there are."""
 
+_COMMON = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        a about after again all also am an and any are as at be been before but by can come could
+        did do does done for from get give go had has have he her here his how i if in into is it
+        its just know let like make may me more my need new no not now of off on one only or other
+        our out over own please put same say see she should show so some sure take tell thank thanks
+        that the their them then there these they this those through to too up us want was we well
+        were what when where which who will with would yes you your I I'm it's I'd don't
+        """,
+    )
+)
+"""Words that nothing is called."""
+
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 MOST_SHOWN = 20
 """A result with more values tells one of them by chance, and not which of them is meant."""
@@ -36,14 +50,18 @@ MOST_SHOWN = 20
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 
 
-class Lookup(NamedTuple):
-    """A call that only reads, and what it gave."""
+class Lookup:
+    """A call that only reads, what it gave, and the backend that it asks."""
 
-    call: Call
-    result: Result
-    text: str
-    """The values that it shows."""
-    backend: str
+    def __init__(self, call: Call, result: Result, backend: str) -> None:
+        self.call = call
+        self.result = result
+        self.backend = backend
+
+    @cached_property
+    def text(self) -> str:
+        """The values that it shows."""
+        return values_text(self.result)
 
     def shows(self, value: str | float, name: str) -> bool:
         """Tell whether it shows a value that is wanted under a name; a small number only there."""
@@ -74,37 +92,30 @@ def lookups(
     ]
     known = _known(said, shown)
     there = session.fork(checks_arguments=False)
-    made: set[str] = set()
-    first = list(_asked(there, tools, known, made))
+    first = list(_asked(there, tools, known))
     yield from first
-    fresh = [value for lookup in first for value in literals(lookup.result.value)]
-    yield from _asked(there, tools, list(dict.fromkeys(fresh))[:VALUES], made)
+    fresh = {value: None for lookup in first for value in literals(lookup.result.value)}
+    new = [value for value in list(fresh)[:VALUES] if value not in known]
+    yield from _asked(there, [tool for tool in tools if parameters(tool)], new)
 
 
 def _known(said: Sequence[str], shown: Sequence[Result]) -> list[object]:
     read = [value for result in reversed(shown) for value in literals(result.value)]
     heard = spoken_values(list(reversed(said)))
     heard += [number for words in reversed(said) for number in sorted(spoken_numbers(words))]
-    return list({repr(v): v for v in [*heard, *read[:VALUES]] if v != ""}.values())
+    known = {repr(v): v for v in [*heard, *read[:VALUES]] if v != "" and v not in _COMMON}
+    return list(known.values())
 
 
-def _asked(
-    session: Session, tools: Sequence[Tool], known: Sequence[object], made: set[str]
-) -> Iterator[Lookup]:
-    origin = session.snapshot()
+def _asked(session: Session, tools: Sequence[Tool], known: Sequence[object]) -> Iterator[Lookup]:
     for tool in tools:
         for call in _calls(tool, known):
-            text = str(call)
-            if text in made:
-                continue
-            made.add(text)
             try:
                 result = session.call(call)
             except BackendFault:
                 continue
             if result.ok:
-                yield Lookup(call, result, values_text(result), tool.backend)
-        session.restore(origin)
+                yield Lookup(call, result, tool.backend)
 
 
 def _calls(tool: Tool, known: Sequence[object]) -> Iterator[Call]:

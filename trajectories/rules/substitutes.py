@@ -138,12 +138,13 @@ def _number(token: str) -> int | float | None:
 
 
 def _added(number: float, found: Sequence[Lookup]) -> str | None:
-    """Return two calls of one function whose numbers add up to one."""
+    """Return two calls of one function, alike but for what they ask about, that add up to one."""
     groups: dict[str, list[tuple[float, str]]] = {}
     for there in found:
         numbers = [v for v in literals(there.result.value) if not isinstance(v, str)]
         if len(numbers) == 1:
-            groups.setdefault(there.call.name, []).append((numbers[0], str(there.call)))
+            alike = f"{there.call.name} {list(there.call.kwargs.values())[1:]}"
+            groups.setdefault(alike, []).append((numbers[0], str(there.call)))
     for group in groups.values():
         for (one, call), (other, second) in combinations(group[:MOST_ADDED], 2):
             if isclose(one + other, number):

@@ -159,7 +159,7 @@ def _teller(entry: Entry, index: int, value: _Waiting) -> str:
     said = words(entry.trajectory.turns[: index + 1])
     session = entry.turns[value.step.turn][0].before
     for lookup in lookups(session, entry.offered(index), said, _shown_before(entry, index)):
-        if tells_little(lookup.result) and lookup.shows(value.literal, value.name):
+        if lookup.shows(value.literal, value.name) and tells_little(lookup.result):
             return str(lookup.call)
     return ""
 
