@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from checkers.told import literals, readable, spoken_numbers, spoken_values, stands_in
+from envs.bounds import UNCOUNTED
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.results import Result, encode
@@ -16,7 +17,7 @@ from envs.tool import Tool, parameters
 from trajectories.making.base import candidate_calls
 from trajectories.rules.wording import words_of
 
-CALLS = 200
+CALLS = 120
 """Combinations of known values that are tried for each function."""
 VALUES = 60
 """Known values that are tried, the latest first."""
@@ -100,16 +101,22 @@ def lookups(
 
 
 def _known(said: Sequence[str], shown: Sequence[Result]) -> list[object]:
-    read = [value for result in reversed(shown) for value in literals(result.value)]
     heard = spoken_values(list(reversed(said)))
     heard += [number for words in reversed(said) for number in sorted(spoken_numbers(words))]
+    # Names come before other words, as more is asked by them.
+    heard.sort(key=lambda value: isinstance(value, str) and value.islower())
+    read = [value for result in reversed(shown) for value in literals(result.value)]
     known = {repr(v): v for v in [*heard, *read[:VALUES]] if v != "" and v not in _COMMON}
     return list(known.values())
 
 
 def _asked(session: Session, tools: Sequence[Tool], known: Sequence[object]) -> Iterator[Lookup]:
+    origin = session.snapshot()
     for tool in tools:
-        for call in _calls(tool, known):
+        for count, call in enumerate(_calls(tool, known)):
+            if count % UNCOUNTED == 0:
+                # What an episode may make is bounded; these calls are of none.
+                session.restore(origin)
             try:
                 result = session.call(call)
             except BackendFault:
