@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from checkers.told import literals, readable, spoken_numbers, spoken_values, stands_in
-from envs.bounds import UNCOUNTED
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.results import Result, encode
@@ -19,6 +18,8 @@ from trajectories.rules.wording import words_of
 
 CALLS = 120
 """Combinations of known values that are tried for each function."""
+PER_EPISODE = 50
+"""After so many calls it is as if another episode began: what one may make is bounded."""
 VALUES = 60
 """Known values that are tried, the latest first."""
 CALCULATOR = "MathAPI"
@@ -114,8 +115,7 @@ def _asked(session: Session, tools: Sequence[Tool], known: Sequence[object]) -> 
     origin = session.snapshot()
     for tool in tools:
         for count, call in enumerate(_calls(tool, known)):
-            if count % UNCOUNTED == 0:
-                # What an episode may make is bounded; these calls are of none.
+            if count % PER_EPISODE == 0:
                 session.restore(origin)
             try:
                 result = session.call(call)
