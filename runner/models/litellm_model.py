@@ -20,6 +20,7 @@ _WHO_SAYS_SO = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
 _THOUGHTS = ("reasoning", "reasoning_details", "thinking")
 # litellm leaves the setting out without a word.
 _NO_PARALLEL = ("gemini", "vertex_ai")
+_NO_KEY = re.compile(r"missing [\w ]{0,30}api key", re.IGNORECASE)
 _REFUSED_SETTINGS = re.compile(r"parameters: \[(.*?)\]")
 
 
@@ -116,6 +117,8 @@ class LiteLLMModel(Client):
         if known is not None:
             return known
         said, status = _said(str(error)), getattr(error, "status_code", None)
+        if isinstance(said, str) and _NO_KEY.match(said):
+            return classify(401, said, {}, self._endpoint)
         # What litellm itself cannot do or read has a status that means nothing.
         its_own = isinstance(error, self._litellm.APIError | self._litellm.APIConnectionError)
         if not isinstance(status, int) or status < 300 or (its_own and status >= 500):
@@ -164,9 +167,10 @@ def _keys(variables: Mapping[str, str]) -> list[str]:
 
 def _said(text: str) -> object:
     """Return what the provider said, without litellm's words around it."""
-    if "Traceback (most recent call last)" in text:
-        return "an answer that litellm cannot read"
     text = _WHO_SAYS_SO.sub("", text)
+    first, traceback, _ = text.partition("Traceback (most recent call last)")
+    if traceback:
+        return first.strip() if _NO_KEY.match(first) else "an answer that litellm cannot read"
     try:
         body, _ = json.JSONDecoder().raw_decode(text[text.index("{") :])
     except (ValueError, RecursionError):

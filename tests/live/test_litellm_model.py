@@ -232,6 +232,13 @@ def test_a_setting_that_would_be_lost_is_an_error() -> None:
         LiteLLMModel("gemini/x", RequestOptions(calling={"parallel_tool_calls": False}))
 
 
+@pytest.mark.parametrize("name", ["gemini/gemini-2.5-pro", "anthropic/claude-sonnet-4-5"])
+def test_a_key_that_is_not_there_is_named(server: FakeServer, name: str) -> None:
+    with pytest.raises(FatalError, match=f"{name.partition('/')[0].upper()}_API_KEY"):
+        ask(LiteLLMModel(name, RequestOptions(base_url=server.base_url)))
+    assert server.requests == 0
+
+
 def test_signed_thoughts_go_back_as_they_came(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
