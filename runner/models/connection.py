@@ -198,6 +198,8 @@ def known_cause(error: BaseException, endpoint: Endpoint) -> ModelError | None:
     """Return what an error means if it comes from a failed connection, else None."""
     address = endpoint.address
     for cause in _causes(error):
+        if isinstance(cause, ModelError):
+            return cause
         said = one_line(str(cause), endpoint.secrets)
         if isinstance(cause, ssl.SSLCertVerificationError):
             return FatalError(f"the certificate of {address} is not to be trusted: {said}")

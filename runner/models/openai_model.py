@@ -206,6 +206,35 @@ class _AiohttpClient(httpx.AsyncClient):
             auto_decompress=False,
             # Looking for a proxy takes a while and is done for every request.
             trust_env=bool(getproxies()),
+            trace_configs=[_watching_redirects()],
+        )
+
+
+def _watching_redirects() -> aiohttp.TraceConfig:
+    watching = aiohttp.TraceConfig()
+    watching.on_request_redirect.append(_refuse_another_origin)
+    return watching
+
+
+async def _refuse_another_origin(
+    _session: object, _context: object, redirected: aiohttp.TraceRequestRedirectParams
+) -> None:
+    """Refuse to go on elsewhere, where keys in headers would go along.
+
+    Raises:
+        FatalError: The answer leads to another server.
+    """
+    headers = redirected.response.headers
+    try:
+        target = redirected.url.join(URL(headers.get("location") or headers.get("uri") or ""))
+        elsewhere = target.origin() != redirected.url.origin()
+    except ValueError:
+        # It leads nowhere, which is told like any other address that is none.
+        return
+    if elsewhere:
+        raise FatalError(
+            f"{redirected.url.origin()} sends requests on to {target.origin()}; keys do not go "
+            "there unasked: if that is the server, name it by --base-url"
         )
 
 

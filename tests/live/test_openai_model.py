@@ -367,6 +367,18 @@ def test_a_redirect_is_followed(server: FakeServer) -> None:
     assert ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url))).text == "Yes."
 
 
+def test_a_redirect_to_another_server_is_refused_and_no_key_goes_there(server: FakeServer) -> None:
+    with FakeServer(fault("text")) as other:
+        place = f"{other.base_url}/chat/completions?token=abc"
+        server.answer = lambda _: Answer(status=307, headers=(("location", place),))
+        options = RequestOptions(base_url=server.base_url, extra_headers={"X-Api-Key": KEY})
+        with pytest.raises(FatalError, match="name it by --base-url") as caught:
+            ask(OpenAIModel("fake", options))
+        assert other.base_url.removesuffix("/v1") in str(caught.value)
+        assert "abc" not in str(caught.value)
+        assert other.requests == 0
+
+
 def test_a_redirect_in_circles_is_fatal(server: FakeServer) -> None:
     server.answer = lambda _: Answer(status=307, headers=(("location", "/v1/chat/completions"),))
     with pytest.raises(FatalError, match="no usable base URL"):
