@@ -21,19 +21,31 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 MAX_CODE = 10_000
-"""Longest code that is read, in characters; some takes the square of its length."""
+"""Longest code that is read, in characters."""
+MAX_EFFORT = 1_200
+"""Most that a code may take to read: the grammars take the square of what they stumble over, which
+is signs of operators and, less so, brackets. Honest code has a tenth of it."""
+_MAX_EFFORT_OF_REPLY = 3 * MAX_EFFORT
+_SIGNS, _BRACKETS = re.compile(r"[-+~!%^&|<>*?]"), re.compile(r"[][(){}$#@]")
 
 
 def parse(text: str, language: Language) -> Node:
     """Return the root of a text's syntax tree, which holds nodes of errors where it is wrong.
 
     Raises:
-        Unreadable: The text is too long.
+        Unreadable: The text is too long, or takes too much to read.
         MissingGrammar: The libraries are not installed.
     """
     if len(text) > MAX_CODE:
         raise Unreadable(f"the code has {len(text)} characters; at most {MAX_CODE} are read")
+    if effort(text) > MAX_EFFORT:
+        raise Unreadable("the code has more signs and brackets than are read")
     return _parser(language).parse(text.encode("utf-8", "replace")).root_node
+
+
+def effort(text: str) -> int:
+    """Return about how much a grammar may stumble over in a text."""
+    return 4 * len(_SIGNS.findall(text)) + len(_BRACKETS.findall(text))
 
 
 def require() -> None:
@@ -129,7 +141,12 @@ def calls_in_code(text: str, language: Language) -> list[Call]:
         Unreadable: The text holds what looks like calls but cannot be read.
     """
     check_length(text)
+    spent = 0
     for stretch in stretches(text, _FENCE, [("[", "]")]):
+        takes = effort(stretch)
+        spent += takes if takes <= MAX_EFFORT else 0  # what takes more is not read at all
+        if spent > _MAX_EFFORT_OF_REPLY:
+            break
         found = _calls_of(stretch, language)
         if found:
             return [_call(node) for node in found]

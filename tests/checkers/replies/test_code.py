@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from checkers.calls.documents import Language, Unreadable
+from checkers.replies import code
+from checkers.replies.code import MAX_CODE, MAX_EFFORT, calls_in_code, effort, parse
+
+both = pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
+
+
+@both
+@pytest.mark.parametrize("piece", ["->", "-->", "=>-", "~^", ",-", "x{", "](", "- x "])
+def test_code_that_a_grammar_stumbles_over_again_and_again_is_refused(language, piece):
+    with pytest.raises(Unreadable, match="more signs and brackets than are read"):
+        parse((piece * MAX_CODE)[:MAX_CODE], language)
+
+
+@both
+def test_long_honest_code_is_read(language):
+    arguments = ", ".join(f'name{number}="value {number}, and so on"' for number in range(200))
+    text = f"run({arguments})"
+    assert MAX_CODE * 0.6 < len(text) < MAX_CODE
+    assert 10 * effort(text) < MAX_EFFORT
+    [call] = calls_in_code(text, language)
+    assert len(call.kwargs) == 200
+
+
+@both
+def test_all_that_is_read_of_one_reply_has_one_budget(monkeypatch, language):
+    read = []
+
+    def parsed(text, language):
+        read.append(effort(text))
+        return parse(text, language)
+
+    monkeypatch.setattr(code, "parse", parsed)
+    stretch = "f(a=" + "-" * (MAX_EFFORT // 5)
+    with pytest.raises(Unreadable, match="cannot be read"):
+        calls_in_code(f"```\n{stretch}\n```\n" * 10, language)
+    assert 0 < sum(effort <= MAX_EFFORT for effort in read) <= 10
