@@ -110,6 +110,11 @@ def read_record(path: Path = RECORD) -> list[Reading]:
     return list(found.values())
 
 
+def withdrawn(readings: Iterable[Reading]) -> frozenset[str]:
+    """Return the ids of the entries that were taken out of the data."""
+    return frozenset(reading.entry for reading in readings if reading.withdrawn)
+
+
 def problems(reading: Reading) -> Iterator[str]:
     """Yield how a reading contradicts itself."""
     if not any(reading.entry.startswith(f"{category}_") for category in Category):

@@ -25,14 +25,12 @@ from trajectories.standing import (
     summary,
     tallies,
     to_json,
+    withdrawn,
 )
 
 DATA = load_embedded(list(MULTI_TURN)).trajectories
 READ_BEFORE = Path(__file__).with_name("read_before_last_change.txt")
 """Entries that nobody has read since their last change, which is known."""
-NEVER_READ = {Category.LONG_CONTEXT, Category.COMPOSITE}
-"""Categories whose entries need not have been read."""
-
 LINE = {"entry": "base_one", "reader": "A", "class": "wrong", "read": "0f", "reason": "A guess."}
 
 
@@ -175,8 +173,7 @@ def test_ids_of_our_data_begin_with_their_category() -> None:
 
 def test_every_entry_is_read_as_it_is_or_known_to_have_been_read_before() -> None:
     found = standings(DATA, read_record())
-    unread = [each.entry for each in found if each.state is State.UNREAD]
-    assert [id for id in unread if category_of(id) not in NEVER_READ] == []
+    assert [each.entry for each in found if each.state is State.UNREAD] == []
     known = READ_BEFORE.read_text(encoding="utf-8").split()
     assert [id for id in known if id not in DATA] == []
     assert [id for id in changed(found) if id not in known] == []
@@ -187,4 +184,4 @@ def test_no_objection_is_open_and_what_is_withdrawn_is_gone() -> None:
     found = standings(DATA, record)
     assert [each.entry for each in found if each.state is State.OPEN] == []
     gone = {each.entry for each in found if each.state is State.WITHDRAWN}
-    assert gone == {each.entry for each in record if each.withdrawn}
+    assert gone == withdrawn(record)

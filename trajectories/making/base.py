@@ -46,10 +46,17 @@ class MissingFunction(Strict):
     Attributes:
         turn: Index of the base's turn that needs them.
         functions: Their names.
+        stand_ins: Others by which an obliging model would do half of it; held out with them.
     """
 
     turn: int
     functions: tuple[str, ...]
+    stand_ins: tuple[str, ...] = ()
+
+    @property
+    def held_out(self) -> tuple[str, ...]:
+        """All that is handed over one turn later."""
+        return (*self.functions, *self.stand_ins)
 
 
 @dataclass(frozen=True)
@@ -79,9 +86,14 @@ def read_notes(path: Path) -> dict[str, Notes]:
     return notes
 
 
+def variant_id(base: Trajectory, category: Category) -> str:
+    """Return the id of a base's variant."""
+    return f"{category}_{base.id.removeprefix('base_')}"
+
+
 def derived(base: Trajectory, category: Category, **changes: Any) -> Trajectory:
     """Return a base with changed members as a trajectory of a category, which says what it is."""
-    id = f"{category}_{base.id.removeprefix('base_')}"
+    id = variant_id(base, category)
     provenance = {"author": base.provenance.get("author", "Turnwise"), "base": base.id}
     return replace(base, id=id, category=category, provenance=provenance, **changes)
 
@@ -115,9 +127,12 @@ def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> I
     The session stays as it is. Bounded: of every function the first few hundred combinations of
     values are tried.
     """
+    here = session.snapshot()
     for tool in tools:
         if not tool.writes:
             for call in candidate_calls(tool, known, 300):
+                # Each is a first call: a search is no episode, and has not its bounds.
+                session.restore(here)
                 result = session.call(call)
                 if result.ok:
                     yield result

@@ -1,20 +1,20 @@
 """Builds the four derived files of the data set from the base trajectories and their notes.
 
-``python -m trajectories.making.build`` writes them, ``--check`` only says whether they are up to
-date.
+What the record of readings says was withdrawn is left out. ``python -m trajectories.making.build``
+writes them, ``--check`` only says whether they are up to date.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from trajectories.dataset import load_path
 from trajectories.errors import DataError
-from trajectories.making.base import Notes, derived, read_notes
+from trajectories.making.base import Notes, derived, read_notes, variant_id
 from trajectories.making.long_context import SEEDS, lengthen, seed_of
 from trajectories.making.missing import (
     delay_turn,
@@ -24,6 +24,7 @@ from trajectories.making.missing import (
     split_turn,
 )
 from trajectories.schema import Category, Trajectory
+from trajectories.standing import RECORD, read_record, withdrawn
 from trajectories.validation import to_json
 
 
@@ -68,10 +69,12 @@ def build(
     notes: Mapping[str, Notes],
     seed: int | None = None,
     items: int = ITEMS,
+    without: Collection[str] = (),
 ) -> dict[Category, list[Trajectory]]:
     """Return the derived trajectories of each category, in the order of the base.
 
-    Without a seed for the bulk in long contexts, each trajectory has its own.
+    Without a seed for the bulk in long contexts, each trajectory has its own. Of what is to be done
+    without, by id, nothing is made.
 
     Raises:
         DataError: There are no notes of a base, or a category cannot be made of it.
@@ -79,22 +82,34 @@ def build(
     for trajectory in base:
         if trajectory.id not in notes:
             raise DataError(trajectory.id, "there are no notes; add a line to notes.jsonl")
+    makers: dict[Category, Callable[[Trajectory], Trajectory | None]] = {
+        Category.MISSING_PARAMETER: lambda t: leave_out_value(t, notes[t.id]),
+        Category.MISSING_FUNCTION: lambda t: hold_out(t, notes[t.id]),
+        Category.LONG_CONTEXT: lambda t: lengthen(t, seed, items),
+        Category.COMPOSITE: lambda t: compose(t, notes[t.id], seed, items),
+    }
     return {
-        Category.MISSING_PARAMETER: [leave_out_value(t, notes[t.id]) for t in base],
-        Category.MISSING_FUNCTION: [hold_out(t, notes[t.id]) for t in base],
-        Category.LONG_CONTEXT: [long for t in base if (long := lengthen(t, seed, items))],
-        Category.COMPOSITE: [made for t in base if (made := compose(t, notes[t.id], seed, items))],
+        category: [
+            made
+            for t in base
+            if variant_id(t, category) not in without and (made := make(t)) is not None
+        ]
+        for category, make in makers.items()
     }
 
 
 def texts(folder: Path = FOLDER, seed: int | None = None, items: int = ITEMS) -> dict[Path, str]:
     """Return what derived files should hold in a folder with ``base.jsonl`` and ``notes.jsonl``.
 
+    Nothing is left out where the folder has no record of readings.
+
     Raises:
-        DataError: One of the two is not as it must be, or a category cannot be made.
+        DataError: One of these is not as it must be, or a category cannot be made.
     """
+    record = folder / RECORD.name
+    without = withdrawn(read_record(record)) if record.exists() else ()
     base = list(load_path(folder / "base.jsonl", [Category.BASE]).trajectories.values())
-    built = build(base, read_notes(folder / "notes.jsonl"), seed, items)
+    built = build(base, read_notes(folder / "notes.jsonl"), seed, items, without)
     return {folder / f"{category}.jsonl": lines(members) for category, members in built.items()}
 
 

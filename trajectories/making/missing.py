@@ -130,7 +130,7 @@ def delay_turn(turns: Sequence[Turn], notes: Notes, index: int | None = None) ->
     """
     place = notes.missing_function.turn if index is None else index
     request = Turn(turns[place].messages, ())
-    handover = replace(turns[place], messages=(), offers=notes.missing_function.functions)
+    handover = replace(turns[place], messages=(), offers=notes.missing_function.held_out)
     return (*turns[:place], request, handover, *turns[place + 1 :])
 
 
@@ -152,7 +152,7 @@ def done_otherwise(base: Trajectory, notes: Notes) -> list[Call]:
     before = session.snapshot()
     done = session.play(truth)
     goal = session.snapshot()
-    held_out = set(note.functions)
+    held_out = set(note.held_out)
     # Searching without them is faster, and finds rather more than less.
     session = session.fork(checks_arguments=False)
     changing = any(r.changed and call.name in held_out for call, r in zip(truth, done, strict=True))
@@ -174,6 +174,10 @@ def _check(base: Trajectory, notes: Notes) -> None:
     for name in note.functions:
         if name not in needed:
             raise DataError(base.id, f"missing_function: turn {note.turn} does not call {name}")
+    for name in note.stand_ins:
+        if name in needed:
+            raise DataError(base.id, f"missing_function: {name} is needed and stands in for none")
+    for name in note.held_out:
         for index in range(note.turn):
             if name in {call.name for call in calls(base.turns[index])}:
                 raise DataError(base.id, f"missing_function: {name} is needed in turn {index}")
@@ -216,22 +220,21 @@ def _writes_instead(
         return rest or [truth[0]]
     session.restore(origin)
     reached: list[tuple[Call, Snapshot]] = []
+    # Restored before each call, as a search is no episode and has not its bounds.
     for call in _candidates(session, held_out, known, CALLS_PER_FUNCTION):
+        session.restore(origin)
         if session.call(call).changed:
             here = session.snapshot()
             if arrives():
                 return [call]
             if len(reached) < FIRST_CALLS and all(here != other for _, other in reached):
                 reached.append((call, here))
-            session.restore(origin)
     seconds = list(_candidates(session, held_out, known, SECOND_CALLS))
     for first, here in reached:
-        session.restore(here)
         for second in seconds:
-            if session.call(second).changed:
-                if arrives():
-                    return [first, second]
-                session.restore(here)
+            session.restore(here)
+            if session.call(second).changed and arrives():
+                return [first, second]
     return []
 
 
@@ -279,8 +282,10 @@ def _read_all(
 ) -> list[object]:
     """Call functions with known values, note which call gives which text, and return the values."""
     values: list[object] = []
+    here = session.snapshot()
     for tool in tools:
         for call in candidate_calls(tool, known, limit):
+            session.restore(here)
             result = session.call(call)
             if result.ok:
                 found.setdefault(result.text, call)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from trajectories.dataset import load_path
@@ -49,6 +51,19 @@ def test_each_base_gives_one_trajectory_of_each_category():
     }
     for category, members in built.items():
         assert {t.category for t in members} == {category}
+
+
+def test_what_is_withdrawn_is_not_built(folder):
+    id = few(1)[0][0].id.replace("base_", "composite_")
+    line = {"entry": id, "reader": "A", "class": "wrong", "read": "0f", "reason": "a guess"}
+    kept, gone = {**line, "kept": "no guess"}, {**line, "read": "1f", "withdrawn": "a guess"}
+    assert len(build.texts(folder)[folder / "composite.jsonl"].splitlines()) == 1
+    for lines, there in (([kept], 1), ([kept, gone], 0)):
+        text = "".join(json.dumps(each) + "\n" for each in lines)
+        (folder / "readings.jsonl").write_text(text, encoding="utf-8")
+        texts = build.texts(folder)
+        assert len(texts[folder / "composite.jsonl"].splitlines()) == there
+        assert len(texts[folder / "long_context.jsonl"].splitlines()) == 1
 
 
 def test_a_base_without_notes_is_refused():

@@ -146,6 +146,27 @@ def test_what_nothing_else_does_is_held_out():
     assert done_otherwise(DIFFERENCE, noted(1, "diff")) == []
 
 
+def test_what_would_stand_in_for_a_function_is_held_out_with_it():
+    base = scenario("TicketAPI", TICKETS, RESOLVED)
+    missing = MissingFunction(0, ("resolve_ticket",), ("edit_ticket",))
+    harder = hold_out(base, replace(noted(0), missing_function=missing))
+    assert harder.turns[1].offers == ("resolve_ticket", "edit_ticket")
+
+
+@pytest.mark.parametrize(
+    ("functions", "stand_ins", "complaint"),
+    [
+        (("diff",), ("ls",), "ls is needed and stands in for none"),
+        (("diff",), ("pwd",), "pwd is needed in turn 0"),
+        ((), ("cat",), "names no function"),
+    ],
+)
+def test_what_is_needed_stands_in_for_nothing(functions, stand_ins, complaint):
+    missing = MissingFunction(1, functions, stand_ins)
+    with pytest.raises(DataError, match=complaint):
+        hold_out(DIFFERENCE, replace(noted(1), missing_function=missing))
+
+
 @pytest.mark.parametrize(
     ("note", "complaint"),
     [
