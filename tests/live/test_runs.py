@@ -37,7 +37,7 @@ from tests.servers.answers import of_dataset
 from tests.servers.faults import fault
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer
 from trajectories.dataset import load_embedded
-from trajectories.errata.record import fingerprint
+from trajectories.fingerprint import fingerprint
 from trajectories.schema import MULTI_TURN, Category
 
 pytest_plugins = ["tests.live.run_fixtures"]
