@@ -15,7 +15,7 @@ from itertools import combinations
 from math import isfinite
 from typing import Any
 
-from checkers.order import arranged
+from checkers.order import alike
 from checkers.scene import Given, Made, Point, Scene
 from checkers.told import literals, stands_in
 from checkers.verdict import MissingFact, ResultEvidence, TurnOutcome
@@ -290,12 +290,10 @@ class _Need:
         return self._asked <= {_plain(value) for value in values}
 
     def _agrees(self, result: Result) -> bool:
-        expected, actual = self.result.value, result.value
-        return bool(expected == actual or expected == arranged(expected, actual, self.unordered))
+        return alike(self.result.value, result.value, self.unordered)
 
     def _same(self, path: Path, held: Facts) -> bool:
-        expected, actual = self.facts[path], held[path]
-        return bool(expected == arranged(expected, actual, self.unordered, path[-1]))
+        return alike(self.facts[path], held[path], self.unordered, path[-1])
 
     def _own(self, shown: Sequence[Given]) -> Iterator[Given]:
         """Yield the answers of the backend that is asked, but for refusals."""

@@ -25,6 +25,20 @@ def arranged_snapshot(
     return Snapshot(states)
 
 
+def alike(expected: Any, actual: Any, unordered: Collection[str], name: str = "") -> bool:
+    """Tell whether two values are equal but for order that means nothing; see ``arranged``."""
+    if expected == actual:
+        return True
+    if not unordered:
+        return False
+    if isinstance(expected, Mapping):
+        fits = isinstance(actual, Mapping) and expected.keys() == actual.keys()
+    else:
+        lists = isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple))
+        fits = lists and len(expected) == len(actual)
+    return fits and bool(expected == arranged(expected, actual, unordered, name))
+
+
 def arranged(expected: Any, actual: Any, unordered: Collection[str], name: str = "") -> Any:
     """Return a value with the lists whose order means nothing in the order of the expected one.
 
@@ -34,13 +48,13 @@ def arranged(expected: Any, actual: Any, unordered: Collection[str], name: str =
         unordered: Names of the members that hold such lists.
         name: The member that the two values are.
     """
-    if expected is actual or not unordered:
+    if expected is actual or not unordered or expected == actual:
         return actual
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         # An object of lists, such as one of each user, stands for its lists.
-        inner = {key: name if name in unordered else str(key) for key in actual}
+        of_lists = name in unordered
         return {
-            key: arranged(expected[key], member, unordered, inner[key])
+            key: arranged(expected[key], member, unordered, name if of_lists else str(key))
             if key in expected
             else member
             for key, member in actual.items()

@@ -128,7 +128,11 @@ def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     Raises:
         InvalidArgument: One is missing, unknown, given twice, or of the wrong type.
     """
-    arguments = bind(tool, args, kwargs)
+    return check_bound(tool, bind(tool, args, kwargs))
+
+
+def check_bound(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Do what ``check_arguments`` does with arguments that are known by name."""
     try:
         fitting: dict[str, Any] = _adapter(tool).validate_python(arguments, strict=True)
         return fitting

@@ -284,8 +284,8 @@ class Session:
 
 def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     # First what needs no types: these need pydantic, which most runs never load.
-    bind(tool, args, kwargs)
-    schema.check_arguments(tool, args, kwargs)
+    arguments = bind(tool, args, kwargs)
+    schema.check_bound(tool, arguments)
 
 
 def _explained(

@@ -58,8 +58,7 @@ def bind(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[s
     Raises:
         InvalidArgument: One is missing, unknown, or given twice.
     """
-    expected = parameters(tool)
-    names = [parameter.name for parameter in expected]
+    names, needed = _names(tool)
     if len(args) > len(names):
         raise InvalidArgument(
             f"{tool.name} takes {len(names)} arguments ({', '.join(names)}), got {len(args)}."
@@ -72,10 +71,36 @@ def bind(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[s
             takes = f"takes {', '.join(names)}" if names else "takes no arguments"
             raise InvalidArgument(f"{tool.name} has no parameter {name[:100]!r}; it {takes}.")
         arguments[name] = value
-    for parameter in expected:
-        if parameter.default is parameter.empty and parameter.name not in arguments:
-            raise InvalidArgument(f"{tool.name} needs the argument {parameter.name}.")
+    for name in needed:
+        if name not in arguments:
+            raise InvalidArgument(f"{tool.name} needs the argument {name}.")
     return arguments
+
+
+@cache
+def _names(tool: Tool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of all parameters of a function, and of those without a default."""
+    known = parameters(tool)
+    needed = [each.name for each in known if each.default is each.empty]
+    return tuple([each.name for each in known]), tuple(needed)
+
+
+@cache
+def choices(tool: Tool) -> frozenset[str]:
+    """Return the parameters of a function whose value is one of a closed set."""
+    types_of = tool.function.__annotations__
+    return frozenset(
+        each.name
+        for each in parameters(tool)
+        if types_of.get(each.name) not in _COMMON
+        and _is_choice(_resolved(tool.function, each.name))
+    )
+
+
+def _is_choice(kind: Any) -> bool:
+    if get_origin(kind) is Annotated:
+        return _is_choice(get_args(kind)[0])
+    return get_origin(kind) is Literal and len(get_args(kind)) > 1
 
 
 _COMMON = {"bool", "float", "int", "str", "str | None"}

@@ -7,6 +7,7 @@ A command is a module of ``runner.commands`` with its name: ``Options`` says wha
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 else:
     # The help of all commands needs none of what reads options.
     options = lazily(".commands.options", __package__)
+
+
+_YOUNG = 20_000
+"""So many new objects are looked through for cycles at once; of most commands, most stay."""
 
 
 class Command(NamedTuple):
@@ -70,6 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stderr is None:
         # It was closed: what is told there goes nowhere, and not among the results.
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+    gc.set_threshold(_YOUNG)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # What the terminal cannot show must not end the run.

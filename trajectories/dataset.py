@@ -18,14 +18,15 @@ from envs.session import Session
 from trajectories import bfcl
 from trajectories.errors import DataError, did_you_mean
 from trajectories.jsonl import parse_object, read_objects
-from trajectories.packs import generate, widened
 from trajectories.schema import Category, LongContext, Trajectory
 
 if TYPE_CHECKING:
-    from trajectories import validation
+    from trajectories import packs, validation
 else:
     # It brings pydantic, which takes longer to load than BFCL's data, where it is not needed.
     validation = lazily(".validation", __package__)
+    # Few data sets have material of our own.
+    packs = lazily(".packs", __package__)
 
 DATA = Path(__file__).with_name("data")
 """Where the data set is that comes with the package."""
@@ -69,7 +70,7 @@ class Dataset:
         bulk = trajectory.long_context
         if bulk is None or bulk.source != "generated":
             return trajectory.config
-        return widened(trajectory.environments, trajectory.config, bulk)
+        return packs.widened(trajectory.environments, trajectory.config, bulk)
 
     def pack(self, trajectory: Trajectory) -> Pack | None:
         """Return the bulky material that a trajectory's session is loaded with, or None.
@@ -86,7 +87,7 @@ class Dataset:
 
     def _make_pack(self, wanted: LongContext) -> Pack:
         if wanted.source == "generated":
-            return generate(wanted)
+            return packs.generate(wanted)
         if self.folder is None:
             raise DataError(self.name, "needs the long-context material of bfcl, which is not here")
         return bfcl.load_pack(self.folder)

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from checkers.scene import Given, Made, Point
 from checkers.told import Told, literals, stands_in
 from checkers.verdict import TurnOutcome
 from envs.calls import Call, read_call
 from envs.errors import BackendFault, MalformedCall, ToolError
-from envs.lazy import lazily
 from envs.random_stream import RandomStream
 from envs.results import Result
 from envs.session import Session
-from envs.tool import bind
+from envs.tool import bind, choices
 from trajectories.schema import Trajectory, Turn
-
-if TYPE_CHECKING:
-    from envs import schema
-else:
-    # It brings pydantic, and most verdicts ask for no types.
-    schema = lazily("envs.schema")
-
 
 _NONSENSE = "xyzzy"
 """What no function knows."""
@@ -76,8 +68,7 @@ class TrajectoryScene:
         """Return the arguments of a call that are not one of a closed set of choices."""
         if not isinstance(call, Call) or call.name not in self._template.tools:
             return {}
-        parameters = schema.spec(self._template.tools[call.name]).parameters
-        closed = {parameter.name for parameter in parameters if "enum" in parameter.schema}
+        closed = choices(self._template.tools[call.name])
         given = self.arguments(call)
         return {name: value for name, value in given.items() if name not in closed}
 

@@ -6,10 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from checkers.answers import Fact
 from checkers.calls.documents import Kind, Language
+from envs.lazy import lazily
+
+if TYPE_CHECKING:
+    from checkers import answers
+else:
+    # BFCL's data says nothing of what an answer tells.
+    answers = lazily("checkers.answers")
 
 
 class Category(StrEnum):
@@ -200,7 +206,7 @@ class Turn(Strict):
     ground_truth: tuple[str, ...]
     offers: tuple[str, ...] = ()
     accepts: tuple[Alternative, ...] = ()
-    tells: tuple[Fact, ...] = ()
+    tells: tuple[answers.Fact, ...] = ()
 
 
 @dataclass(frozen=True)

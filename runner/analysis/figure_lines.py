@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
+from envs.lazy import lazily
 from runner.analysis.figures import (
     MOST_ERRORS,
     REQUEST_FIGURES,
@@ -18,15 +19,17 @@ from runner.analysis.figures import (
     told_columns,
 )
 from runner.analysis.groups import Row
-from runner.analysis.run_scores import RunScores
 from runner.show.terminal import clipped, table, visible
-from trajectories.errata.readings import Readings
-from trajectories.errata.record import Assessment
 from trajectories.schema import Category
 
-# What makes prompts takes longer to load than most runs to sum up.
 if TYPE_CHECKING:
+    from runner.analysis.run_scores import RunScores
     from runner.models.prompting import PromptFormat
+    from trajectories.errata import record
+    from trajectories.errata.readings import Readings
+else:
+    # Most runs are summed up as published.
+    record = lazily("trajectories.errata.record")
 
 CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "field")
 
@@ -83,7 +86,7 @@ def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) ->
 def errata_line(readings: Readings) -> str:
     """Return the line that says what errata make of the entries that they judge."""
     counts = Counter(readings.judged.values())
-    judged = ", ".join(f"{counts[kind]} {kind}" for kind in Assessment if counts[kind])
+    judged = ", ".join(f"{counts[kind]} {kind}" for kind in record.Assessment if counts[kind])
     others = f"{len(readings.right)} are judged otherwise"
     return f"errata {readings.name}: {judged or 'none of these entries'}; {others}"
 

@@ -7,17 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from checkers.profile import Profile
 from checkers.verdict import Verdict
+from envs.lazy import lazily
 from runner.analysis.figures import RunFigures
 from runner.episodes.evaluate import evaluate, judge_again
 from runner.episodes.telling import requiring_told
 from runner.records.record import EpisodeRecord
 from runner.records.run import Run
 from trajectories.dataset import Dataset
-from trajectories.errata.readings import Readings, first_right
 from trajectories.prepare import Prepared
+
+if TYPE_CHECKING:
+    from trajectories.errata import readings as errata
+    from trajectories.errata.readings import Readings
+else:
+    # Most runs are judged as published.
+    errata = lazily("trajectories.errata.readings")
 
 JudgeRecord = Callable[[Prepared, EpisodeRecord], Verdict]
 """Judges once more what a model did in an episode."""
@@ -60,7 +68,7 @@ class Mend:
         judged = evaluate(
             self.dataset, readings, self.profile, lambda prepared: self.judge(prepared, record)
         )
-        now = first_right(judged, lambda judged: judged.outcome == "passed")
+        now = errata.first_right(judged, lambda judged: judged.outcome == "passed")
         if now is None:
             return None
         made = record._replace(outcome=now.outcome, verdict=now.verdict, error=now.error)

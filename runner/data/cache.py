@@ -91,7 +91,8 @@ class TruthCache:
         follows_from: Any = (
             trajectory.environments,
             trajectory.config,
-            template.snapshot().compared(),
+            # How bulk is made is no part of the simulator, so what it made counts.
+            template.snapshot().compared() if trajectory.long_context else None,
             [turn.ground_truth for turn in trajectory.turns],
             self._dataset.tolerant,
             self._profile.execution.checks_arguments,

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from envs.lazy import lazily
 from runner.data.choose import Notify
 from trajectories.dataset import Dataset
-from trajectories.errata.readings import Readings, read
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from trajectories.errata import file
+    from trajectories.errata import file, readings
+    from trajectories.errata.readings import Readings
 else:
-    # It brings pydantic, which takes longer to load than most runs to judge.
+    # Most runs are judged as published, and pydantic takes longer to load than they to be judged.
     file = lazily("trajectories.errata.file")
+    readings = lazily("trajectories.errata.readings")
 
 _MOST_IDS = 5
 """How many ids a note names."""
@@ -38,12 +39,12 @@ def open_errata(name: str, dataset: Dataset, notify: Notify) -> Readings | None:
     if not path.is_file():
         raise DataError("--errata", f"{name!r} is neither bfcl, none nor a file")
     name = path.name if name != "bfcl" else name
-    readings = read(dataset, file.read_errata(path), name)
+    found = readings.read(dataset, file.read_errata(path), name)
     for ids, what in (
-        (readings.stale, "was judged on another text than it has now, and stays as published"),
-        (readings.needless, "reads as its erratum says already: take the line out"),
+        (found.stale, "was judged on another text than it has now, and stays as published"),
+        (found.needless, "reads as its erratum says already: take the line out"),
     ):
         if ids:
             more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
             notify(f"errata {name}: {', '.join(ids[:_MOST_IDS])}{more} {what}")
-    return readings
+    return found

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 
 from checkers.replies.decoding import Step
 from checkers.verdict import Failure, Reason, ToldEvidence, Verdict
-from checkers.why.answers import asks_for
 from envs.lazy import lazily
 from runner.records.record import EpisodeRecord, Recorded, Telling, Untold
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
     from checkers.telling import reader
+    from checkers.why import answers
     from runner.episodes.examined import Examined
     from trajectories import missing
 else:
     # Most recorded runs keep no words.
     reader = lazily("checkers.telling.reader")
+    answers = lazily("checkers.why.answers")
     missing = lazily("trajectories.missing")
 
 
@@ -31,14 +32,14 @@ def telling_of(trajectory: Trajectory, turns: Sequence[Sequence[Step]] | None) -
         turns: Turns of steps as they were recorded; in turns that were not reached, nothing is
             told and nothing asked.
     """
-    answers = [_answer(steps) for steps in turns or ()]
-    if not any(answers):
+    said = [_answer(steps) for steps in turns or ()]
+    if not any(said):
         return None
-    answers += [""] * (len(trajectory.turns) - len(answers))
+    said += [""] * (len(trajectory.turns) - len(said))
     found = [
         Untold(index, str(fact))
         for index, turn in enumerate(trajectory.turns)
-        for fact in reader.untold(turn.tells, answers[index])
+        for fact in reader.untold(turn.tells, said[index])
     ]
     waiting = [
         (index, names)
@@ -48,7 +49,7 @@ def telling_of(trajectory: Trajectory, turns: Sequence[Sequence[Step]] | None) -
     facts = sum(len(turn.tells) for turn in trajectory.turns)
     if not facts and not waiting:
         return None
-    asked = sum(asks_for(answers[index], names) for index, names in waiting)
+    asked = sum(answers.asks_for(said[index], names) for index, names in waiting)
     turns_with = sum(bool(turn.tells) for turn in trajectory.turns)
     return Telling(facts, turns_with, found, len(waiting), asked)
 
