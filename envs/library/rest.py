@@ -110,7 +110,11 @@ def full_url(url: str, params: Mapping[str, str | int | float | bool]) -> str:
         raise InvalidArgument(f"{url!r:.200} is no address: give one such as http://host/path.")
     query = parse_qsl(parts.query, keep_blank_values=True)
     query += [(name, _written(value)) for name, value in params.items()]
-    address = urlunsplit((*parts[:3], urlencode(sorted(query)), ""))
+    try:
+        written = urlencode(sorted(query))
+    except UnicodeEncodeError:
+        raise InvalidArgument("params has half a character (a surrogate): leave it out.") from None
+    address = urlunsplit((*parts[:3], written, ""))
     check_count("the address", address, 1, _LONGEST_URL)
     return address
 

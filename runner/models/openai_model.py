@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.request import getproxies
 
@@ -25,6 +27,7 @@ from runner.models.base import (
     FatalError,
     ModelError,
     Request,
+    RequestError,
     RequestOptions,
     TransientError,
 )
@@ -38,6 +41,9 @@ _NO_KEY = "no-key-needed"
 """What a server is sent where there is no key; the client insists on one."""
 _CONNECT_TIMEOUT = 30.0
 _MOST_CONVERSATIONS = 512
+_LARGEST_ANSWER = 10_000_000
+"""Bytes of an answer that are read, and that it may decode to."""
+_HEADERS = {"Accept-Encoding": "gzip", "Content-Type": "application/json"}
 """How many conversations are kept in encoded form."""
 _JSON = json.JSONEncoder(separators=(",", ":"))
 
@@ -82,7 +88,7 @@ class OpenAIModel(Client):
         self._client = openai.AsyncOpenAI(
             api_key=key or _NO_KEY,
             base_url=str(url),
-            default_headers={**headers, "Content-Type": "application/json"},
+            default_headers={**_HEADERS, **headers},
             max_retries=0,
             http_client=_AiohttpClient(secure=url.scheme == "https"),
         )
@@ -185,7 +191,7 @@ class _AiohttpClient(httpx.AsyncClient):
             headers=request.headers.multi_items(),
             data=request.content,
         ) as answer:
-            content = await answer.read()
+            content = await _whole(answer)
         return httpx.Response(
             answer.status, headers=answer.raw_headers, content=content, request=request
         )
@@ -208,6 +214,35 @@ class _AiohttpClient(httpx.AsyncClient):
             trust_env=bool(getproxies()),
             trace_configs=[_watching_redirects()],
         )
+
+
+async def _whole(answer: aiohttp.ClientResponse) -> bytes:
+    """Return the content of an answer as it was sent, if it can be kept, decoded, too.
+
+    Raises:
+        RequestError: It is too large, or encoded otherwise than by gzip.
+    """
+    parts, size = [], 0
+    async for part in answer.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > _LARGEST_ANSWER:
+            raise _too_large()
+    content = b"".join(parts)
+    encoding = answer.headers.get("content-encoding", "identity").strip().lower()
+    if encoding == "gzip":
+        with suppress(zlib.error):  # what is no gzip is found out later
+            if len(zlib.decompressobj(31).decompress(content, _LARGEST_ANSWER)) == _LARGEST_ANSWER:
+                raise _too_large()
+    elif encoding not in ("", "identity"):
+        raise RequestError(
+            f"the server's answer is encoded as {encoding[:20]!r}, only gzip is read"
+        )
+    return content
+
+
+def _too_large() -> RequestError:
+    return RequestError(f"the server's answer has more than {_LARGEST_ANSWER} bytes")
 
 
 def _watching_redirects() -> aiohttp.TraceConfig:

@@ -392,6 +392,10 @@ def _tool_call(entry: object) -> ToolCall:
     return ToolCall(_text(id) or None, _text(name) or "", holder.get("arguments"))
 
 
+_MOST_TOKENS = 10**12
+"""No request has more; what says so counts something else, or nothing."""
+
+
 def _usage(usage: Mapping[Any, Any]) -> Usage:
     prompt, completion = (
         _object(usage.get(f"{name}_tokens_details")) for name in ("prompt", "completion")
@@ -416,7 +420,9 @@ def _count(value: object) -> int | None:
     """Return a number of tokens, None for what is none."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MOST_TOKENS else None
 
 
 def _first_object(value: object) -> Mapping[Any, Any]:

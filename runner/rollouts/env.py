@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from checkers.profile import STRICT, Mode, Profile
 from checkers.verdict import Verdict
+from envs.backend import copy_json
 from envs.calls import Call
 from envs.errors import ToolError
 from envs.registry import backend_class
@@ -265,7 +266,9 @@ class RolloutEnv:
 
     def _observe(self, messages: Sequence[ChatMessage]) -> Observation:
         tools = self._dialogue.conversation.tools
-        return Observation(tuple(messages), tools.tools if tools else ())
+        # Copies, for what is given away may be changed, and forks and later episodes share these.
+        shown = tuple(copy_json(list(tools.tools))) if tools else ()
+        return Observation(tuple(copy_json(list(messages))), shown)
 
     def _info(self, taken: Taken, verdict: Verdict | None) -> dict[str, Any]:
         return {

@@ -385,6 +385,33 @@ def test_a_redirect_in_circles_is_fatal(server: FakeServer) -> None:
         ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)))
 
 
+@pytest.mark.parametrize(
+    ("body", "headers", "reason"),
+    [
+        (b"x" * 10_000_001, (), "more than 10000000 bytes"),
+        (gzip.compress(b"x" * 10_000_000), (("content-encoding", "gzip"),), "more than 10000000"),
+        (b"x", (("content-encoding", "x-other"),), "only gzip is read"),
+    ],
+    ids=["large", "bomb", "encoding"],
+)
+def test_an_answer_is_bounded(
+    server: FakeServer, body: bytes, headers: tuple[tuple[str, str], ...], reason: str
+) -> None:
+    server.answer = lambda _: Answer(body, headers=headers)
+    with pytest.raises(RequestError, match=reason):
+        ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url, timeout=20)))
+
+
+def test_an_answer_may_be_compressed(server: FakeServer) -> None:
+    def answer(asked: Any) -> Answer:
+        plain = fault("text")(asked)
+        zipped = ("content-encoding", "gzip")
+        return plain._replace(body=gzip.compress(plain.body), headers=(*plain.headers, zipped))
+
+    server.answer = answer
+    assert ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url))).text == "Yes."
+
+
 def test_cost(server: FakeServer) -> None:
     server.answer = fault("usage-details")
     model = OpenAIModel(

@@ -7,10 +7,13 @@ is used, no redirect is followed, and how long is waited for more and how much i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ipaddress import ip_address
+from socket import SHUT_RDWR, socket
+from threading import Event, Timer
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -26,6 +29,8 @@ from trajectories.schema import Trajectory
 _TOOL = RestClient.TOOLS["http_get"]
 _TIMEOUT = 10.0
 """Seconds to wait for a connection, or for more of an answer."""
+_DEADLINE = 30.0
+"""Seconds that one request may take in all."""
 _LARGEST = 1_000_000
 """Bytes of an answer that are read."""
 
@@ -79,19 +84,44 @@ class HttpGetter:
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         connection = kind(place, port, timeout=_TIMEOUT)
         target = parts._replace(scheme="", netloc="").geturl() or "/"
+        late = Event()
         try:
             named = {name.lower(): value for name, value in headers.items()}
-            connection.request("GET", target, headers={"host": parts.netloc, **named})
-            response = connection.getresponse()
-            content = response.read(_LARGEST + 1)
+            connection.connect()
+            with _cut_off(connection.sock, late):
+                connection.request("GET", target, headers={"host": parts.netloc, **named})
+                response = connection.getresponse()
+                content = response.read(_LARGEST + 1)
+            if late.is_set():
+                raise TimeoutError
             if response.length and len(content) <= _LARGEST:
                 raise HTTPException("the connection was closed too early")
         except (OSError, HTTPException) as error:
             reason = str(error) or type(error).__name__
+            if late.is_set():
+                reason = f"it took more than {_DEADLINE:g} seconds"
             raise Refused(f"{parts.netloc[:100]} gives no answer: {reason[:200]}.") from None
         finally:
             connection.close()
         return WebAnswer(response.status, _read(content))
+
+
+@contextmanager
+def _cut_off(connected: socket, late: Event) -> Iterator[None]:
+    """End a connection that takes too long, however often something comes; note that it was so."""
+
+    def cut() -> None:
+        late.set()
+        with suppress(OSError):
+            connected.shutdown(SHUT_RDWR)
+
+    timer = Timer(_DEADLINE, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _is_local(host: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from envs.calls import Call
-from envs.errors import Refused
+from envs.errors import InvalidArgument, Refused
 from envs.library.rest import RestClient, WebAnswer
 from envs.results import Result
 from envs.session import Session
@@ -138,3 +138,12 @@ def test_long_parameters_are_refused() -> None:
     session, asked = connected(WebAnswer(200, None))
     assert "the address has" in get(session, "http://h/", params={"a": "x" * 2000}).text
     assert asked == []
+
+
+def test_half_a_character_in_a_parameter_is_the_model_s_mistake() -> None:
+    session = Session.load(["RestClient"], {})
+    result = session.call(
+        Call("http_get", (), {"url": "http://x.localhost/", "params": {"a": "\ud800"}})
+    )
+    assert isinstance(result.error, InvalidArgument)
+    assert "half a character" in result.text

@@ -237,3 +237,9 @@ def test_several_choices_give_the_first() -> None:
     body = completion({"role": "assistant", "content": "one"})
     body["choices"].append({"index": 1, "message": {"content": "two"}})
     assert read_completion(body, 0.0).text == "one"
+
+
+@pytest.mark.parametrize(("said", "tokens"), [(10**12, 10**12), (10**12 + 1, None), (1e300, None)])
+def test_more_tokens_than_a_request_can_have_are_unknown(said: float, tokens: int | None) -> None:
+    answer = {"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": said}}
+    assert read_completion(answer, 1.0, ENDPOINT).usage[0] == tokens

@@ -75,6 +75,18 @@ def test_progress_is_paid_when_a_turn_passes_and_not_after_a_failed_one(help_des
     assert last[-1].info["turns_passed"] == env.verdict.turns_passed == 1
 
 
+def test_what_was_observed_may_be_changed_and_nobody_else_sees_it(help_desk):
+    env = RolloutEnv(help_desk)
+    first = env.reset()
+    fork = env.fork()
+    first.tools[0]["function"]["description"] = "changed"
+    first.messages[0]["content"] = "changed"
+    for other in (env, fork, RolloutEnv(help_desk)):
+        seen = other.reset()
+        assert seen.tools[0]["function"]["description"] != "changed"
+        assert seen.messages[0]["content"] == "My screen is dark."
+
+
 def test_an_observation_is_what_is_new_to_the_model(help_desk):
     env = RolloutEnv(help_desk)
     first = env.reset()

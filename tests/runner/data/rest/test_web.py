@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from threading import Thread
 
 import pytest
 
 from envs.errors import AccessDenied, Refused
+from runner.data.rest import web
 from runner.data.rest.web import HttpGetter
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 
@@ -118,6 +120,29 @@ def test_what_is_no_json_is_text(base: str) -> None:
 def test_an_answer_that_cannot_be_used_is_a_refusal(base: str, path: str, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
         HttpGetter({})(base + path, {})
+
+
+@pytest.mark.parametrize(
+    "said", [b"HTTP/1.0 200 OK\r\n\r\nx", b"HTTP/1.1 100 Continue\r\n\r\n", b""]
+)
+def test_an_answer_that_takes_too_long_is_a_refusal(
+    monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    monkeypatch.setattr(web, "_DEADLINE", 0.1)
+
+    def drip(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.sendall(said)
+            while connection.recv(1024):
+                pass  # until it is cut off
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        serving = Thread(target=drip, args=(listening,))
+        serving.start()
+        with pytest.raises(Refused, match=r"it took more than 0\.1 seconds"):
+            HttpGetter({})(f"http://127.0.0.1:{listening.getsockname()[1]}/", {})
+        serving.join()
 
 
 def test_a_closed_port_is_a_refusal() -> None:
