@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, partial
@@ -127,7 +127,7 @@ class TurnOutcome(NamedTuple):
     """The state at the end of the turn."""
     acted: bool
     """Whether there was at least one step with calls."""
-    calls: tuple[Call | MalformedCall, ...]
+    calls: Sequence[Call | MalformedCall]
     """One per result."""
 
 

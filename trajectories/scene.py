@@ -36,6 +36,7 @@ class TrajectoryScene:
         self._trajectory = trajectory
         self._template = template
         self._truth = truth
+        self._starts: list[Session] = []
 
     def words(self, turn: int) -> str:
         """Return what the user says in a turn."""
@@ -172,9 +173,13 @@ class TrajectoryScene:
 
     def _at(self, turn: int, position: int) -> Session:
         """Return a session in the state in which the ground truth makes a call."""
-        session = self._template.fork()
-        for earlier in self._trajectory.turns[:turn]:
-            session.play(truth_calls(earlier))
+        while len(self._starts) <= turn:
+            begun = len(self._starts)
+            start = (self._starts[-1] if begun else self._template).fork()
+            if begun:
+                start.play(truth_calls(self._trajectory.turns[begun - 1]))
+            self._starts.append(start)
+        session = self._starts[turn].fork()
         session.play(truth_calls(self._trajectory.turns[turn])[:position])
         return session
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 import envs
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
-from envs.errors import ToolError
+from envs.calls import Call
+from envs.errors import MalformedCall, ToolError
 from envs.lazy import lazily
 from envs.results import Result
 from envs.session import Session
@@ -32,7 +33,7 @@ from trajectories import bfcl
 from trajectories.dataset import Dataset
 from trajectories.prepare import truth_outcomes
 from trajectories.scene import truth_calls
-from trajectories.schema import LongContext, Trajectory
+from trajectories.schema import LongContext, Trajectory, Turn
 
 if TYPE_CHECKING:
     import pydantic
@@ -162,6 +163,26 @@ def _write(path: Path, kept: dict[bytes, bytes]) -> None:
         old.unlink()
 
 
+class _TruthCalls(Sequence[Call | MalformedCall]):
+    """The ground-truth calls of a turn, read when they are asked for: most never are."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+
+    @cached_property
+    def _read(self) -> Sequence[Call | MalformedCall]:
+        return truth_calls(self._turn)
+
+    def __iter__(self) -> Iterator[Call | MalformedCall]:
+        return iter(self._read)
+
+    def __len__(self) -> int:
+        return len(self._turn.ground_truth)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._read[index]
+
+
 def _plain(outcomes: tuple[TurnOutcome, ...]) -> list[Any]:
     return [
         (list(map(_plain_result, outcome.results)), outcome.snapshot.compared(), outcome.acted)
@@ -178,7 +199,7 @@ def _restored(trajectory: Trajectory, kept: list[Any]) -> tuple[TurnOutcome, ...
     outcomes = []
     for turn, (made, states, acted) in zip(trajectory.turns, kept, strict=True):
         results = tuple([_restored_result(*result) for result in made])
-        outcomes.append(TurnOutcome(results, Snapshot(states), acted, tuple(truth_calls(turn))))
+        outcomes.append(TurnOutcome(results, Snapshot(states), acted, _TruthCalls(turn)))
     return tuple(outcomes)
 
 

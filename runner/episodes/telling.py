@@ -64,7 +64,8 @@ def with_telling(
     record: EpisodeRecord, trajectory: Trajectory, recorded: Recorded
 ) -> EpisodeRecord:
     """Return what became of a recorded episode with what it told."""
-    return record._replace(telling=telling_of(trajectory, recorded.turns))
+    telling = telling_of(trajectory, recorded.turns)
+    return record if telling is record.telling else record._replace(telling=telling)
 
 
 def examined_as_told(examined: Examined) -> Examined:
