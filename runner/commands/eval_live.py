@@ -28,13 +28,14 @@ from runner.commands.shared import note
 from runner.episodes.telling import requiring_told
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, estimate, open_jobs, open_store, preflight
+from runner.live.engine import Spent
 from runner.live.meter import Meter
 from runner.live.settings import Settings, read_settings
 from runner.models.base import Model, ModelError
 from runner.models.connect import connect, listed_price
 from runner.models.prompting import DEFAULT, PromptFormat, formats_named, read_prompts
 from runner.models.tools import toolbox_of
-from runner.records.files import write_whole
+from runner.records.files import NotWritten, write_whole
 from runner.records.masking import Secrets
 from runner.records.record import EpisodeRecord, Selection
 from runner.records.run import is_run, open_run
@@ -126,7 +127,11 @@ def _run_plan(
         meter = Meter(len(jobs), sys.stderr, time.monotonic)
         # What is loaded by now stays; looking through it again and again took a tenth of the time.
         gc.freeze()
-        ending = workers_for(options).conduct(plan, store, jobs, _connect, meter.count)
+        try:
+            ending = workers_for(options).conduct(plan, store, jobs, _connect, meter.count)
+        except NotWritten as error:
+            # The disk is full, say: what was kept is whole, and the run can go on.
+            ending = Ending(str(error), failed=True, spent=Spent())
         _say_what_was_masked(store.secrets)
         return ending, _status(ending, store)
 
@@ -137,8 +142,14 @@ def _say_what_was_masked(secrets: Secrets) -> None:
     if secrets.kept:
         where = ", ".join(dict.fromkeys(secrets.kept))
         note(
-            "warning: a key or password of this run is also a text of the data or of calls, and "
+            "warning: a key or password of this run is also an ordinary word of the data, and "
             f"stands there unmasked: {where:.200}"
+        )
+    if secrets.altered:
+        where = ", ".join(dict.fromkeys(secrets.altered))
+        note(
+            "warning: calls held a key or password, which is masked there too; executed again they "
+            f"may give other results: {where:.200}"
         )
 
 

@@ -109,6 +109,7 @@ def open_store(
             "command": command_without(command),
         },
         secrets=secrets_of(plan.model, plan.settings, os.environ),
+        said=lambda id: repr(plan.dataset.trajectories[id]),
     )
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from random import Random
 from statistics import median
 from typing import Generic, NamedTuple, TypeVar
@@ -174,6 +176,13 @@ class Engine(Generic[Job, Done]):
             except FatalError as error:
                 self._count(None)
                 raise self._fail(str(error)) from None
+            except ModelError:
+                self._count(None)
+                raise
+            except Exception as error:
+                # A bug in a client, or in its library, is that one request's.
+                self._count(None)
+                raise ModelError(_broken(error)) from error
             else:
                 self._count(reply)
                 return ModelAnswer(reply, attempt)
@@ -287,3 +296,10 @@ class Engine(Generic[Job, Done]):
         if reply is not None:
             self._latencies.append(reply.latency)
             self.budget.count(reply.usage, reply.cost)
+
+
+def _broken(error: Exception) -> str:
+    """Return in one line what a client broke with, and where."""
+    *_, place = traceback.extract_tb(error.__traceback__)
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"the client broke with {said:.300} ({Path(place.filename).name}:{place.lineno})"

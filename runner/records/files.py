@@ -18,6 +18,10 @@ from trajectories.jsonl import parse_object
 LOCK_FILE = "lock"
 
 
+class NotWritten(DataError):
+    """A file or folder cannot be written, for example since the disk is full."""
+
+
 class FileLine(NamedTuple):
     """One line of a file."""
 
@@ -61,7 +65,7 @@ class LineFile:
             if self._file.write(line) == len(line):
                 return
             self._file.truncate(before)
-        raise DataError(str(self._path), "cannot be written: no space left")
+        raise NotWritten(str(self._path), "cannot be written: no space left")
 
     def sync(self) -> None:
         """Wait until all lines are on the disk.
@@ -217,8 +221,12 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Tell the user where a file or folder cannot be written."""
+    """Tell the user where a file or folder cannot be written.
+
+    Raises:
+        NotWritten: It cannot.
+    """
     try:
         yield
     except OSError as error:
-        raise DataError(str(path), f"cannot be written: {error.strerror}") from None
+        raise NotWritten(str(path), f"cannot be written: {error.strerror}") from None

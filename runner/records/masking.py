@@ -1,21 +1,23 @@
-"""Run files in which secrets do not stand: keys and the like are masked where models speak.
+"""Run files in which secrets do not stand: keys and the like are masked, ordinary words never.
 
-What a verdict comes of is never altered. A text that also occurs in calls, in results, in names or
-in what the data say is no less readable there for being masked elsewhere: the episode keeps it.
+A secret is taken for an ordinary word where the data say it too, or the record's own names do:
+masking it would guard nothing, and alter what was asked, done and judged.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.records.secret import MASK
 
 _SHORTEST_SECRET = 8
-_OF_THE_MODEL = "assistant"
-_NOT_READ = ("unreadable", "cut_off")
-"""Ends of turns whose last answer might be read otherwise if it were altered."""
+# Inside a text with calls such a secret can only be part of a word; others may be its syntax.
+_WORD = re.compile(r"[\w.+/=~ -]*")
+_CONTENT = ("result", "arguments", "before", "after", "evidence")
+"""Members below which models name members."""
 
 
 class Secrets:
@@ -23,27 +25,32 @@ class Secrets:
 
     Args:
         secrets: The texts; those of fewer than eight characters are ordinary text.
+        said: Returns what the data say in a trajectory, by its id.
 
     Attributes:
         masked: How many occurrences in episodes were masked.
-        kept: The lines that hold such a text where masking would alter what was done.
+        altered: The episodes in whose calls some were, so that they may end otherwise when they are
+            executed again.
+        kept: The lines that keep such a text, since it is an ordinary word there.
     """
 
-    def __init__(self, secrets: Sequence[str]) -> None:
+    def __init__(self, secrets: Sequence[str], said: Callable[[str], str] = lambda _: "") -> None:
         known = sorted({text for text in secrets if len(text) >= _SHORTEST_SECRET})
         self._forms = [_forms(text) for text in sorted(known, key=len, reverse=True)]
+        self._said = said
         self.masked = 0
+        self.altered: list[str] = []
         self.kept: list[str] = []
 
     def of_run(self, run: Mapping[str, Any]) -> bytes:
         """Return the file of a run; its settings and its note are masked, names are not."""
         definition = run["definition"]
         settings = definition["settings"]
-        public = self._masked(settings, self._forms)[0] | {
-            "extra_headers": settings["extra_headers"]
-        }
-        note = self._masked(run["note"], self._forms)[0]
-        written = {**run, "definition": {**definition, "settings": public}, "note": note}
+        named = {"extra_headers": settings["extra_headers"]}
+        public, _ = _masked({k: v for k, v in settings.items() if k not in named}, self._forms)
+        note, _ = _masked(run["note"], self._forms)
+        settings = {name: {**public, **named}[name] for name in settings}
+        written = {**run, "definition": {**definition, "settings": settings}, "note": note}
         return f"{json.dumps(written, indent=2)}\n".encode()
 
     def of_tools(self, line: Mapping[str, Any]) -> bytes:
@@ -59,7 +66,7 @@ class Secrets:
             text: The data's text as JSON.
             where: What it is, for ``kept``.
         """
-        common = [forms for forms in self._forms if any(form in text for form in forms)]
+        common = [forms for forms in self._forms if _in(text, forms)]
         if common:
             self.kept.append(where)
             self._forms = [forms for forms in self._forms if forms not in common]
@@ -67,87 +74,98 @@ class Secrets:
     def of_episode(self, episode: Mapping[str, Any]) -> bytes:
         """Return the line of an episode."""
         text = _encoded(episode)
-        if any(form in text for forms in self._forms for form in forms):
-            text = _encoded(self._public(episode))
+        if any(_in(text, forms) for forms in self._forms):
+            text = _encoded(self._public(episode, text))
         return f"{text}\n".encode()
 
-    def _public(self, episode: Mapping[str, Any]) -> dict[str, Any]:
-        decisive = "\n".join(_decisive(episode))
-        found = [any(form in decisive for form in forms) for forms in self._forms]
-        if any(found):
-            self.kept.append(f"{episode['id']}, trial {episode['trial']}")
-        free = [forms for forms, kept in zip(self._forms, found, strict=True) if not kept]
-        public, number = self._masked(episode, free)
-        for name in ("error", "traceback"):
-            if name in episode:
-                # They are nothing but words, so no key need stand there in any case.
-                public[name], more = self._masked(public[name], self._forms)
-                number += more
+    def _public(self, episode: Mapping[str, Any], text: str) -> Any:
+        where = f"{episode['id']}, trial {episode['trial']}"
+        words = "\n".join((*_words(episode), self._said(episode["id"])))
+        calls = "\n".join(_calls(episode))
+        secret = []
+        for forms in self._forms:
+            made = _in(calls, forms)
+            if _in(words, forms) or (made and not _WORD.fullmatch(forms[-1])):
+                self.kept += [where] if _in(text, forms) else []
+            else:
+                secret.append(forms)
+                self.altered += [where] if made else []
+        public, number = _masked(episode, secret)
         self.masked += number
-        return dict(public)
+        return public
 
-    def _masked(self, value: Any, forms: Sequence[Sequence[str]]) -> tuple[Any, int]:
-        """Return a JSON value with texts masked, but for names of members, and how many were."""
-        number = 0
 
-        def mask(value: Any) -> Any:
-            nonlocal number
-            if isinstance(value, str):
-                for form in (form for each in forms for form in each):
-                    number += value.count(form)
-                    value = value.replace(form, MASK)
-                return value
-            if isinstance(value, Mapping):
-                return {name: mask(member) for name, member in value.items()}
-            if isinstance(value, (list, tuple)):
-                return [*map(mask, value)]
+def _in(text: str, forms: Sequence[str]) -> bool:
+    return any(form in text for form in forms)
+
+
+def _masked(value: Any, secrets: Sequence[Sequence[str]]) -> tuple[Any, int]:
+    """Return a JSON value with texts masked, and how many were."""
+    number = 0
+
+    def mask(value: Any) -> Any:
+        nonlocal number
+        if isinstance(value, str):
+            for form in (form for forms in secrets for form in forms):
+                number += value.count(form)
+                value = value.replace(form, MASK)
             return value
+        if isinstance(value, Mapping):
+            return {mask(name): mask(member) for name, member in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [*map(mask, value)]
+        return value
 
-        return mask(value), number
+    return mask(value), number
 
 
 def _forms(secret: str) -> list[str]:
-    """Return a text as it is and as it is escaped, the longest first."""
+    """Return a text as it is escaped, the longest first, and last as it is."""
     forms = {secret}
     # Texts in a record may themselves be JSON with JSON in it.
     for _ in range(3):
         forms |= {json.dumps(form, ensure_ascii=a)[1:-1] for form in forms for a in (False, True)}
-    return sorted(forms, key=len, reverse=True)
+    return [*sorted(forms - {secret}, key=len, reverse=True), secret]
 
 
-def _decisive(episode: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts of an episode on which its verdict, its parts and its lookup depend."""
-    for name, member in episode.items():
-        if name == "messages":
-            yield from _handed_over(member)
-        elif name == "steps":
-            yield from _executed(member, episode.get("turn_ends", ()))
-        elif name == "turn_ends":
-            yield from (end["why"] for end in member)
-        elif name == "result":
-            steps = [step for turn in member or () for step in turn]
-            yield from _texts([step for step in steps if not isinstance(step, str)])
-        elif name not in ("error", "traceback"):
-            yield from _texts(member)
-
-
-def _handed_over(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what the model was given: the data's words and results; and its calls."""
-    for message in messages:
-        if message.get("role", _OF_THE_MODEL) == _OF_THE_MODEL:
-            yield from _texts({name: message.get(name) for name in ("role", "tool_calls")})
-        else:
+def _words(episode: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts of an episode that are the data's or ours: names, ids and kinds."""
+    yield from (
+        episode["id"],
+        episode["category"],
+        str((episode["verdict"] or {}).get("error_type")),
+    )
+    yield from _names(episode)
+    for message in episode.get("messages", ()):
+        yield str(message.get("role"))
+        if message.get("role") == "system":
             yield from _texts(message)
+    for step in episode.get("steps", ()):
+        yield str(step["tools"])
+    for end in episode.get("turn_ends", ()):
+        yield end["why"]
 
 
-def _executed(steps: Sequence[Mapping[str, Any]], ends: Sequence[Any]) -> Iterator[str]:
-    """Yield all of the steps but the words of answers in which no calls were meant."""
-    unread = {end["turn"] for end in ends if end["why"] in _NOT_READ}
-    for step in steps:
-        reply = step["reply"]
-        yield from _texts({**step, "reply": {**reply, "text": None, "reasoning": None}})
-        if step["calls"] or step["turn"] in unread:
-            yield reply["text"] or ""
+def _names(value: Any) -> Iterator[str]:
+    """Yield the names of members, but for those that a model gave."""
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            yield str(name)
+            if name not in _CONTENT:
+                yield from _names(member)
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from _names(member)
+
+
+def _calls(episode: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the calls that an episode made, and the texts in which it made some."""
+    for step in episode.get("steps", ()):
+        yield from step["calls"]
+        if step["calls"]:
+            yield step["reply"]["text"] or ""
+    for turn in episode.get("result") or ():
+        yield from _texts([step for step in turn if not isinstance(step, str)])
 
 
 def _texts(value: Any) -> Iterator[str]:

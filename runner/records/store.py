@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from itertools import chain
@@ -77,8 +77,8 @@ class RunStore:
         folder: Where the run is; it exists.
         definition: Everything that defines the run's result.
         note: What else to keep of the run's start.
-        secrets: Texts that are written as ``***`` wherever that alters nothing that was done; those
-            too short to be told from ordinary text are ignored.
+        secrets: Texts that are written as ``***``, unless they are ordinary words of the data.
+        said: Returns what the data say in a trajectory, by its id.
         resumes: Whether the folder's run goes on, or a new one begins.
 
     Attributes:
@@ -92,11 +92,12 @@ class RunStore:
         definition: RunDefinition,
         note: Mapping[str, Any],
         secrets: Sequence[str],
+        said: Callable[[str], str],
         *,
         resumes: bool,
     ) -> None:
         self.folder = folder
-        self.secrets = Secrets(secrets)
+        self.secrets = Secrets(secrets, said)
         self._done: dict[Key, Outcome] = {}
         self._digests: set[str] = set()
         with ExitStack() as opened:
@@ -122,6 +123,7 @@ class RunStore:
         *,
         note: Mapping[str, Any] | None = None,
         secrets: Sequence[str] = (),
+        said: Callable[[str], str] = lambda _: "",
     ) -> RunStore:
         """Begin a run in a folder that need not exist.
 
@@ -130,13 +132,14 @@ class RunStore:
             definition: Everything that defines the run's result.
             note: What else to keep of its start: time, command line, concurrency, budgets.
             secrets: Texts that are masked.
+            said: What the data say in a trajectory, in which nothing is secret.
 
         Raises:
             DataError: The folder holds a run, is in use, or cannot be written.
         """
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        return cls(folder, definition, note or {}, secrets, resumes=False)
+        return cls(folder, definition, note or {}, secrets, said, resumes=False)
 
     @classmethod
     def resume(
@@ -146,6 +149,7 @@ class RunStore:
         *,
         note: Mapping[str, Any] | None = None,
         secrets: Sequence[str] = (),
+        said: Callable[[str], str] = lambda _: "",
     ) -> RunStore:
         """Go on with a run; one that was killed before it had begun is begun.
 
@@ -154,6 +158,7 @@ class RunStore:
             definition: As for create; must be that of the run.
             note: As for create; only used when the run had not begun.
             secrets: Texts that are masked.
+            said: What the data say in a trajectory, in which nothing is secret.
 
         Raises:
             DataError: The folder holds no run, a run with another definition, or one that cannot be
@@ -161,7 +166,7 @@ class RunStore:
         """
         if not (folder / RUN_FILE).exists() and not _is_unused(folder):
             raise DataError(str(folder), f"holds no run: there is no {RUN_FILE}")
-        return cls(folder, definition, note or {}, secrets, resumes=True)
+        return cls(folder, definition, note or {}, secrets, said, resumes=True)
 
     @property
     def done(self) -> Mapping[Key, Outcome]:

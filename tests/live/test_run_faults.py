@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from runner.cli import main
+from runner.records.files import NotWritten
+from runner.records.record import EpisodeRecord
+from runner.records.store import RunStore
 from tests.live.running import (
     BASE,
     ENTRIES,
@@ -48,6 +51,29 @@ def one_line(ended: Ended) -> str:
     assert ended.err.startswith("turnwise: ")
     assert ended.err.count("\n") == 1, ended.err
     return ended.err
+
+
+# No room
+
+
+def test_a_full_disk_ends_a_run_that_can_go_on(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append, room = RunStore.append, iter(range(ENTRIES // 2))
+
+    def filling(store: RunStore, record: EpisodeRecord) -> None:
+        if next(room, None) is None:
+            raise NotWritten("episodes.jsonl", "cannot be written: no space left")
+        append(store, record)
+
+    with monkeypatch.context() as full:
+        full.setattr(RunStore, "append", filling)
+        done = run(*BASE)
+    assert done.status == 3
+    assert f"no space left; go on with --resume {folder}" in done.err
+    assert len(records(folder)) == ENTRIES // 2
+    assert run(*BASE, *resume(folder)).status == 0
+    assert len(records(folder)) == ENTRIES
 
 
 # Nobody there, or not for us

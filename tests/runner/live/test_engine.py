@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import subprocess
 import sys
@@ -577,6 +578,17 @@ def test_what_a_job_raises_ends_the_run_and_the_other_jobs():
         run.run(range(10), do)
     assert sorted(ended) == [0, 1, 2, 3]
     assert run.done == []
+
+
+def test_whatever_a_client_raises_is_the_error_of_one_request():
+    model = Scripted(OverflowError("too\nlarge"), says())
+    run = Recorder(model).run(range(2), recorded)
+    broken, answered = sorted(run.done, reverse=True)
+    assert re.fullmatch(
+        r"the client broke with OverflowError: too large \(test_engine\.py:\d+\)", broken
+    )
+    assert answered == "Yes."
+    assert run.engine.stop_reason is None
 
 
 def test_a_model_error_that_a_job_lets_through_ends_the_run():

@@ -601,7 +601,8 @@ def episode_with_login(text=None, why="answer"):
 )
 def test_masking_alters_nothing_that_was_done(folder, secret):
     given = episode_with_login("Done.", "step_limit")
-    with RunStore.create(folder, DEFINITION, secrets=[secret]) as store:
+    said = {"multi_turn_base_0": "Trajectory(config={'password': 'pass-word'})"}.__getitem__
+    with RunStore.create(folder, DEFINITION, secrets=[secret], said=said) as store:
         store.append(given)
     plain = json.loads(json.dumps(given.to_json()))
     assert json.loads((folder / "episodes.jsonl").read_bytes()) == plain
@@ -610,7 +611,8 @@ def test_masking_alters_nothing_that_was_done(folder, secret):
 
 
 def test_an_episode_that_keeps_a_secret_is_named(folder):
-    with RunStore.create(folder, DEFINITION, secrets=["pass-word", "tell-me-not"]) as store:
+    secrets, said = ["pass-word", "tell-me-not"], lambda _: "The user says pass-word."
+    with RunStore.create(folder, DEFINITION, secrets=secrets, said=said) as store:
         store.append(episode_with_login("The key is tell-me-not; the word is pass-word."))
         assert store.secrets.kept == ["multi_turn_base_0, trial 0"]
         assert store.secrets.masked == 3
@@ -620,14 +622,14 @@ def test_an_episode_that_keeps_a_secret_is_named(folder):
     assert kept.result[0][1] == "The key is ***; the word is pass-word."
 
 
-@pytest.mark.parametrize(("why", "masked"), [("answer", True), ("unreadable", False)])
-def test_an_answer_that_might_be_read_otherwise_is_not_altered(folder, why, masked):
-    text = "[login(username='ada', key='tell-me-not]"
-    with RunStore.create(folder, DEFINITION, secrets=["tell-me-not"]) as store:
-        store.append(episode_with_login(text, why)._replace(error="401: tell-me-not"))
+def test_a_key_that_a_server_repeats_in_calls_is_masked_and_the_episode_named(folder):
+    with RunStore.create(folder, DEFINITION, secrets=["pass-word"]) as store:
+        store.append(episode_with_login("Done."))
+        assert store.secrets.altered == ["multi_turn_base_0, trial 0"]
+    assert b"pass-word" not in (folder / "episodes.jsonl").read_bytes()
     [kept] = open_run(folder).records
-    assert (kept.result[0][1] != text) == (kept.steps[1].reply.text != text) == masked
-    assert kept.error == "401: ***"
+    assert kept.steps[0].calls == ["login(username='ada', password='***')"]
+    assert kept.result[0][0] == [{"login": '{"username": "ada", "password": "***"}'}]
 
 
 def test_what_the_tool_lists_say_is_ordinary_text(folder):
