@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from urllib.parse import urlsplit
 
 from envs.lazy import lazily
 from envs.state import ABSENT
@@ -54,6 +55,7 @@ SUPERSEDED_FILE = "superseded.jsonl"
 
 _NEXT_SUPERSEDED_FILE = "superseded.next"
 _LONGEST_MODEL_NAME = 60
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 _Unique = TypeVar("_Unique")
 
@@ -390,14 +392,34 @@ def _key(line: FileLine) -> Key:
 
 
 def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """See that a run is still defined as it was.
+    """See that a run is still defined as it was, however that is spelled.
 
     Raises:
         DataError: It is not; says where.
     """
-    changes = [f"{path} was {_brief(a)}, is {_brief(b)}" for path, a, b in _changes(then, now)]
+    changes = [
+        f"{path} was {_brief(a)}, is {_brief(b)}"
+        for path, a, b in _changes(then, now)
+        if _meant(path, a, then) != _meant(path, b, now)
+    ]
     if changes:
         raise DataError(str(folder), f"the run is defined otherwise: {'; '.join(changes)}")
+
+
+def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
+    """Return what a member of a definition comes to."""
+    if path in ("dataset.name", "dataset.version"):
+        # Their hash says which data they are.
+        return None
+    if path == "settings.base_url" and isinstance(value, str):
+        # The same server may have another port today.
+        parts = urlsplit(value)
+        host = "localhost" if parts.hostname in _THIS_MACHINE else parts.hostname
+        return parts.scheme, host, parts.path.rstrip("/"), parts.query
+    if path == "settings.function_docs" and value is None:
+        name = definition["dataset"]["name"]
+        return "bfcl" if name.partition(":")[0] == "bfcl" else "own"
+    return value
 
 
 def _changes(

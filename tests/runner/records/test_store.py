@@ -3,7 +3,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import resource
+import shutil
 import subprocess
 import sys
 from datetime import datetime
@@ -477,6 +479,50 @@ def test_a_run_with_another_definition_is_refused_and_what_differs_is_named(fold
     assert message in text
     assert "\n" not in text
     assert contents(folder) == before
+
+
+DATA = DEFINITION.dataset
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        (changed(base_url="http://127.0.0.1:8000/v1"), changed(base_url="http://localhost:9/v1/")),
+        (DEFINITION, DEFINITION._replace(dataset=DATA._replace(name="elsewhere", version="2"))),
+        (DEFINITION, changed(function_docs="own")),
+        (
+            DEFINITION._replace(dataset=DATA._replace(name="bfcl")),
+            changed(function_docs="bfcl")._replace(dataset=DATA._replace(name="bfcl")),
+        ),
+    ],
+    ids=["server", "data", "own-docs", "bfcl-docs"],
+)
+def test_a_run_goes_on_under_a_definition_that_means_the_same(folder, then, now):
+    for first, second in ((then, now), (now, then)):
+        with RunStore.create(folder / first.dataset.name, first):
+            pass
+        RunStore.resume(folder / first.dataset.name, second).close()
+        shutil.rmtree(folder / first.dataset.name)
+
+
+@pytest.mark.parametrize(
+    ("now", "message"),
+    [
+        (changed(base_url="http://there/v1"), "settings.base_url was 'http://here/v1', is 'http:"),
+        (changed(base_url="http://here/v2"), "settings.base_url was 'http://here/v1', is 'http:"),
+        (changed(base_url=None), "settings.base_url was 'http://here/v1', is None"),
+        (
+            changed(base_url="http://here/v1")._replace(dataset=DATA._replace(sha256="1" * 64)),
+            "dataset.sha256 was",
+        ),
+        (changed(base_url="http://here/v1", function_docs="bfcl"), "settings.function_docs was"),
+    ],
+)
+def test_what_means_something_else_is_refused(folder, now, message):
+    with RunStore.create(folder, changed(base_url="http://here/v1")):
+        pass
+    with pytest.raises(DataError, match=re.escape(message)):
+        RunStore.resume(folder, now)
 
 
 def test_every_difference_is_named(folder):
