@@ -112,9 +112,10 @@ class Episode:
         if past_limit and not self.profile.execution.executes_step_past_limit:
             self._terminate()
             return
-        results = []
-        for place, call in enumerate(calls):
-            made = self.session.call(call) if place < BOUNDS.calls_in_step else _beyond()
+        results: list[Result] = []
+        make, most = self.session.call, BOUNDS.calls_in_step
+        for call in calls:
+            made = make(call) if len(results) < most else _beyond()
             results.append(made)
             yield made
         self._results += results

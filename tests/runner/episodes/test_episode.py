@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from checkers.profile import BFCL, STRICT
+from envs.bounds import BOUNDS
 from envs.calls import Call, parse_call
 from envs.errors import InvalidArgument, MalformedCall, UnknownFunction
 from envs.session import Session
@@ -46,6 +47,17 @@ def test_a_step_gives_results_and_is_recorded(help_desk, profile):
     results = episode.act(made)
     assert [result.ok for result in results] == [True, False]
     assert episode.steps == [ExecutedStep(0, tuple(made), tuple(results))]
+
+
+@both
+def test_a_step_makes_no_more_calls_than_its_bound_and_the_next_goes_on(help_desk, profile):
+    most = BOUNDS.calls_in_step
+    episode = begin(help_desk, profile)
+    results = episode.act(calls("create_ticket(title='A')") * (most + 2))
+    assert [result.ok for result in results] == [True] * most + [False] * 2
+    assert f"at most {most} calls" in results[-1].text
+    assert episode.act(calls("get_ticket(ticket_id=1)"))[0].ok
+    assert [len(step.results) for step in episode.steps] == [most + 2, 1]
 
 
 @both
