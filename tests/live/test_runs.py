@@ -344,10 +344,13 @@ def test_a_run_does_not_go_on_at_another_server(
     flags = ["eval", "--model", "fake", *BASE, "--limit", "1"]
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
     assert main([*flags, "--run-dir", str(folder)]) == 0
-    with FakeServer(truth) as other:
-        monkeypatch.setenv("OPENAI_BASE_URL", other.base_url)
-        assert main([*flags, *resume(folder)]) == 2
-    assert f"base_url was {server.base_url!r}, is {other.base_url!r}" in capsys.readouterr().err
+    with FakeServer(truth) as same_on_another_port:
+        monkeypatch.setenv("OPENAI_BASE_URL", same_on_another_port.base_url)
+        assert main([*flags, *resume(folder)]) == 0
+    other = "http://another.invalid/v1"
+    monkeypatch.setenv("OPENAI_BASE_URL", other)
+    assert main([*flags, "--no-preflight", *resume(folder)]) == 2
+    assert f"base_url was {server.base_url!r}, is {other!r}" in capsys.readouterr().err
 
 
 def test_a_folder_that_holds_a_run_takes_no_other(run: Run, folder: Path) -> None:
