@@ -6,9 +6,9 @@ import pytest
 
 from envs.backends.ticket import TicketAPI
 from envs.errors import BackendFault
+from envs.long_context import Pack
 from runner.episodes.execute import execute, read_script
 from trajectories.errors import DataError
-from trajectories.packs import generate
 
 LINE = {
     "id": "x",
@@ -75,7 +75,7 @@ def test_long_context_material_is_asked_for_where_it_is_wanted():
         "long_context": True,
         "turns": [["ls()"]],
     }
-    pack = generate(1, 3)
+    pack = Pack(extra_files=("a.txt", "b.txt", "c.txt"))
     [turn] = run(line, lambda: pack)["turns"]
     listed = json.loads(turn["results"][0])["current_directory_content"]
     assert listed == list(pack.extra_files)
