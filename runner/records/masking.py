@@ -45,11 +45,11 @@ class Secrets:
     def of_run(self, run: Mapping[str, Any]) -> bytes:
         """Return the file of a run; its settings and its note are masked, names are not."""
         definition = run["definition"]
-        settings = definition["settings"] or {}
-        named = {name: settings[name] for name in ("extra_headers",) if name in settings}
-        public, _ = _masked({k: v for k, v in settings.items() if k not in named}, self._forms)
+        settings = definition["settings"]
+        if settings:
+            public, _ = _masked({**settings, "extra_headers": None}, self._forms)
+            settings = {**public, "extra_headers": settings["extra_headers"]}
         note, _ = _masked(run["note"], self._forms)
-        settings = {name: {**public, **named}[name] for name in settings}
         written = {**run, "definition": {**definition, "settings": settings}, "note": note}
         return f"{json.dumps(written, indent=2)}\n".encode()
 
