@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import chain
 from random import Random
 from string import Formatter
 from typing import TypeVar
@@ -161,8 +162,12 @@ class Vocabulary:
         return [name for name in dict.fromkeys(found) if self.permits(name) and name not in people]
 
     def day(self, within: int = 400) -> date:
-        """Return a day before the latest one, by at most so many days."""
-        return self._latest - timedelta(days=self.random.randint(1, within))
+        """Return a day before the latest one, by at most so many days, that no request names."""
+        draws = (
+            self._latest - timedelta(days=self.random.randint(1, within)) for _ in range(_DRAWS)
+        )
+        day = next(draws)
+        return next((d for d in chain([day], draws) if f"{d:%m-%d}" not in self._without), day)
 
     def line(self) -> str:
         """Return something that was noted on a day."""

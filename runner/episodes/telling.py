@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,8 @@ else:
 def telling_of(trajectory: Trajectory, turns: Sequence[Sequence[Step]] | None) -> Telling | None:
     """Return what an episode told; None where there is nothing to tell, or no words on record.
 
+    Where a request waits, what it asks may be told in that turn or in the one that ends the wait.
+
     Args:
         trajectory: What was asked.
         turns: Turns of steps as they were recorded; in turns that were not reached, nothing is
@@ -36,22 +38,35 @@ def telling_of(trajectory: Trajectory, turns: Sequence[Sequence[Step]] | None) -
     if not any(said):
         return None
     said += [""] * (len(trajectory.turns) - len(said))
-    found = [
-        Untold(index, str(fact))
-        for index, turn in enumerate(trajectory.turns)
-        for fact in reader.untold(turn.tells, said[index])
-    ]
     waiting = [
         (index, names)
         for index in range(len(trajectory.turns))
         if (names := missing.missing_names(trajectory, index))
     ]
+    request: list[int] = []
+    found: list[Untold] = []
+    for index in range(len(trajectory.turns)):
+        request.append(index)
+        if all(index != other for other, _ in waiting):
+            found += _untold(trajectory, request, said)
+            request = []
     facts = sum(len(turn.tells) for turn in trajectory.turns)
     if not facts and not waiting:
         return None
     asked = sum(answers.asks_for(said[index], names) for index, names in waiting)
     turns_with = sum(bool(turn.tells) for turn in trajectory.turns)
     return Telling(facts, turns_with, found, len(waiting), asked)
+
+
+def _untold(
+    trajectory: Trajectory, request: Sequence[int], said: Sequence[str]
+) -> Iterator[Untold]:
+    """Yield what no answer of the turns tells that are about one request."""
+    for index in request:
+        facts = trajectory.turns[index].tells
+        for place in (index, *(other for other in request if other != index)):
+            facts = reader.untold(facts, said[place]) if facts else ()
+        yield from (Untold(index, str(fact)) for fact in facts)
 
 
 def _answer(steps: Sequence[Step]) -> str:

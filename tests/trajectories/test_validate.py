@@ -215,14 +215,6 @@ def test_a_needed_function_has_to_be_offered() -> None:
     assert problems[1].severity is Severity.WARNING
 
 
-def test_what_would_stand_in_for_a_function_may_be_handed_over_with_it() -> None:
-    held = ticket(("Resolve 1.", []), ("", ["resolve_ticket(ticket_id=1, resolution='Done')"]))
-    names = ("resolve_ticket", "edit_ticket", "get_ticket")
-    late = replace(held.turns[1], offers=names)
-    [problem] = found("OFFER", replace(held, turns=(held.turns[0], late)))
-    assert (problem.field, problem.severity) == ("offers[2]", Severity.WARNING)
-
-
 @pytest.mark.parametrize(
     ("members", "calls", "message"),
     [

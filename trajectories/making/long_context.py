@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple, NoReturn
 
 from checkers.answers import Fact, Items, Number, Text
+from checkers.telling.dates import days
 from checkers.told import literals, readable, stands_in
 from envs.backends.travel_facts import AIRPORTS, CITIES
 from envs.calls import Call, parse_call
@@ -32,6 +33,9 @@ LEAST_READ = 3
 """Characters for each item that the ground truth has to read more for a scenario to be long."""
 LONGEST_TAKEN_OVER = 200
 """Characters of bulk that a ground-truth argument may have to repeat, and no more."""
+
+LONGEST_LISTED = 50
+"""Items of a listing of which a fair answer names every one."""
 
 _Value = str | int | float
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -88,8 +92,8 @@ def _meant(base: Trajectory, said: Sequence[str]) -> tuple[str, ...]:
     """Return the words that bulk does without.
 
     Words of the vocabulary that a request uses, parts of people's names that stand alone, airports
-    and days of the requests, files that more is done with than reading, directories to remove, and
-    the numbers that a variant waits for.
+    and days of the requests (without a year, those of all), files that more is done with than
+    reading, directories to remove, and the numbers that a variant waits for.
     """
     names = _names(base)
     spoken = "\n".join([*words(base.turns), *said])
@@ -106,6 +110,7 @@ def _meant(base: Trajectory, said: Sequence[str]) -> tuple[str, ...]:
     meant |= {code.casefold() for code in airports}
     meant |= {text for text in literal if _DAY.fullmatch(text)}
     meant |= {*_DAY.findall(spoken)}
+    meant |= {f"{day.month:02}-{day.day:02}" for day in days(spoken) if day.year is None}
     meant |= {*_NUMBER.findall("\n".join(said))}
     whole = {str(v) for call in truth if call.name in _WHOLE for v in call.kwargs.values()}
     moved = [call.kwargs for call in truth if call.name in ("cp", "mv")]
@@ -207,6 +212,7 @@ class _Telling:
     def __init__(self) -> None:
         self._before, self._now = Grounds(), Grounds()
         self._places: list[_Place] = []
+        self._summed_up: list[list[str]] = []
         self._earlier: list[_Place] = []
 
     def see(self, was: Result, is_now: Result) -> None:
@@ -214,6 +220,7 @@ class _Telling:
         self._before.see(was)
         self._now.see(is_now)
         self._places += _places("", was.value, is_now.value)
+        self._summed_up += _summed_up(was.value, is_now.value)
 
     def turn(self, turn: Turn, where: str) -> tuple[Fact, ...]:
         """Return the facts of a turn, all of whose results have been taken in.
@@ -224,10 +231,18 @@ class _Telling:
         for message in turn.messages:
             self._before.hear(message.content)
             self._now.hear(message.content)
-        told = tuple([self._fact(fact, where) for fact in turn.tells])
+        told = [fact for fact in turn.tells if not self._is_summed_up(fact)]
+        made = tuple([self._fact(fact, where) for fact in told])
         self._earlier += self._places
-        self._places = []
-        return told
+        self._places, self._summed_up = [], []
+        return made
+
+    def _is_summed_up(self, fact: Fact) -> bool:
+        """Tell whether a list is one that was shown whole, and is too long for that now."""
+        return isinstance(fact, Items) and any(
+            all(any(stands_in(item, member) for item in fact.items) for member in members)
+            for members in self._summed_up
+        )
 
     def _fact(self, fact: Fact, where: str) -> Fact:
         made = fact
@@ -235,7 +250,7 @@ class _Telling:
             case Number(number=number, unit=unit):
                 made = replace(fact, number=self._number(number, where, unit))
             case Text(text=text):
-                made = fact if (now := self._text(text)) == text else Text(now)
+                made = fact if (now := self._text(text)) == text else _worded(now)
             case Items(items=items):
                 taken = [
                     self._text(item) if isinstance(item, str) else self._number(item, where)
@@ -265,6 +280,27 @@ class _Telling:
             return text
         found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]
         return found[-1] if found else text
+
+
+def _worded(text: str) -> Text:
+    """Return a text as a fact; a size may be rounded to one decimal."""
+    size = _SIZE.fullmatch(text)
+    return Text(text, (f"{float(size[1]):.1f} {size[2]}",) if size else ())
+
+
+_SIZE = re.compile(r"(\d+\.\d\d) ([KMG]?B)")
+
+
+def _summed_up(old: Any, new: Any) -> Iterator[list[str]]:
+    """Yield what was in listings that are too long now to be told one by one."""
+    if not old or type(old) is not type(new) or not isinstance(old, (Mapping, list)):
+        return
+    if len(old) < len(new) > LONGEST_LISTED:
+        members = old.items() if isinstance(old, Mapping) else old
+        yield [json.dumps(member, ensure_ascii=False) for member in members]
+    elif isinstance(old, Mapping):
+        for name in old:
+            yield from _summed_up(old[name], new.get(name))
 
 
 def _stems(name: str) -> set[str]:

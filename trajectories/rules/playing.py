@@ -104,24 +104,14 @@ def _why_not(name: str, entry: Entry, functions: tuple[str, ...]) -> str:
 
 def _handed_over(entry: Entry, index: int, functions: tuple[str, ...]) -> Iterator[Problem]:
     used = {call.name for call in entry.calls[index] if isinstance(call, Call)}
-    offers = entry.trajectory.turns[index].offers
-    needed = used.intersection(offers, functions)
-    for position, name in enumerate(offers):
+    for position, name in enumerate(entry.trajectory.turns[index].offers):
         field = f"offers[{position}]"
         if name not in functions:
             message = f"hands over {name}, which is no function of its backends"
             yield entry.problem(OFFER, Severity.ERROR, index, field, message)
-        elif name not in used and not _stands_in(name, needed, entry):
+        elif name not in used:
             message = f"hands over {name}, which the ground truth of this turn does not use"
             yield entry.problem(OFFER, Severity.WARNING, index, field, message)
-
-
-def _stands_in(name: str, needed: set[str], entry: Entry) -> bool:
-    """Tell whether a function changes what one that is handed over with it changes, too."""
-    tools = entry.template.tools
-    return tools[name].writes and any(
-        tools[other].writes and tools[other].backend == tools[name].backend for other in needed
-    )
 
 
 def check_repeats(entry: Entry) -> Iterator[Problem]:

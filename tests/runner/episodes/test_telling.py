@@ -52,6 +52,24 @@ def test_a_turn_that_waits_is_one_in_which_something_may_be_asked_for(help_desk)
     assert silent == Telling(0, 0, [], 1, 0)
 
 
+@pytest.mark.parametrize(
+    ("answers", "untold"),
+    [
+        (["3 open.", "You have 7, but I cannot close any.", "Closed."], []),
+        (["3 open.", "I cannot close any.", "Closed, 7 are left."], []),
+        (["You have 7, 3 of them open.", "I cannot close any.", "Closed."], [Untold(2, "7")]),
+        (["You have some.", "You have 3 and 7.", "Closed."], [Untold(0, "3")]),
+    ],
+)
+def test_what_a_request_that_waits_asks_may_be_told_in_either_turn(
+    help_desk, answers, untold
+) -> None:
+    first, request, handover = help_desk.turns
+    told = (replace(first, tells=(Number(3),)), request, replace(handover, tells=(Number(7),)))
+    found = telling_of(replace(help_desk, turns=told), [[answer] for answer in answers])
+    assert found == Telling(2, 2, untold, 1, 1 if "I cannot" in answers[1] else 0)
+
+
 MISSED = Telling(3, 2, [Untold(1, "3"), Untold(1, "'a'"), Untold(2, "'b'")], 0, 0)
 
 

@@ -101,6 +101,21 @@ def test_what_a_request_means_is_not_in_the_bulk():
     assert len([name for name in names if name.endswith(" Falkner")]) > 1
 
 
+def test_a_day_without_a_year_is_in_no_year_of_the_bulk():
+    config = {
+        "access_token": "t",
+        "credit_card_list": {"1": {"card_number": "1", "balance": 5.0}},
+        "booking_record": {},
+    }
+    booked = ("What have I booked for 3 February?", ("get_booking_history(access_token='t')",))
+    longer = lengthen(scenario({"TravelAPI": config}, booked), 5, 400)
+    assert "02-03" in longer.long_context.without
+    [shown] = outcome(longer)
+    trips = [trip["travel_date"] for trip in shown["booking_history"].values()]
+    assert len(trips) > 300
+    assert [day for day in trips if day.endswith("-02-03")] == []
+
+
 def test_a_filter_keeps_bulk_out():
     history = [{"type": "deposit", "amount": 5.0, "timestamp": "2024-06-03 10:00:00"}]
     broker = {"authenticated": True, "transaction_history": history}
@@ -272,13 +287,35 @@ def test_what_is_still_shown_is_still_told(base, fact):
     assert turn.tells == (fact,)
 
 
+def test_a_listing_that_is_long_now_need_not_be_told_one_by_one():
+    whole, part = Items(("ben", "cleo")), Items(("cleo",))
+    followed = {"username": "ann", "authenticated": True, "following_list": ["ben", "cleo"]}
+    listed = scenario({"TwitterAPI": followed}, ("Whom do I follow?", ("list_all_following()",)))
+    base = telling(listed, whole)
+    [few] = longer_world(base, seed=1, items=20).turns
+    [many] = longer_world(base, seed=1, items=200).turns
+    assert (few.tells, many.tells) == ((whole,), ())
+    [picked] = longer_world(telling(listed, part), seed=1, items=200).turns
+    assert picked.tells == (part,)
+
+
+def test_a_size_may_be_told_rounded():
+    sized = ("How large?", ("cd(folder='papers')", "du(human_readable=True)"))
+    base = scenario({"GorillaFileSystem": folder(a="one fish")}, sized)
+    longer = longer_world(telling(base, Text(outcome(base)[1]["disk_usage"])), seed=1, items=80)
+    [fact] = longer.turns[0].tells
+    assert fact.text.endswith(" KB")
+    assert fact.alternatives == (f"{float(fact.text[:-3]):.1f} KB",)
+
+
 def test_other_wordings_of_a_text_go_with_it():
     sized = ("How large?", ("cd(folder='papers')", "du(human_readable=True)"))
     base = scenario({"GorillaFileSystem": folder(a="one fish")}, sized)
     fact = Text(outcome(base)[1]["disk_usage"], ("8 bytes",))
     longer = longer_world(telling(base, fact), seed=1, items=40)
-    assert longer.turns[0].tells == (Text(outcome(longer)[1]["disk_usage"]),)
-    assert longer.turns[0].tells != (Text(fact.text),)
+    [there] = longer.turns[0].tells
+    assert there.text == outcome(longer)[1]["disk_usage"] != fact.text
+    assert "8 bytes" not in there.alternatives
 
 
 def test_a_number_that_may_be_one_of_several_now_is_refused():

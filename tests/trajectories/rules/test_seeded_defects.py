@@ -209,7 +209,7 @@ LOGIN, LINE = "base_trading_widower_first_login", "base_twitter_ticket_line_nine
 BACKUP, CHIPS = "base_files_ticket_backup_failure", "base_trading_twitter_chip_bet"
 WITHOUT_VALUE = "miss_param_message_ticket_vpn_outage"
 WITHOUT_FUNCTION = "miss_func_twitter_museum_account"
-LONG, REPORT = "long_context_files_ticket_backup_failure", "base_files_quarterly_report"
+LONG, REPORT = "long_context_files_ticket_disk_pressure", "base_files_quarterly_report"
 
 SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (wrong_class, MUSEUM, "TicketsAPI"),
