@@ -28,7 +28,7 @@ else:
     options = lazily(".commands.options", __package__)
 
 
-_YOUNG = 20_000
+_YOUNG = 200_000
 """So many new objects are looked through for cycles at once; of most commands, most stay."""
 
 
