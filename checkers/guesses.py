@@ -50,8 +50,11 @@ def check_untraced(
         scene: Whatever else is to be known of the entry.
     """
     turn, made = len(model) - 1, model[-1].calls
-    for position, (call, result) in enumerate(zip(truth[-1].calls, truth[-1].results, strict=True)):
-        if not result.changed or call in made or not isinstance(call, Call):
+    for position, result in enumerate(truth[-1].results):
+        if not result.changed:
+            continue
+        call = truth[-1].calls[position]
+        if call in made or not isinstance(call, Call):
             continue
         same = [
             place

@@ -78,6 +78,8 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
 
 
 _RESAMPLES = 2000
+_BITS = 32
+"""In so many the entries of all clusters are counted."""
 
 
 class Attempts(NamedTuple):
@@ -121,12 +123,16 @@ def cluster_interval(entries: Sequence[Attempts]) -> tuple[float, float]:
     if len(shares) == 1:
         return wilson(shares.pop() * len(clusters), len(clusters))
     source = Random(0)
-    # As complex numbers, so that one sum adds up passes and entries; it runs very often.
-    pairs = [complex(total, count) for total, count in clusters]
-    rates = []
-    for _ in range(_RESAMPLES):
-        drawn = sum(source.choices(pairs, k=len(pairs)))
-        rates.append(drawn.real / drawn.imag)
+    # As one number each, so that one sum adds up passes and entries; it runs very often.
+    size, rounds = len(clusters), range(_RESAMPLES)
+    if all(total == int(total) for total, _ in clusters):
+        wholes = [(int(total) << _BITS) + count for total, count in clusters]
+        sums = [sum(source.choices(wholes, k=size)) for _ in rounds]
+        rates = [(drawn >> _BITS) / (drawn & ~(-1 << _BITS)) for drawn in sums]
+    else:
+        pairs = [complex(total, count) for total, count in clusters]
+        drawings = [sum(source.choices(pairs, k=size)) for _ in rounds]
+        rates = [drawn.real / drawn.imag for drawn in drawings]
     rates.sort()
     return rates[int(0.025 * _RESAMPLES)], rates[int(0.975 * _RESAMPLES) - 1]
 

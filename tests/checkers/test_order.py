@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from checkers.order import arranged, arranged_snapshot
+from checkers.order import alike, arranged, arranged_snapshot
 from envs.state import Snapshot
 
 
@@ -38,3 +38,25 @@ def test_what_is_not_expected_stays_and_is_shown_as_a_difference() -> None:
         "B.names[0]: expected 1, got 2",
         "B.names[1]: expected 2, got 1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "is_alike"),
+    [
+        ({"names": [1, 2]}, {"names": [2, 1]}, True),
+        ({"names": [1, 2]}, {"names": [2, 1, 1]}, False),
+        ({"names": [1, 2]}, {"names": [2, 1], "steps": []}, False),
+        ({"names": [1, 2]}, {"names": (2, 1)}, False),
+        ({"steps": [1, 2]}, {"steps": [2, 1]}, False),
+        ([{"names": [1, 2]}], [{"names": [2, 1]}], True),
+        ({"names": [1]}, [1], False),
+        (1, 1.0, True),
+        ("1", 1, False),
+    ],
+)
+def test_values_are_alike_that_differ_in_meaningless_order_alone(
+    expected: Any, actual: Any, is_alike: bool
+) -> None:
+    assert alike(expected, actual, {"names"}) is is_alike
+    assert (expected == arranged(expected, actual, {"names"})) is is_alike
+    assert alike(expected, actual, ()) is (expected == actual)

@@ -10,7 +10,9 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads, writes
 from envs.errors import InvalidArgument
+from envs.registry import backend_class, names
 from envs.schema import check_arguments, check_value, spec
+from envs.tool import choices
 
 
 class Pet(TypedDict):
@@ -328,3 +330,35 @@ def test_examples_are_read_and_not_told_to_models():
         ("visit(vet={'name': 'Bob'})", ""),
     )
     assert "Bob" not in str(told.document())
+
+
+Side = Annotated[Literal["left", "right"], Field(description="Which side.")]
+
+
+class Chooser(Backend):
+    """Chooses."""
+
+    Config = ZooConfig
+
+    @reads
+    def choose(self, side: Side, level: Literal[1, 2], mode: Literal["only"], name: str) -> str:
+        """Choose.
+
+        Args:
+            side: Which side.
+            level: How high.
+            mode: There is one.
+            name: Any.
+
+        Returns:
+            Nothing.
+        """
+        return ""
+
+
+def test_choices_of_a_closed_set_are_those_that_the_schema_lists() -> None:
+    assert choices(Chooser.TOOLS["choose"]) == {"side", "level"}
+    tools = [tool for name in names() for tool in backend_class(name).TOOLS.values()]
+    for tool in (*tools, Chooser.TOOLS["choose"]):
+        listed = {each.name for each in spec(tool).parameters if "enum" in each.schema}
+        assert choices(tool) == listed, tool.name
