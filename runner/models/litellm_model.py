@@ -101,7 +101,8 @@ class LiteLLMModel(Client):
             "_skip_mcp_handler": True,
         }
         if request.tools and request.tools.tools:
-            arguments |= {"tools": request.tools.tools, **self._calling}
+            # A list of its own: litellm takes out what a provider does not want, Gemini's say.
+            arguments |= {"tools": json.loads(request.tools.encoded), **self._calling}
         sending: Awaitable[Any] = self._litellm.acompletion(**arguments)
         return sending
 

@@ -290,6 +290,17 @@ def test_members_of_the_body_arrive_as_such(
     assert server.last.body.items() >= {**THINKING, "any": [1]}.items()
 
 
+def test_tools_stay_as_they_are(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+    server.answer = fault("400")
+    tools = REQUESTS["fc"].tools
+    assert tools is not None
+    before = json.dumps(tools.tools)
+    with pytest.raises(RequestError):
+        ask(LiteLLMModel("gemini/gemini-2.5-pro", RequestOptions(server.base_url)))
+    assert json.dumps(tools.tools) == before
+
+
 def test_what_models_are_talked_to_with_is_no_further_member() -> None:
     with pytest.raises(FatalError, match="'tools' cannot be set"):
         LiteLLMModel(NAME, RequestOptions(extra_body={"tools": []}))
