@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, Command] = {
     "dataset list": Command("data", "List the data sets there are."),
     "dataset show": Command("data", "Show what is in a data set."),
     "dataset fetch": Command("data", "Download a data set into the cache."),
-    "dataset build": Command("data", "Build the four harder categories anew."),
+    "dataset build": Command("data", "Build the five categories out of scenarios."),
     "dataset validate": Command("data", "Check a data set by rule: truth, configs, documents."),
     "dataset graph": Command("data", "Show which results can feed which arguments; sample paths."),
     "dataset audit": Command("data", "List entries where the data, not the models, may be wrong."),

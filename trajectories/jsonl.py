@@ -16,16 +16,25 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     Raises:
         DataError: The file cannot be read, or a line is not a JSON object.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(str(path), f"is not UTF-8 text: {error.reason}") from None
+    text = read_text(path)
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             where = f"{path}:{number}"
             yield where, parse_object(line, where)
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        DataError: It cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(str(path), f"is not UTF-8 text: {error.reason}") from None
 
 
 def parse_object(line: str, where: str) -> dict[str, Any]:

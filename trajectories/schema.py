@@ -143,6 +143,40 @@ EXECUTABLE = _judged_by(JudgedBy.RESULTS)
 """One turn; the results of the calls are compared."""
 
 
+class Label(StrEnum):
+    """What of a scenario needs thought; a scenario may have several."""
+
+    PRECONDITION = "precondition"
+    """A state has to be brought about before the wish can be done, and nobody says so."""
+    LOOK_UP = "look_up"
+    """Arguments come only from a chain of three or more results."""
+    RECOVERY = "recovery"
+    """The straightforward call fails for a reason that its result states; another way is right."""
+    LASTING = "lasting"
+    """What is said once binds several turns later."""
+    REVISION = "revision"
+    """A wish is changed or withdrawn after it was done; what must be is undone, and no more."""
+    CONDITION = "condition"
+    """One thing is to be done if something is so, else another or nothing."""
+    RELATIVE = "relative"
+    """Dates, amounts or units are in words that have to be worked out."""
+    DISTRACTOR = "distractor"
+    """Near-namesakes and things that are over stand beside what is meant."""
+    THREE_WORLDS = "three_worlds"
+    """Values are carried across three or more backends."""
+    IRREVERSIBLE = "irreversible"
+    """Something that cannot be undone is asked for on a condition that does not hold."""
+
+
+class Tier(StrEnum):
+    """How much thought a scenario needs."""
+
+    PLAIN = "plain"
+    """What is asked is said in the right order, with nearly all that it needs."""
+    HARD = "hard"
+    """It has a label."""
+
+
 class Strict:
     """A record that has no other members when pydantic reads it from a file in our format."""
 
@@ -290,6 +324,7 @@ class Trajectory(Strict):
         long_context: The bulky material that is mixed in, or None.
         expects: What a single turn is checked against; None where the state is compared.
         provenance: Where the trajectory comes from, as short texts by keyword.
+        labels: What of its scenario needs thought.
     """
 
     id: str
@@ -301,6 +336,12 @@ class Trajectory(Strict):
     long_context: LongContext | None = None
     expects: ExpectedCalls | ExpectedResults | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[Label, ...] = ()
+
+    @property
+    def tier(self) -> Tier:
+        """Whether its scenario needs thought."""
+        return Tier.HARD if self.labels else Tier.PLAIN
 
     @property
     def judged_by(self) -> JudgedBy:

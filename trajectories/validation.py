@@ -52,6 +52,16 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
         DataError: A member is missing, unknown or of the wrong type.
     """
     trajectory = validated(_ADAPTER, entry, where)
+    check_turns(trajectory, where)
+    return trajectory
+
+
+def check_turns(trajectory: Trajectory, where: str) -> None:
+    """Check that there are turns, and that what they accept stands for calls of theirs.
+
+    Raises:
+        DataError: It is not so.
+    """
     if not trajectory.turns:
         raise DataError(where, "$.turns: a trajectory needs at least one turn")
     for index, turn in enumerate(trajectory.turns):
@@ -64,7 +74,6 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
             for number, text in enumerate(instead):
                 if isinstance(fault := read_call(text), MalformedCall):
                     raise DataError(where, f"{place}.instead[{number}]: {fault}")
-    return trajectory
 
 
 def to_json(trajectory: Trajectory) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 PACKAGES = ("envs", "checkers", "trajectories", "runner")
 NAME = "turnwise"
 HERE = Path(__file__).parent
-NOT_SHIPPED = shutil.ignore_patterns("__pycache__", ".*", "packaging", "locks")
+NOT_SHIPPED = shutil.ignore_patterns("__pycache__", ".*", "packaging", "locks", "scenarios")
 
 
 class OneName(BuildHookInterface):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -20,7 +21,7 @@ from envs.backends.ticket import TicketAPI
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
 from runner.data import fetch
 from trajectories import bfcl
-from trajectories.making import build
+from trajectories.making.scenarios import SCENARIOS
 
 ROOT = Path(runner.__file__).resolve().parent.parent
 
@@ -801,14 +802,12 @@ def test_the_program_answers_each_script_before_it_reads_the_next():
     assert err.count("\n") == 1
 
 
-def test_the_harder_categories_are_built_in_any_size(turnwise, tmp_path):
-    ours = build.FOLDER
+def test_a_data_set_is_built_in_any_size(turnwise, tmp_path):
     source, built = tmp_path / "source", tmp_path / "built"
     for folder in (source, built):
         folder.mkdir()
-    for name in ("base.jsonl", "notes.jsonl"):
-        lines = (ours / name).read_text(encoding="utf-8").splitlines(keepends=True)
-        (source / name).write_text("".join(lines[:3]), encoding="utf-8")
+    for name in ("files_quarterly_report", "files_ticket_disk_pressure"):
+        shutil.copy(SCENARIOS / f"{name}.json", source)
     done = turnwise("dataset", "build", built, "--source", source, "--size", "30", "--seed", "7")
     assert done.status == DONE
     text = (built / "long_context.jsonl").read_text(encoding="utf-8")

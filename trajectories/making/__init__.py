@@ -1,1 +1,1 @@
-"""Making trajectories out of trajectories: the harder categories, in any size."""
+"""Making trajectories out of scenarios: the base, and the harder categories in any size."""

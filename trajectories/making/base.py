@@ -1,15 +1,12 @@
-"""A base trajectory as the makers see it: its notes, its ground truth played, calls to try."""
+"""A base trajectory as the makers see it: its ground truth played, calls to try, its variants."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice, product
-from pathlib import Path
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from envs.calls import Call, parse_call
 from envs.long_context import Pack
@@ -17,73 +14,8 @@ from envs.results import Result
 from envs.schema import spec
 from envs.session import Session
 from envs.tool import Tool
-from trajectories.errors import DataError
-from trajectories.jsonl import read_objects
 from trajectories.packs import generate, widened
-from trajectories.schema import Category, LongContext, Strict, Trajectory, Turn
-from trajectories.validation import validated
-
-
-@dataclass(frozen=True)
-class MissingParameter(Strict):
-    """How a request leaves a value out, and how the user supplies it.
-
-    Attributes:
-        turn: Index of the base's turn.
-        without: The request, worded so that a needed value is missing.
-        answer: What the user says in the turn after.
-    """
-
-    turn: int
-    without: str
-    answer: str
-
-
-@dataclass(frozen=True)
-class MissingFunction(Strict):
-    """Which functions are held out until the turn after they are needed.
-
-    Attributes:
-        turn: Index of the base's turn that needs them.
-        functions: Their names.
-        stand_ins: Others by which an obliging model would do half of it; held out with them.
-    """
-
-    turn: int
-    functions: tuple[str, ...]
-    stand_ins: tuple[str, ...] = ()
-
-    @property
-    def held_out(self) -> tuple[str, ...]:
-        """All that is handed over one turn later."""
-        return (*self.functions, *self.stand_ins)
-
-
-@dataclass(frozen=True)
-class Notes(Strict):
-    """All that is noted about one base trajectory."""
-
-    base: str
-    missing_parameter: MissingParameter
-    missing_function: MissingFunction
-
-
-_ADAPTER = TypeAdapter(Notes)
-
-
-def read_notes(path: Path) -> dict[str, Notes]:
-    """Return the notes of a file by the id of their base.
-
-    Raises:
-        DataError: A line is not of the expected form, or a base has two.
-    """
-    notes: dict[str, Notes] = {}
-    for where, entry in read_objects(path):
-        note = validated(_ADAPTER, entry, where)
-        if note.base in notes:
-            raise DataError(where, f"{note.base} has notes already")
-        notes[note.base] = note
-    return notes
+from trajectories.schema import Category, LongContext, Trajectory, Turn
 
 
 def variant_id(base: Trajectory, category: Category) -> str:

@@ -1,20 +1,20 @@
-"""Builds the four derived files of the data set from the base trajectories and their notes.
+"""Builds the five files of the data set from its scenarios: the base, and what is made of it.
 
 What the record of readings says was withdrawn is left out. ``python -m trajectories.making.build``
-writes them, ``--check`` only says whether they are up to date.
+writes them, and the scenarios in their one form; ``--check`` only says what is out of date.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from trajectories.dataset import load_path
+from trajectories.dataset import DATA
 from trajectories.errors import DataError
-from trajectories.making.base import Notes, derived, read_notes, variant_id
+from trajectories.making.base import derived, variant_id
 from trajectories.making.long_context import SEEDS, lengthen, seed_of
 from trajectories.making.missing import (
     delay_turn,
@@ -22,6 +22,13 @@ from trajectories.making.missing import (
     hold_out,
     leave_out_value,
     split_turn,
+)
+from trajectories.making.scenarios import (
+    SCENARIOS,
+    Notes,
+    Scenario,
+    read_scenarios,
+    written,
 )
 from trajectories.schema import Category, Trajectory
 from trajectories.standing import RECORD, read_record, withdrawn
@@ -59,58 +66,58 @@ def _moved(notes: Notes) -> int:
     return turn + (turn >= notes.missing_parameter.turn)
 
 
-FOLDER = Path(__file__).parents[1] / "data"
 ITEMS = 200
 """How many items each kind of bulk in the embedded data has."""
 
 
 def build(
-    base: Sequence[Trajectory],
-    notes: Mapping[str, Notes],
+    scenarios: Sequence[Scenario],
     seed: int | None = None,
     items: int = ITEMS,
     without: Collection[str] = (),
 ) -> dict[Category, list[Trajectory]]:
-    """Return the derived trajectories of each category, in the order of the base.
+    """Return the trajectories of each category, in the order of the scenarios.
 
     Without a seed for the bulk in long contexts, each trajectory has its own. Of what is to be done
     without, by id, nothing is made.
 
     Raises:
-        DataError: There are no notes of a base, or a category cannot be made of it.
+        DataError: A category cannot be made of a scenario.
     """
-    for trajectory in base:
-        if trajectory.id not in notes:
-            raise DataError(trajectory.id, "there are no notes; add a line to notes.jsonl")
-    makers: dict[Category, Callable[[Trajectory], Trajectory | None]] = {
-        Category.MISSING_PARAMETER: lambda t: leave_out_value(t, notes[t.id]),
-        Category.MISSING_FUNCTION: lambda t: hold_out(t, notes[t.id]),
-        Category.LONG_CONTEXT: lambda t: lengthen(t, seed, items),
-        Category.COMPOSITE: lambda t: compose(t, notes[t.id], seed, items),
+    makers: dict[Category, Callable[[Trajectory, Notes], Trajectory | None]] = {
+        Category.BASE: lambda base, _: base,
+        Category.MISSING_PARAMETER: leave_out_value,
+        Category.MISSING_FUNCTION: hold_out,
+        Category.LONG_CONTEXT: lambda base, _: lengthen(base, seed, items),
+        Category.COMPOSITE: lambda base, notes: compose(base, notes, seed, items),
     }
+    bases = [(scenario.base, scenario.notes) for scenario in scenarios]
     return {
         category: [
             made
-            for t in base
-            if variant_id(t, category) not in without and (made := make(t)) is not None
+            for base, notes in bases
+            if variant_id(base, category) not in without and (made := make(base, notes)) is not None
         ]
         for category, make in makers.items()
     }
 
 
-def texts(folder: Path = FOLDER, seed: int | None = None, items: int = ITEMS) -> dict[Path, str]:
-    """Return what derived files should hold in a folder with ``base.jsonl`` and ``notes.jsonl``.
+def texts(
+    scenarios: Sequence[Scenario],
+    seed: int | None = None,
+    items: int = ITEMS,
+    record: Path | None = None,
+) -> dict[str, str]:
+    """Return what the files of a data set made of scenarios should hold, by name.
 
-    Nothing is left out where the folder has no record of readings.
+    What a record of readings says was withdrawn is left out.
 
     Raises:
-        DataError: One of these is not as it must be, or a category cannot be made.
+        DataError: The record is not as it must be, or a category cannot be made.
     """
-    record = folder / RECORD.name
-    without = withdrawn(read_record(record)) if record.exists() else ()
-    base = list(load_path(folder / "base.jsonl", [Category.BASE]).trajectories.values())
-    built = build(base, read_notes(folder / "notes.jsonl"), seed, items, without)
-    return {folder / f"{category}.jsonl": lines(members) for category, members in built.items()}
+    without = withdrawn(read_record(record)) if record else ()
+    built = build(scenarios, seed, items, without)
+    return {f"{category}.jsonl": lines(members) for category, members in built.items()}
 
 
 def lines(trajectories: Sequence[Trajectory]) -> str:
@@ -118,14 +125,22 @@ def lines(trajectories: Sequence[Trajectory]) -> str:
     return "".join(f"{json.dumps(to_json(t), ensure_ascii=False)}\n" for t in trajectories)
 
 
-def main(arguments: Sequence[str], folder: Path = FOLDER) -> str | None:
-    """Write the derived files, or compare them; return what is wrong."""
+def main(
+    arguments: Sequence[str],
+    folder: Path = DATA,
+    scenarios: Path = SCENARIOS,
+    record: Path = RECORD,
+) -> str | None:
+    """Write the files, scenarios too in their one form, or compare them; return what is wrong."""
     if list(arguments) not in ([], ["--check"]):
         return f"usage: python -m {__package__}.build [--check]"
     try:
-        wanted = texts(folder)
+        read = read_scenarios(scenarios)
+        made = texts(read, record=record)
     except DataError as error:
         return str(error)
+    wanted = {scenarios / f"{scenario.name}.json": written(scenario) for scenario in read}
+    wanted |= {folder / name: text for name, text in made.items()}
     if arguments:
         stale = [
             path.name

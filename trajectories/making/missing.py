@@ -18,7 +18,8 @@ from envs.session import Session
 from envs.state import Snapshot
 from envs.tool import Tool
 from trajectories.errors import DataError
-from trajectories.making.base import Notes, calls, candidate_calls, derived, readings, start
+from trajectories.making.base import calls, candidate_calls, derived, readings, start
+from trajectories.making.scenarios import Notes
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.told import documents, shown, words
 

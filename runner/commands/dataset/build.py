@@ -1,4 +1,4 @@
-"""The command ``turnwise dataset build``: the four harder categories anew."""
+"""The command ``turnwise dataset build``: a data set out of scenarios."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 from runner.commands import DONE
 from runner.commands.options import argument, option, positive
 from runner.records.files import written
-from trajectories.making.build import FOLDER, ITEMS, texts
+from trajectories.making.build import ITEMS, texts
+from trajectories.making.scenarios import SCENARIOS, read_scenarios
+from trajectories.standing import RECORD
 
 EXAMPLE = "turnwise dataset build out --size 500"
 
@@ -18,15 +20,18 @@ class Options:
     """What to build, from what, and where."""
 
     folder: Path = argument("where to write them", "FOLDER")
-    source: Path = option("base.jsonl and notes.jsonl (default: ours)", "DIR", default=FOLDER)
+    source: Path = option("its scenarios, NAME.json (default: ours)", "DIR", default=SCENARIOS)
     size: int = option("items of each kind in long contexts", "N", default=ITEMS, read=positive)
     seed: int | None = option("of the bulk (default: by entry)", "S")
 
 
 def run(options: Options) -> int:
     """Build the categories and write their files."""
-    for path, text in texts(options.source, options.seed, options.size).items():
-        with written(options.folder / path.name) as file:
+    # Ours are made without what their readers had withdrawn.
+    record = RECORD if options.source == SCENARIOS else None
+    made = texts(read_scenarios(options.source), options.seed, options.size, record)
+    for name, text in made.items():
+        with written(options.folder / name) as file:
             file.write(text)
-        print(options.folder / path.name)
+        print(options.folder / name)
     return DONE

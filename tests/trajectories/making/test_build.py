@@ -1,49 +1,46 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
-from trajectories.dataset import load_path
 from trajectories.errors import DataError
 from trajectories.making import build
-from trajectories.making.base import MissingFunction, MissingParameter, Notes, read_notes
 from trajectories.making.build import compose
+from trajectories.making.scenarios import (
+    SCENARIOS,
+    MissingFunction,
+    MissingParameter,
+    Notes,
+    read_scenario,
+    read_scenarios,
+)
 from trajectories.packs import widened
 from trajectories.schema import Category, Message, Trajectory, Turn
 
-
-def few(count):
-    paths = (build.FOLDER / "base.jsonl", build.FOLDER / "notes.jsonl")
-    base = load_path(paths[0], [Category.BASE]).trajectories.values()
-    return list(base)[:count], read_notes(paths[1])
+NAME = "files_ticket_disk_pressure"
 
 
 @pytest.fixture
-def folder(tmp_path):
-    base, _ = few(1)
-    text = (build.FOLDER / "notes.jsonl").read_text(encoding="utf-8")
-    line = next(line for line in text.splitlines() if f'"{base[0].id}"' in line)
-    (tmp_path / "base.jsonl").write_text(build.lines(base), encoding="utf-8")
-    (tmp_path / "notes.jsonl").write_text(f"{line}\n", encoding="utf-8")
-    return tmp_path
+def scenarios(tmp_path):
+    folder = tmp_path / "scenarios"
+    folder.mkdir()
+    shutil.copy(SCENARIOS / f"{NAME}.json", folder)
+    return folder
 
 
 @pytest.mark.slow
 def test_the_committed_files_are_what_is_built():
-    for path, text in build.texts().items():
-        assert path.read_text(encoding="utf-8") == text, path.name
+    assert build.main(["--check"]) is None
 
 
-def test_every_base_has_notes_and_nothing_else_has():
-    base, notes = few(None)
-    assert list(notes) == [t.id for t in base]
-
-
-def test_each_base_gives_one_trajectory_of_each_category():
-    built = build.build(*few(2))
+def test_each_scenario_gives_a_trajectory_of_each_category():
+    # The first reads nothing that there would be more of.
+    names = ("files_thesis_chapters", NAME)
+    built = build.build([read_scenario(SCENARIOS / f"{name}.json") for name in names])
     assert {category: len(members) for category, members in built.items()} == {
-        # The second reads nothing that there would be more of.
+        Category.BASE: 2,
         Category.MISSING_PARAMETER: 2,
         Category.MISSING_FUNCTION: 2,
         Category.LONG_CONTEXT: 1,
@@ -53,37 +50,36 @@ def test_each_base_gives_one_trajectory_of_each_category():
         assert {t.category for t in members} == {category}
 
 
-def test_what_is_withdrawn_is_not_built(folder):
-    id = few(1)[0][0].id.replace("base_", "composite_")
-    line = {"entry": id, "reader": "A", "class": "wrong", "read": "0f", "reason": "a guess"}
-    kept, gone = {**line, "kept": "no guess"}, {**line, "read": "1f", "withdrawn": "a guess"}
-    assert len(build.texts(folder)[folder / "composite.jsonl"].splitlines()) == 1
+def test_what_is_withdrawn_is_not_built(scenarios, tmp_path):
+    line = {"entry": f"composite_{NAME}", "reader": "A", "class": "wrong", "read": "0f"}
+    reading = {**line, "reason": "a guess"}
+    kept, gone = {**reading, "kept": "no guess"}, {**reading, "read": "1f", "withdrawn": "a guess"}
+    record = tmp_path / "readings.jsonl"
     for lines, there in (([kept], 1), ([kept, gone], 0)):
         text = "".join(json.dumps(each) + "\n" for each in lines)
-        (folder / "readings.jsonl").write_text(text, encoding="utf-8")
-        texts = build.texts(folder)
-        assert len(texts[folder / "composite.jsonl"].splitlines()) == there
-        assert len(texts[folder / "long_context.jsonl"].splitlines()) == 1
+        record.write_text(text, encoding="utf-8")
+        texts = build.texts(read_scenarios(scenarios), record=record)
+        assert len(texts["composite.jsonl"].splitlines()) == there
+        assert len(texts["long_context.jsonl"].splitlines()) == 1
 
 
-def test_a_base_without_notes_is_refused():
-    base, _ = few(1)
-    with pytest.raises(DataError, match=f"{base[0].id}: there are no notes"):
-        build.build(base, {})
+def test_files_are_written_and_checked(scenarios, tmp_path):
+    places = (tmp_path, scenarios)
+    source = scenarios / f"{NAME}.json"
+    form = source.read_text(encoding="utf-8")
+    source.write_text(json.dumps(json.loads(form)), encoding="utf-8")
+    assert "miss_param.jsonl" in build.main(["--check"], *places)
+    assert build.main([], *places) is None
+    assert build.main(["--check"], *places) is None
+    assert source.read_text(encoding="utf-8") == form
+    (tmp_path / "composite.jsonl").write_text("", encoding="utf-8")
+    assert build.main(["--check"], *places).startswith("composite.jsonl: out of date")
 
 
-def test_files_are_written_and_checked(folder):
-    assert "miss_param.jsonl" in build.main(["--check"], folder)
-    assert build.main([], folder) is None
-    assert build.main(["--check"], folder) is None
-    (folder / "composite.jsonl").write_text("", encoding="utf-8")
-    assert build.main(["--check"], folder).startswith("composite.jsonl: out of date")
-
-
-def test_bad_input_ends_in_one_line(folder):
-    (folder / "notes.jsonl").write_text("{}\n", encoding="utf-8")
-    assert "notes.jsonl:1: $.base" in build.main([], folder)
-    assert build.main(["--help"], folder).startswith("usage:")
+def test_bad_input_ends_in_one_line(scenarios, tmp_path):
+    (scenarios / "odd.json").write_text("{}\n", encoding="utf-8")
+    assert "odd.json: $.id: " in build.main([], tmp_path, scenarios)
+    assert build.main(["--help"], tmp_path, scenarios).startswith("usage:")
 
 
 BASE = Trajectory(

@@ -6,7 +6,6 @@ import pytest
 
 from checkers.answers import Text
 from trajectories.errors import DataError
-from trajectories.making.base import MissingFunction, MissingParameter, Notes
 from trajectories.making.missing import (
     done_otherwise,
     found_only_in_answer,
@@ -14,6 +13,7 @@ from trajectories.making.missing import (
     leave_out_value,
     split_turn,
 )
+from trajectories.making.scenarios import MissingFunction, MissingParameter, Notes
 from trajectories.schema import Alternative, Category, Message, Trajectory, Turn
 
 FILES = {
