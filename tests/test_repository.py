@@ -19,7 +19,7 @@ from tests.source import PACKAGES, ROOT, imported, modules, nodes
 from trajectories.bfcl import PACKAGE, VERSION
 from trajectories.schema import FACTS
 
-PRINTERS = "runner/commands/"
+PRINTERS = ("runner/commands/", "trajectories/making/check.py")
 """Where modules may print."""
 
 NEEDS_CARE = {

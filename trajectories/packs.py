@@ -14,13 +14,14 @@ from envs.long_context import Pack
 from envs.registry import backend_class
 from trajectories.filling import agency, broker, files, help_desk, messenger, network
 from trajectories.filling.broker import listed
+from trajectories.filling.bulk import Bulk
 from trajectories.schema import LongContext
-from trajectories.vocabulary import Vocabulary
+from trajectories.vocabulary import NOTES, Phrases, Vocabulary
 
 _CAR_RECORDS = 3
 """Items for each line of the car's service record."""
 
-_Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, LongContext], None]
+_Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, Bulk], None]
 _FILL: Mapping[str, _Fill] = {
     "GorillaFileSystem": files.fill,
     "MessageAPI": messenger.fill,
@@ -38,11 +39,22 @@ def widened(
 
     What is there keeps its ids, its counters and its place as the latest.
     """
+    return filled(environments, config, Bulk(bulk.seed, bulk.items, bulk.without), NOTES)
+
+
+def filled(
+    environments: Sequence[str],
+    config: Mapping[str, Mapping[str, Any]],
+    bulk: Bulk,
+    phrases: Phrases,
+) -> dict[str, dict[str, Any]]:
+    """Return an initial config with items, worded by some phrases."""
     wide = {name: dict(config.get(name, {})) for name in environments}
     for name, fill in _FILL.items():
         if name in wide and bulk.items:
             whole = {**backend_class(name).FIELDS, **wide[name]}
-            vocabulary = Vocabulary(f"{bulk.seed} {name}", bulk.without, _latest(whole, bulk))
+            latest = _latest(whole, bulk.without)
+            vocabulary = Vocabulary(f"{bulk.seed} {name}", bulk.without, latest, phrases)
             fill(wide[name], whole, vocabulary, bulk)
     return {name: members for name, members in wide.items() if members or name in config}
 
@@ -51,7 +63,7 @@ def generate(bulk: LongContext) -> Pack:
     """Return what a car and a broker show besides their state."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     count = bulk.items // _CAR_RECORDS
-    symbols = list(listed(bulk))
+    symbols = list(listed(bulk.seed, bulk.items))
     half = len(symbols) // 2
     return Pack(
         car_status="Earlier readings.\n" + "\n".join(_readings(vocabulary) for _ in range(count)),
@@ -65,9 +77,9 @@ def generate(bulk: LongContext) -> Pack:
     )
 
 
-def _latest(value: Any, bulk: LongContext) -> date:
+def _latest(value: Any, without: Sequence[str]) -> date:
     """Return the earliest day in a state, or among the words to do without."""
-    days = [*_days(value), *(day for word in bulk.without for day in _days(word))]
+    days = [*_days(value), *(day for word in without for day in _days(word))]
     return min(days, default=date(2024, 3, 1))
 
 

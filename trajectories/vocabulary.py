@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from itertools import chain
 from random import Random
 from string import Formatter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 FIRST_NAMES = (
     "Adela", "Anton", "Beatrix", "Benno", "Carla", "Casper", "Dagmar", "Darian", "Edda",
@@ -56,20 +56,41 @@ EVENTS = (
 )  # fmt: skip
 CARD_TYPES = ("prepaid", "credit", "debit", "corporate")
 STATUSES = ("Archived", "Closed", "Resolved")
-LINES = (
-    "{day}: {number} {goods} delivered to {firm} in {town}, signed for by {person}.",
-    "{day}: {person} moved the {event} to {town}.",
-    "{day}: {firm} returned {number} {goods}; {person} is dealing with it.",
-    "{day}: {person} reserved {number} seats for the {event}.",
-    "{day}: quotation of {firm} for {number} {goods}, {amount} dollars, declined.",
-    "{day}: {number} {goods} counted in {town} by {person}.",
-    "{day}: {firm} charged {amount} dollars for the {event} in {town}.",
-    "{day}: {person} lent {number} {goods} to {firm}.",
-)
-SUBJECTS = (
-    "{goods} for the {event}", "{event} in {town}", "{number} {goods} from {firm}",
-    "{firm}: {goods}", "{town}, {event}",
+
+
+class Phrases(NamedTuple):
+    """Patterns of texts; the slots in them are filled from the vocabulary."""
+
+    lines: tuple[str, ...]
+    """Notes of a day, which they begin with."""
+    subjects: tuple[str, ...]
+    """What something could be about."""
+    remarks: Mapping[str, tuple[str, ...]] = {}
+    """What somebody says, by where: message, tweet, comment. Notes without their day if none."""
+    matters: tuple[tuple[str, str], ...] = ()
+    """A subject and what there is to say of it; without any, a subject and two notes."""
+    files: tuple[str, ...] = ()
+    """Names of files; subjects if none."""
+
+
+NOTES = Phrases(
+    lines=(
+        "{day}: {number} {goods} delivered to {firm} in {town}, signed for by {person}.",
+        "{day}: {person} moved the {event} to {town}.",
+        "{day}: {firm} returned {number} {goods}; {person} is dealing with it.",
+        "{day}: {person} reserved {number} seats for the {event}.",
+        "{day}: quotation of {firm} for {number} {goods}, {amount} dollars, declined.",
+        "{day}: {number} {goods} counted in {town} by {person}.",
+        "{day}: {firm} charged {amount} dollars for the {event} in {town}.",
+        "{day}: {person} lent {number} {goods} to {firm}.",
+    ),
+    subjects=(
+        "{goods} for the {event}", "{event} in {town}", "{number} {goods} from {firm}",
+        "{firm}: {goods}", "{town}, {event}",
+    ),
 )  # fmt: skip
+"""What stands in a long context."""
+
 
 _POOLS: Mapping[str, Sequence[str]] = {
     "first": FIRST_NAMES,
@@ -94,20 +115,25 @@ def tokens(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def clashing(spoken: Collection[str], names: Collection[str]) -> frozenset[str]:
+def clashing(
+    spoken: Collection[str], names: Collection[str], phrases: Phrases = NOTES
+) -> frozenset[str]:
     """Return the words of the vocabulary, and of some names, that a request could mean.
 
     Args:
         spoken: The words of the requests.
         names: Names that bulk varies.
+        phrases: Patterns of its texts.
     """
     ours = {word for pool in (*_POOLS.values(), names) for text in pool for word in tokens(text)}
-    ours |= {*_fixed_words()}
+    ours |= {*_fixed_words(phrases)}
     return frozenset(word for word in ours if any(_alike(word, said) for said in spoken))
 
 
-def _fixed_words() -> Iterator[str]:
-    for text in (*LINES, *SUBJECTS):
+def _fixed_words(phrases: Phrases) -> Iterator[str]:
+    said = chain.from_iterable(phrases.remarks.values())
+    matters = chain.from_iterable(phrases.matters)
+    for text in chain(phrases.lines, phrases.subjects, said, matters, phrases.files):
         for fixed, *_ in Formatter().parse(text):
             yield from (word for word in tokens(fixed) if len(word) > _LONG)
 
@@ -125,15 +151,24 @@ class Vocabulary:
         seed: Any text.
         without: Words that are not used.
         latest: The day before which everything happens.
+        phrases: Patterns of texts.
     """
 
-    def __init__(self, seed: str, without: Collection[str], latest: date) -> None:
+    def __init__(
+        self, seed: str, without: Collection[str], latest: date, phrases: Phrases = NOTES
+    ) -> None:
         self.random = Random(seed)
         self._without = frozenset(without)
         self._latest = latest
         self._pools = {kind: self._allowed(pool) for kind, pool in _POOLS.items()}
-        self._lines = self._allowed(LINES)
-        self._subjects = self._allowed(SUBJECTS)
+        self._lines = self._allowed(phrases.lines)
+        self._subjects = self._allowed(phrases.subjects)
+        self._remarks = {kind: self._allowed(said) for kind, said in phrases.remarks.items()}
+        allowed = self._allowed([f"{subject}\n{text}" for subject, text in phrases.matters])
+        self._matters = [
+            (subject, text) for subject, _, text in (m.partition("\n") for m in allowed)
+        ]
+        self._files = self._allowed(phrases.files)
 
     def _allowed(self, pool: Sequence[str]) -> list[str]:
         return [text for text in pool if self.permits(text)] or list(pool[:1])
@@ -173,10 +208,30 @@ class Vocabulary:
         """Return something that was noted on a day."""
         return self._filled(self.random.choice(self._lines))
 
-    def remark(self) -> str:
-        """Return something that somebody says, without a day."""
-        text = self.line().partition(": ")[2]
+    def remark(self, kind: str) -> str:
+        """Return something that somebody says, without a day, in a message, tweet or comment."""
+        if kind in self._remarks:
+            text = self._filled(self.random.choice(self._remarks[kind]))
+        else:
+            text = self.line().partition(": ")[2]
         return text[0].upper() + text[1:]
+
+    def matter(self) -> tuple[str, str]:
+        """Return what a ticket is about, and what it says."""
+        if not self._matters:
+            return self.subject(), "\n".join(self.lines(2))
+        subject, text = self.random.choice(self._matters)
+        slots = self._slots(text)
+        title = subject.format(**slots)
+        return title[0].upper() + title[1:], text.format(**slots)
+
+    def file(self) -> str:
+        """Return what a file could be called after."""
+        return self._filled(self.random.choice(self._files)) if self._files else self.subject()
+
+    def page(self) -> str:
+        """Return what a file could hold."""
+        return "\n".join(self.lines(self.random.randint(2, 5))) if self._files else self.line()
 
     def lines(self, count: int) -> list[str]:
         """Return notes in the order of their days."""
@@ -200,13 +255,26 @@ class Vocabulary:
         yield draw()
 
     def _filled(self, text: str) -> str:
-        return text.format(
-            day=self.day(),
-            person=self.person(),
-            firm=self.one("firm"),
-            town=self.one("town"),
-            goods=self.one("goods"),
-            event=self.one("event"),
-            number=self.number(2, 90),
-            amount=self.amount(20, 4000),
-        )
+        return text.format(**self._slots(text))
+
+    def _slots(self, text: str) -> dict[str, object]:
+        slots: dict[str, object] = {
+            "day": self.day(),
+            "person": self.person(),
+            "firm": self.one("firm"),
+            "town": self.one("town"),
+            "goods": self.one("goods"),
+            "event": self.one("event"),
+            "number": self.number(2, 90),
+            "amount": self.amount(20, 4000),
+        }
+        for name in ("person", "firm"):
+            if f"{{{name}_2}}" in text:
+                slots[f"{name}_2"] = self._another(name, slots[name])
+        return slots
+
+    def _another(self, kind: str, than: object) -> str:
+        """Return a person or a firm, another one if that comes up soon."""
+        draw = self.person if kind == "person" else lambda: self.one(kind)
+        drawn = [draw() for _ in range(3)]
+        return next((name for name in drawn if name != than), drawn[0])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from envs.backends.travel_facts import AIRPORTS, CLASS_FACTORS, FARES
-from trajectories.schema import LongContext
+from trajectories.filling.bulk import Bulk
 from trajectories.vocabulary import Vocabulary
 
 _CARDS = 4
@@ -14,7 +14,7 @@ _CARDS = 4
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
 ) -> None:
     """Add cards with neither the most nor the least money, and trips on routes nobody names."""
     own, booked = whole["credit_card_list"], whole["booking_record"]

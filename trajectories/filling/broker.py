@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from envs.backends.trading_bot import TradingBot
-from trajectories.schema import LongContext
+from trajectories.filling.bulk import Bulk
 from trajectories.vocabulary import Vocabulary
 
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
@@ -15,12 +15,12 @@ _KNOWN = {*TradingBot.stocks, "AMZN", "GORI", "TSLA"}
 """What the broker knows by name, whether or not it trades it."""
 
 
-def listed(bulk: LongContext) -> list[str]:
+def listed(seed: int, items: int) -> list[str]:
     """Return the symbols of further companies: known ones with one or two letters changed."""
-    random = Random(f"{bulk.seed} symbols")
+    random = Random(f"{seed} symbols")
     known = [*TradingBot.stocks]
     symbols: dict[str, None] = {}
-    while len(symbols) < 2 * bulk.items:
+    while len(symbols) < 2 * items:
         letters = list(random.choice(known))
         for place in random.sample(range(1, 4), random.choice((1, 2))):
             letters[place] = random.choice(_LETTERS)
@@ -29,11 +29,11 @@ def listed(bulk: LongContext) -> list[str]:
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
 ) -> None:
     """Add what is over: no order or movement is later, and none can still be acted upon."""
     random = vocabulary.random
-    symbols = listed(bulk)
+    symbols = listed(bulk.seed, bulk.items)
     stocks = {symbol: _figures(vocabulary) for symbol in symbols if symbol not in whole["stocks"]}
     known = [str(key) for key in whole["orders"]]
     numbers = [int(key) for key in known if key.isdigit()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trajectories.schema import LongContext
+from trajectories.filling.bulk import Bulk
 from trajectories.vocabulary import Vocabulary
 
 _ENTRIES = 5
@@ -15,9 +15,9 @@ _BESIDE = 4
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
 ) -> None:
-    """Add files to directories that hold some, and lengthen files that no word names."""
+    """Add files to directories that hold some; what is lengthened are files that no word names."""
     config["root"] = {
         name: {**node, "contents": _filled(name, node["contents"], vocabulary, bulk)}
         for name, node in whole["root"].items()
@@ -25,7 +25,7 @@ def fill(
 
 
 def _filled(
-    folder: str, contents: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
+    folder: str, contents: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
 ) -> dict[str, Any]:
     filled: dict[str, Any] = {}
     endings = []
@@ -35,7 +35,7 @@ def _filled(
             continue
         endings.append(name.rpartition(".")[2] if "." in name.strip(".") else "txt")
         longer = node["content"]
-        if name not in bulk.without and longer:
+        if bulk.lengthens and name not in bulk.without and longer:
             longer += "\n\nOlder entries, kept for reference:\n"
             longer += "\n".join(vocabulary.lines(bulk.items // _ENTRIES))
         filled[name] = {**node, "content": longer}
@@ -43,7 +43,7 @@ def _filled(
         for ending in endings and [
             vocabulary.random.choice(endings) for _ in range(bulk.items // _BESIDE)
         ]:
-            name = f"{vocabulary.subject()}".replace(": ", "_").replace(", ", "_").replace(" ", "_")
+            name = vocabulary.file().replace(": ", "_").replace(", ", "_").replace(" ", "_")
             added = f"{name.lower()}_{vocabulary.day()}.{ending}"
-            filled.setdefault(added, {"type": "file", "content": vocabulary.line()})
+            filled.setdefault(added, {"type": "file", "content": vocabulary.page()})
     return filled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trajectories.schema import LongContext
+from trajectories.filling.bulk import Bulk
 from trajectories.vocabulary import Vocabulary
 
 _LOG = 8
@@ -13,31 +13,33 @@ _LOG = 8
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
 ) -> None:
     """Add tickets with the free ids below the first, and a log to those that are there."""
     queue = whole["ticket_queue"]
     first = min((ticket["id"] for ticket in queue), default=whole["ticket_counter"])
     people = list(dict.fromkeys(ticket["created_by"] for ticket in queue if "created_by" in ticket))
     people += [vocabulary.person().lower().replace(" ", ".") for _ in people or "one"]
+    numbers = [n for n in range(max(1, first - bulk.items), first) if str(n) not in bulk.without]
     added = [
         {
             "id": number,
-            "title": vocabulary.subject(),
-            "description": "\n".join(vocabulary.lines(2)),
+            **dict(zip(("title", "description"), vocabulary.matter(), strict=True)),
             "status": vocabulary.one("status"),
             "priority": vocabulary.number(1, 5),
             "created_by": vocabulary.random.choice(people),
         }
-        for number in range(max(1, first - bulk.items), first)
-        if str(number) not in bulk.without
+        for number in numbers
     ]
+    log = bulk.items // _LOG if bulk.lengthens else 0
     longer = [
-        {**ticket, "description": _logged(ticket["description"], vocabulary, bulk.items // _LOG)}
+        {**ticket, "description": _logged(ticket["description"], vocabulary, log)}
         for ticket in queue
     ]
     config["ticket_queue"] = [*added, *longer]
 
 
 def _logged(description: str, vocabulary: Vocabulary, count: int) -> str:
+    if not count:
+        return description
     return "\n".join([description, "Log of the desk:", *vocabulary.lines(count)]).strip()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trajectories.schema import LongContext
+from trajectories.filling.bulk import Bulk
 from trajectories.vocabulary import Vocabulary
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
 ) -> None:
     """Add users, with ids far beyond the next ones, and messages to them before all others."""
     people = whole["user_map"]
@@ -20,7 +20,7 @@ def fill(
     added = {name: f"USR{whole['user_count'] + 500 + i}" for i, name in enumerate(free)}
     receivers = list(added.values())
     sent = [
-        {vocabulary.random.choice(receivers): vocabulary.remark()}
+        {vocabulary.random.choice(receivers): vocabulary.remark("message")}
         for _ in range(bulk.items if added else 0)
     ]
     config["user_map"] = {**people, **added}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trajectories.schema import LongContext
+from trajectories.filling.bulk import Bulk
 from trajectories.vocabulary import Vocabulary
 
 _COMMENTS = 8
@@ -14,7 +14,7 @@ _ENDINGS = ("daily", "archive", "club", "news", "official")
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: LongContext
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
 ) -> None:
     """Add tweets with the free ids below the first, comments on all, and users to follow."""
     tweets = whole["tweets"]
@@ -26,7 +26,7 @@ def fill(
         str(number): {
             "id": number,
             "username": vocabulary.random.choice(posting),
-            "content": vocabulary.remark(),
+            "content": vocabulary.remark("tweet"),
             "tags": [f"#{vocabulary.one('town')}"],
             "mentions": [],
         }
@@ -36,13 +36,18 @@ def fill(
     comments = {
         key: [
             *(
-                {"username": vocabulary.random.choice(others), "content": vocabulary.remark()}
+                {
+                    "username": vocabulary.random.choice(others),
+                    "content": vocabulary.remark("comment"),
+                }
                 for _ in range(bulk.items // _COMMENTS)
             ),
             *whole["comments"].get(key, ()),
         ]
-        for key in tweets
+        for key in (tweets if bulk.lengthens else added)
     }
+    if not bulk.lengthens:
+        comments = {**whole["comments"], **comments}
     config["tweets"] = {**added, **tweets}
     config["comments"] = comments
     config["following_list"] = [*others, *whole["following_list"]]

@@ -34,10 +34,25 @@ from trajectories.schema import Category, Trajectory
 from trajectories.standing import RECORD, read_record, withdrawn
 from trajectories.validation import to_json
 
+ITEMS = 200
+"""How many items each kind of bulk in the embedded data has."""
 
-def compose(
-    base: Trajectory, notes: Notes, seed: int | None = None, items: int = 200
+
+def long(
+    scenario: Scenario, seed: int | None = None, items: int = ITEMS, said: Sequence[str] = ()
 ) -> Trajectory | None:
+    """Return a scenario's base with so many more items of each kind; None where that adds nothing.
+
+    Raises:
+        DataError: It cannot be made.
+    """
+    if scenario.not_long:
+        return None
+    around = scenario.world.items if scenario.world else 0
+    return lengthen(scenario.base, seed, items + around, said, scenario.by_hand)
+
+
+def compose(scenario: Scenario, seed: int | None = None, items: int = ITEMS) -> Trajectory | None:
     """Return the trajectory with all that makes it harder; None where there is no bulk to read.
 
     Whether something else does what the held-out functions do is for ``hold_out`` to search, in the
@@ -47,27 +62,27 @@ def compose(
     Raises:
         DataError: One of the three cannot be made, or every world tells the missing value.
     """
-    first = seed_of(f"composite {base.id}") if seed is None else seed
+    notes = scenario.notes
+    first = seed_of(f"composite {scenario.id}") if seed is None else seed
     note = notes.missing_parameter
     for chosen in range(first, first + SEEDS):
-        longer = lengthen(base, chosen, items, [note.without, note.answer])
+        longer = long(scenario, chosen, items, [note.without, note.answer])
         if longer is None:
             return None
         if found_only_in_answer(longer, notes):
             turns = delay_turn(split_turn(longer.turns, notes), notes, _moved(notes))
-            made = derived(base, Category.COMPOSITE, turns=turns)
-            return replace(made, long_context=longer.long_context)
-    raise DataError(base.id, f"missing_parameter: told by the bulk of {SEEDS} seeds")
+            return replace(
+                derived(scenario.base, Category.COMPOSITE, turns=turns),
+                config=longer.config,
+                long_context=longer.long_context,
+            )
+    raise DataError(scenario.id, f"missing_parameter: told by the bulk of {SEEDS} seeds")
 
 
 def _moved(notes: Notes) -> int:
     """Return where the turn of the held-out functions is after the missing value's was split."""
     turn = notes.missing_function.turn
     return turn + (turn >= notes.missing_parameter.turn)
-
-
-ITEMS = 200
-"""How many items each kind of bulk in the embedded data has."""
 
 
 def build(
@@ -84,19 +99,19 @@ def build(
     Raises:
         DataError: A category cannot be made of a scenario.
     """
-    makers: dict[Category, Callable[[Trajectory, Notes], Trajectory | None]] = {
-        Category.BASE: lambda base, _: base,
-        Category.MISSING_PARAMETER: leave_out_value,
-        Category.MISSING_FUNCTION: hold_out,
-        Category.LONG_CONTEXT: lambda base, _: lengthen(base, seed, items),
-        Category.COMPOSITE: lambda base, notes: compose(base, notes, seed, items),
+    makers: dict[Category, Callable[[Scenario], Trajectory | None]] = {
+        Category.BASE: lambda scenario: scenario.base,
+        Category.MISSING_PARAMETER: lambda s: leave_out_value(s.base, s.notes),
+        Category.MISSING_FUNCTION: lambda s: hold_out(s.base, s.notes),
+        Category.LONG_CONTEXT: lambda scenario: long(scenario, seed, items),
+        Category.COMPOSITE: lambda scenario: compose(scenario, seed, items),
     }
-    bases = [(scenario.base, scenario.notes) for scenario in scenarios]
     return {
         category: [
             made
-            for base, notes in bases
-            if variant_id(base, category) not in without and (made := make(base, notes)) is not None
+            for scenario in scenarios
+            if variant_id(scenario.base, category) not in without
+            and (made := make(scenario)) is not None
         ]
         for category, make in makers.items()
     }

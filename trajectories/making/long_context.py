@@ -15,17 +15,15 @@ from hashlib import sha256
 from typing import Any, NamedTuple, NoReturn
 
 from checkers.answers import Fact, Items, Number, Text
-from checkers.telling.dates import days
 from checkers.told import literals, readable, stands_in
-from envs.backends.travel_facts import AIRPORTS, CITIES
 from envs.calls import Call, parse_call
 from envs.results import Result
 from trajectories.errors import DataError
 from trajectories.making.base import calls, derived, start
+from trajectories.making.meant import NUMBER, meant
 from trajectories.schema import Alternative, Category, LongContext, Trajectory, Turn
 from trajectories.tells import Grounds
 from trajectories.told import documents, shown, words
-from trajectories.vocabulary import clashing, tokens
 
 SEEDS = 20
 """How many worlds are tried."""
@@ -38,11 +36,14 @@ LONGEST_LISTED = 50
 """Items of a listing of which a fair answer names every one."""
 
 _Value = str | int | float
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def lengthen(
-    base: Trajectory, seed: int | None = None, items: int = 200, said: Sequence[str] = ()
+    base: Trajectory,
+    seed: int | None = None,
+    items: int = 200,
+    said: Sequence[str] = (),
+    by_hand: Trajectory | None = None,
 ) -> Trajectory | None:
     """Return the trajectory in a world of bulk, so many items of each kind.
 
@@ -55,16 +56,18 @@ def lengthen(
         seed: The first seed to try.
         items: How many items of each kind.
         said: What else the user says in a variant of it.
+        by_hand: The trajectory without the world that it stands in; bulk takes its place.
 
     Raises:
         DataError: The ground truth takes something out of a result that the bulk has changed, and
             it cannot be said what it is now; or every world has more than filters keep out.
     """
     first = seed_of(base.id) if seed is None else seed
-    without = _meant(base, said)
+    bare = base if by_hand is None else by_hand
+    without = meant(bare, said)
     for chosen in range(first, first + SEEDS):
-        longer = in_world(base, LongContext("generated", chosen, items, without))
-        added, filters_hold = _added(base, longer)
+        longer = in_world(base, LongContext("generated", chosen, items, without), bare)
+        added, filters_hold = _added(base, longer, bare)
         if added < LEAST_READ * items:
             return None
         if filters_hold:
@@ -72,14 +75,15 @@ def lengthen(
     raise DataError(base.id, f"long_context: filters let bulk of {SEEDS} seeds through")
 
 
-def in_world(base: Trajectory, bulk: LongContext) -> Trajectory:
-    """Return the trajectory in a world with some bulk.
+def in_world(base: Trajectory, bulk: LongContext, by_hand: Trajectory | None = None) -> Trajectory:
+    """Return the trajectory in a world with some bulk, in the place of one that it stands in.
 
     Raises:
         DataError: The ground truth takes something out of a result that the bulk has changed, and
             it cannot be said what it is now.
     """
-    longer = derived(base, Category.LONG_CONTEXT, long_context=bulk)
+    config = (by_hand or base).config
+    longer = derived(base, Category.LONG_CONTEXT, long_context=bulk, config=config)
     return replace(longer, turns=_recomputed(base, longer))
 
 
@@ -88,38 +92,6 @@ def seed_of(id: str) -> int:
     return int.from_bytes(sha256(id.encode()).digest()[:2])
 
 
-def _meant(base: Trajectory, said: Sequence[str]) -> tuple[str, ...]:
-    """Return the words that bulk does without.
-
-    Words of the vocabulary that a request uses, parts of people's names that stand alone, airports
-    and days of the requests (without a year, those of all), files that more is done with than
-    reading, directories to remove, and the numbers that a variant waits for.
-    """
-    names = _names(base)
-    spoken = "\n".join([*words(base.turns), *said])
-    truth = [call for turn in base.turns for call in calls(turn)]
-    literal = [str(value) for call in truth for value in literals(call.kwargs)]
-    alone = spoken
-    for name in names:
-        alone = re.sub(re.escape(name), " ", alone, flags=re.IGNORECASE)
-    heard = {*tokens(alone), *(word for text in literal for word in tokens(text))}
-    named = [word for name in names for word in tokens(name) if word not in tokens(alone)]
-    meant = {*(clashing(heard, names) - {*named})}
-    airports = {CITIES[city] for city in CITIES if city.casefold() in spoken.casefold()}
-    airports |= {code for code in AIRPORTS if code in {*re.findall(r"\w+", spoken), *literal}}
-    meant |= {code.casefold() for code in airports}
-    meant |= {text for text in literal if _DAY.fullmatch(text)}
-    meant |= {*_DAY.findall(spoken)}
-    meant |= {f"{day.month:02}-{day.day:02}" for day in days(spoken) if day.year is None}
-    meant |= {*_NUMBER.findall("\n".join(said))}
-    whole = {str(v) for call in truth if call.name in _WHOLE for v in call.kwargs.values()}
-    moved = [call.kwargs for call in truth if call.name in ("cp", "mv")]
-    meant |= whole | {move["source"] for move in moved if move["destination"] in whole}
-    return tuple(sorted(meant))
-
-
-_WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
-"""Functions to which older entries, or another file in a directory, make a difference."""
 _FILTERS: Mapping[str, tuple[str, ...]] = {
     "grep": ("pattern",),
     "find": ("name",),
@@ -129,33 +101,23 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
     "get_user_tickets": ("status",),
 }
 """Functions that pick by an argument; what they pick has to be what it was."""
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def _names(base: Trajectory) -> list[str]:
-    """Return the people and accounts of a scenario, which bulk has namesakes of."""
-    get = base.config.get
-    people = [*get("MessageAPI", {}).get("user_map", {})]
-    cards = get("TravelAPI", {}).get("credit_card_list", {}).values()
-    people += [card.get("cardholder_name", "") for card in cards]
-    tweets = get("TwitterAPI", {}).get("tweets", {}).values()
-    people += [tweet["username"] for tweet in tweets]
-    people += get("TwitterAPI", {}).get("following_list", ())
-    # The longest first, so that no part of one is taken for another.
-    return sorted({name for name in people if name}, key=lambda name: (-len(name), name))
+def _added(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
+    """Return how much more the ground truth reads, and whether its filters give what they gave.
 
-
-def _added(base: Trajectory, longer: Trajectory) -> tuple[int, bool]:
-    """Return how much more the ground truth reads, and whether its filters give what they gave."""
-    short, long = start(base), start(longer)
+    A filter that lets something of the base's own world through may let bulk through as well.
+    """
+    short, long, bare = start(base), start(longer), start(by_hand)
     added, filters_hold = 0, True
     for turn, there in zip(base.turns, longer.turns, strict=True):
         for call, longer_call in zip(calls(turn), calls(there), strict=True):
-            was, now = short.call(call), long.call(longer_call)
+            was, now, without = short.call(call), long.call(longer_call), bare.call(call)
             added += max(0, len(now.text) - len(was.text))
             picks = [call.kwargs.get(name) for name in _FILTERS.get(call.name, ())]
-            if any(picks) and readable(was.text) != readable(now.text):
-                filters_hold = _picked(was.value, now.value)
+            strict = any(picks) and _picked(without.value, was.value)
+            if strict and readable(was.text) != readable(now.text):
+                filters_hold = filters_hold and _picked(was.value, now.value)
     return added, filters_hold
 
 
@@ -169,7 +131,7 @@ def _picked(was: Any, now: Any) -> bool:
 def _recomputed(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
     """Return the turns with a ground truth that is right in the longer world."""
     short, long = start(base), start(longer)
-    told = [documents(base.environments), json.dumps(shown(base.config), ensure_ascii=False)]
+    told = [documents(base.environments), json.dumps(shown(longer.config), ensure_ascii=False)]
     changes: dict[_Value, _Value] = {}
     read_before: list[str] = []
     read_now: list[str] = []
@@ -330,7 +292,7 @@ def _number_in(value: _Value) -> float | None:
     """Return a number, or the one that a text is; None where there is more to the text."""
     if not isinstance(value, str):
         return None if isinstance(value, bool) else value
-    whole = _NUMBER.fullmatch(value)
+    whole = NUMBER.fullmatch(value)
     return (float(value) if "." in value else int(value)) if whole else None
 
 
@@ -440,7 +402,7 @@ def _changes(old: Any, new: Any) -> list[tuple[_Value, _Value]]:
         lines, later = old.split("\n"), new.split("\n")
         if len(lines) == len(later) > 1:
             pairs += [pair for pair in zip(lines, later, strict=True) if pair[0] != pair[1]]
-        if _NUMBER.sub("#", old) == _NUMBER.sub("#", new):
-            numbers = zip(_NUMBER.findall(old), _NUMBER.findall(new), strict=True)
+        if NUMBER.sub("#", old) == NUMBER.sub("#", new):
+            numbers = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
             pairs += [pair for pair in numbers if pair[0] != pair[1]]
     return pairs

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from pydantic import Field, TypeAdapter
 
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
+from trajectories.making.worlds import surrounded
 from trajectories.schema import Category, Label, Strict, Trajectory, Turn
 from trajectories.validation import check_turns, validated
 
@@ -119,9 +121,9 @@ class Scenario(Strict):
         """How its variants are made."""
         return Notes(self.id, self.missing_parameter, self.missing_function)
 
-    @property
-    def base(self) -> Trajectory:
-        """The base trajectory."""
+    @cached_property
+    def by_hand(self) -> Trajectory:
+        """The base trajectory without its world."""
         return Trajectory(
             self.id,
             Category.BASE,
@@ -131,6 +133,18 @@ class Scenario(Strict):
             provenance=self.provenance,
             labels=self.labels,
         )
+
+    @cached_property
+    def base(self) -> Trajectory:
+        """The base trajectory.
+
+        Raises:
+            DataError: There is a world, and the config or a ground-truth call has a defect.
+        """
+        if self.world is None:
+            return self.by_hand
+        said = [self.missing_parameter.without, self.missing_parameter.answer]
+        return surrounded(self.by_hand, self.world.seed, self.world.items, said)
 
 
 _ADAPTER = TypeAdapter(Scenario)
@@ -148,7 +162,7 @@ def read_scenario(path: Path) -> Scenario:
         raise DataError(where, f"$.id: must be {_PREFIX}{path.stem}, as the file is named")
     if len({*scenario.labels}) < len(scenario.labels):
         raise DataError(where, "$.labels: names one twice")
-    check_turns(scenario.base, where)
+    check_turns(scenario.by_hand, where)
     return scenario
 
 

@@ -2,22 +2,24 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from trajectories.errors import DataError
 from trajectories.making import build
-from trajectories.making.build import compose
+from trajectories.making.build import compose, long
 from trajectories.making.scenarios import (
     SCENARIOS,
     MissingFunction,
     MissingParameter,
-    Notes,
+    Scenario,
+    Surroundings,
     read_scenario,
     read_scenarios,
 )
 from trajectories.packs import widened
-from trajectories.schema import Category, Message, Trajectory, Turn
+from trajectories.schema import Category, Message, Turn
 
 NAME = "files_ticket_disk_pressure"
 
@@ -82,9 +84,8 @@ def test_bad_input_ends_in_one_line(scenarios, tmp_path):
     assert build.main(["--help"], tmp_path, scenarios).startswith("usage:")
 
 
-BASE = Trajectory(
+SCENARIO = Scenario(
     "base_x",
-    Category.BASE,
     ("MessageAPI",),
     {"MessageAPI": {"current_user": "USR001"}},
     (
@@ -100,12 +101,10 @@ BASE = Trajectory(
             ("delete_message(receiver_id='USR002')", "view_messages_sent()"),
         ),
     ),
+    MissingParameter(0, "Tell Bob that.", "That is 'see you at six'."),
+    MissingFunction(1, ("delete_message",)),
     provenance={"author": "Turnwise"},
 )
-
-
-def noted(turn, functions, without="Tell Bob that.", answer="That is 'see you at six'."):
-    return Notes("base_x", MissingParameter(0, without, answer), MissingFunction(turn, functions))
 
 
 def shape(trajectory):
@@ -113,7 +112,7 @@ def shape(trajectory):
 
 
 def test_all_three_are_there():
-    harder = compose(BASE, noted(1, ("delete_message",)), items=40)
+    harder = compose(SCENARIO, items=40)
     assert (harder.id, harder.category) == ("composite_x", Category.COMPOSITE)
     assert harder.provenance == {"author": "Turnwise", "base": "base_x"}
     wide = widened(harder.environments, harder.config, harder.long_context)
@@ -128,22 +127,41 @@ def test_all_three_are_there():
 
 
 def test_both_may_be_about_the_same_turn():
-    harder = compose(BASE, noted(0, ("send_message",)), items=40)
+    harder = compose(
+        replace(SCENARIO, missing_function=MissingFunction(0, ("send_message",))), items=40
+    )
     assert shape(harder) == [
         (True, False, ()),
         (True, False, ()),
         (False, True, ("send_message",)),
         (True, True, ()),
     ]
-    assert harder.turns[2].ground_truth == BASE.turns[0].ground_truth
+    assert harder.turns[2].ground_truth == SCENARIO.turns[0].ground_truth
 
 
 def test_the_same_seed_and_size_give_the_same_trajectory():
-    note = noted(1, ("delete_message",))
-    assert compose(BASE, note, 3, 40) == compose(BASE, note, 3, 40)
-    assert compose(BASE, note, 3, 40) != compose(BASE, note, 4, 40)
+    assert compose(SCENARIO, 3, 40) == compose(SCENARIO, 3, 40)
+    assert compose(SCENARIO, 3, 40) != compose(SCENARIO, 4, 40)
 
 
 def test_a_value_that_can_be_had_otherwise_is_refused():
+    told = MissingParameter(0, "Say 'see you at six' to Bob.", "Bob.")
     with pytest.raises(DataError, match="base_x: missing_parameter"):
-        compose(BASE, noted(1, ("delete_message",), "Say 'see you at six' to Bob.", "Bob."))
+        compose(replace(SCENARIO, missing_parameter=told))
+
+
+def test_a_long_context_takes_the_place_of_a_world():
+    around = replace(SCENARIO, world=Surroundings(7, 20))
+    longer, harder = long(around, items=40), compose(around, items=40)
+    for made in (longer, harder):
+        assert made.config == SCENARIO.config
+        assert made.long_context.items == 60
+        wide = widened(made.environments, made.config, made.long_context)
+        assert len(wide["MessageAPI"]["inbox"]) == 63
+    assert len(around.base.config["MessageAPI"]["inbox"]) == 23
+
+
+def test_what_is_not_to_be_long_is_not():
+    short = replace(SCENARIO, not_long="nobody reads it")
+    assert long(short) is None
+    assert compose(short) is None

@@ -1,0 +1,148 @@
+"""Shows an author what a scenario comes to: its world, its ground truth played, what rules find.
+
+``python -m trajectories.making.check NAME...`` takes names of scenarios or paths of their files;
+``--full`` shows results as long as they are. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from checkers.told import clipped, literals, stands_in
+from envs.calls import Call
+from envs.errors import ConfigError
+from envs.initial_configs import check_config
+from envs.results import Result
+from trajectories.dataset import DATA, Dataset
+from trajectories.errors import DataError
+from trajectories.making.base import start
+from trajectories.making.build import compose, long
+from trajectories.making.missing import hold_out, leave_out_value
+from trajectories.making.scenarios import SCENARIOS, Scenario, read_scenario
+from trajectories.making.worlds import sizes
+from trajectories.rules.problem import Severity, apply, read_exemptions
+from trajectories.scene import truth_calls
+from trajectories.schema import Category, Trajectory
+from trajectories.told import words
+from trajectories.validate import RULES, validate
+
+_RESULT = 300
+"""Characters of a result that are shown."""
+_VARIANTS: Mapping[Category, Callable[[Scenario], Trajectory | None]] = {
+    Category.MISSING_PARAMETER: lambda scenario: leave_out_value(scenario.base, scenario.notes),
+    Category.MISSING_FUNCTION: lambda scenario: hold_out(scenario.base, scenario.notes),
+    Category.LONG_CONTEXT: long,
+    Category.COMPOSITE: compose,
+}
+
+
+def report(scenario: Scenario, *, full: bool = False) -> Iterator[str]:
+    """Yield what a scenario comes to, line by line.
+
+    Raises:
+        DataError: It cannot be played at all.
+    """
+    base = scenario.base
+    defects = check_config(base.environments, base.config)
+    if defects:
+        raise DataError(scenario.id, f"config: {defects[0]}")
+    yield f"{base.id}: {base.tier} {' '.join(base.labels)}".rstrip()
+    yield from _world(scenario)
+    try:
+        yield from _played(base, full=full)
+    except ConfigError as error:
+        raise DataError(base.id, f"config: {error}") from None
+    made = {Category.BASE: base}
+    for category, make in _VARIANTS.items():
+        try:
+            variant = make(scenario)
+        except DataError as error:
+            yield f"{category}: CANNOT BE MADE: {error}"
+            continue
+        if variant is None:
+            why = scenario.not_long or "the ground truth reads hardly any of what bulk there is"
+            yield f"{category}: none: {why}"
+        else:
+            made[category] = variant
+    yield f"made: {', '.join(made)}"
+    yield from _found(list(made.values()))
+
+
+def _world(scenario: Scenario) -> Iterator[str]:
+    for name, config in scenario.base.config.items():
+        own = sizes(scenario.config.get(name, {}))
+        shown = [
+            f"{member} {count} ({own.get(member, 0)} by hand)"
+            if scenario.world
+            else f"{member} {count}"
+            for member, count in sizes(config).items()
+        ]
+        yield f"  {name}: {', '.join(shown) or 'nothing to count'}"
+
+
+def _played(base: Trajectory, *, full: bool) -> Iterator[str]:
+    session = start(base)
+    for index, turn in enumerate(base.turns):
+        said = "\n".join(words([turn]))
+        yield f"turn {index}: {said}"
+        for call in truth_calls(turn):
+            result = session.call(call)
+            yield f"  {call}{_unsaid(call, said) if result.changed else ''}"
+            yield f"    {'' if result.ok else 'FAILS: '}{_text(result, full=full)}"
+        for accepted in turn.accepts:
+            yield f"  accepted for {accepted.call}: {', '.join(accepted.instead)}"
+        for fact in turn.tells:
+            yield f"  tells {fact}"
+        if not turn.ground_truth:
+            yield "  no call"
+
+
+def _unsaid(call: object, said: str) -> str:
+    """Return which arguments of a change do not stand in the turn's words."""
+    values = literals(dict(call.kwargs)) if isinstance(call, Call) else ()
+    unsaid = [value for value in values if not stands_in(value, said)]
+    return f"   CHANGES, not in these words: {unsaid}" if unsaid else "   CHANGES, all in words"
+
+
+def _text(result: Result, *, full: bool) -> str:
+    return result.text if full else clipped(result.text, _RESULT)
+
+
+def _found(made: Sequence[Trajectory]) -> Iterator[str]:
+    """Yield what the rules find in a scenario's trajectories."""
+    dataset = Dataset("scenarios", "unknown", "", {t.id: t for t in made})
+    rules = [rule for rule in RULES if not rule.documents]
+    exemptions = read_exemptions(DATA / "allowed.jsonl")
+    allowed = apply(validate(dataset, made, rules), exemptions, made, [rule.id for rule in rules])
+    for problem in allowed.problems:
+        if problem.severity is not Severity.INFO:
+            yield str(problem)
+    infos = sum(problem.severity is Severity.INFO for problem in allowed.problems)
+    worse = len(allowed.problems) - infos
+    yield f"{worse} errors and warnings, {infos} infos, {len(allowed.excepted)} excepted"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print what scenarios come to; return 1 where one cannot be read or played, else 0."""
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.check", description=__doc__)
+    parser.add_argument("name", nargs="+", help="of a scenario, or path of its file")
+    parser.add_argument("--full", action="store_true", help="results as long as they are")
+    options = parser.parse_args(arguments)
+    status = 0
+    for name in options.name:
+        path = Path(name) if name.endswith(".json") else SCENARIOS / f"{name}.json"
+        try:
+            for line in report(read_scenario(path), full=options.full):
+                print(line)
+        except DataError as error:
+            print(error)
+            status = 1
+        print()
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
