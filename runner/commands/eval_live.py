@@ -28,7 +28,6 @@ from runner.commands.shared import note
 from runner.episodes.telling import requiring_told
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, estimate, open_jobs, open_store, preflight
-from runner.live.engine import Spent
 from runner.live.meter import Meter
 from runner.live.settings import Settings, read_settings
 from runner.models.base import Model, ModelError
@@ -37,7 +36,7 @@ from runner.models.prompting import DEFAULT, PromptFormat, formats_named, read_p
 from runner.models.tools import toolbox_of
 from runner.records.files import NotWritten, write_whole
 from runner.records.masking import Secrets
-from runner.records.record import EpisodeRecord, Selection
+from runner.records.record import EpisodeRecord, Selection, Spent
 from runner.records.run import is_run, open_run
 from runner.records.store import RunStore, claimed, default_folder
 from trajectories.dataset import Dataset

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from checkers.profile import Profile
 from envs import __version__
 from runner.episodes.boundary import fault_of
-from runner.live.engine import Engine, Stopped
+from runner.live.engine import Budget, Engine, Stopped
 from runner.live.loop import Ask, run_live
 from runner.live.settings import Settings
+from runner.models.base import ChatMessage
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
 from runner.models.tools import toolbox_of
 from runner.records.record import (
+    AnsweredStep,
     DatasetReference,
     EpisodeRecord,
     FormatReference,
     Key,
     RunDefinition,
     Selection,
+    StepRecord,
 )
 from runner.records.store import Keeps
 from trajectories.dataset import Dataset
@@ -35,6 +39,13 @@ class Job(NamedTuple):
 
     trajectory: Trajectory
     trial: int
+    course: Sequence[AnsweredStep] = ()
+    """Answers that it got before, when it was not finished."""
+
+    @property
+    def expected_requests(self) -> int:
+        """How many requests it still takes of a model that makes one call a step."""
+        return max(1, _expected_steps(self.trajectory) - len(self.course))
 
     @property
     def key(self) -> Key:
@@ -84,11 +95,14 @@ class Campaign:
     Args:
         plan: What they are like.
         store: Where they are kept.
+        goes_on: Whether the model can go on with an episode of another process, so that its
+            answers are kept as they come.
     """
 
-    def __init__(self, plan: Plan, store: Keeps) -> None:
+    def __init__(self, plan: Plan, store: Keeps, *, goes_on: bool = True) -> None:
         self._plan = plan
         self._store = store
+        self._goes_on = goes_on
         self._prepared: dict[str, Prepared] = {}
 
     async def run(
@@ -109,10 +123,14 @@ class Campaign:
             self._store.append(record)
             on_done(record)
 
-        await engine.run(jobs, self._do, keep)
+        await engine.run(jobs, partial(self._do, engine.budget), keep)
 
-    async def _do(self, job: Job, ask: Ask) -> EpisodeRecord:
+    async def _do(self, budget: Budget, job: Job, ask: Ask) -> EpisodeRecord:
         plan, trajectory = self._plan, job.trajectory
+
+        def put_step(step: StepRecord, message: ChatMessage) -> None:
+            self._store.put_step(AnsweredStep(*job.key, step, message), budget.spent)
+
         try:
             toolbox = toolbox_of(trajectory, function_docs_folder(plan.settings, plan.dataset))
             style = Style(toolbox, plan.prompts, plan.settings.reasoning, plan.format)
@@ -124,6 +142,8 @@ class Campaign:
                 plan.step_limit,
                 ask,
                 self._store.put_tools,
+                put_step if self._goes_on else None,
+                job.course if self._goes_on else (),
             )
         except (Stopped, OSError):  # the run ends, or cannot be kept
             raise

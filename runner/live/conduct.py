@@ -13,13 +13,13 @@ from random import Random
 from typing import Any, Literal, NamedTuple
 
 from runner.live.campaign import Campaign, Job, Plan, jobs_of
-from runner.live.engine import Budget, Engine, Limits, Spent
+from runner.live.engine import Budget, Engine, Limits
 from runner.live.settings import Settings
 from runner.models.agent import PREFIX, AgentModel
 from runner.models.base import Model, Request, ToolList, TransientError
-from runner.records.record import EpisodeRecord, Selection
+from runner.records.record import EpisodeRecord, Selection, Spent
 from runner.records.secret import command_without, in_address, in_body, is_secret_header
-from runner.records.store import Keeps, RunStore
+from runner.records.store import RunStore
 from trajectories.schema import Trajectory
 
 Only = Literal["errors", "failed"]
@@ -118,13 +118,20 @@ def open_jobs(
 ) -> list[Job]:
     """Return what is still to do; ``only`` takes episodes that ended so out of the run first.
 
+    Those that were under way, or ended in an error, go on from their last answer.
+
     Raises:
         DataError: A file of the run cannot be written.
     """
     if only is not None:
         outcome = "error" if only == "errors" else "failed"
-        store.supersede([key for key, done in store.done.items() if done == outcome])
-    return [job for job in jobs_of(trajectories, trials) if job.key not in store.done]
+        keys = [key for key, done in store.done.items() if done == outcome]
+        store.supersede(keys, go_on=only == "errors")
+    return [
+        job._replace(course=store.underway(job.key))
+        for job in jobs_of(trajectories, trials)
+        if job.key not in store.done
+    ]
 
 
 async def preflight(plan: Plan, connect: Connect) -> None:
@@ -168,14 +175,14 @@ async def _probe(model: Model, settings: Settings) -> None:
 
 
 def conduct_here(
-    plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+    plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, on_done: OnDone
 ) -> Ending:
     """Do what ``conduct`` does, for those who have no event loop, or one that waits for this."""
     return _to_end(conduct(plan, store, jobs, connect, on_done))
 
 
 async def conduct(
-    plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+    plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, on_done: OnDone
 ) -> Ending:
     """Do the jobs of a run in this process.
 
@@ -187,14 +194,17 @@ async def conduct(
         on_done: Told of every finished episode.
     """
     settings = plan.settings
-    budget = Budget(settings.max_requests, settings.max_cost)
+    budget = Budget(settings.max_requests, settings.max_cost, store.spent)
     model = connect(plan)
+    # An agent of the user's own may know more of an episode than its messages.
+    campaign = Campaign(plan, store, goes_on=not isinstance(model, AgentModel))
     engine: Engine[Job, EpisodeRecord] = Engine(
         model, Limits(settings.concurrency, settings.attempts), Random(0), budget
     )
     try:
-        await Campaign(plan, store).run(engine, jobs, lambda done: on_done(done, budget.spent))
+        await campaign.run(engine, jobs, lambda done: on_done(done, budget.spent))
     finally:
+        store.spent = budget.spent
         await model.close()
     return Ending(engine.stop_reason, engine.failed, budget.spent)
 

@@ -27,6 +27,7 @@ from runner.models.base import (
     TransientError,
     Usage,
 )
+from runner.records.record import Spent
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -49,28 +50,25 @@ class Limits(NamedTuple):
     """Wait after the first failed attempt, in seconds; it doubles with every further one."""
 
 
-class Spent(NamedTuple):
-    """What a run has used so far."""
-
-    requests: int = 0
-    tokens: int = 0
-    cost: float | None = None
-    """US dollars; None while no price is known."""
-
-
 class Budget:
     """What a run may use; nothing by default limits it.
 
     Args:
         max_requests: None for no limit.
         max_cost: US dollars, or None.
+        spent: What was used before.
 
     Attributes:
         spent: What has been used so far.
     """
 
-    def __init__(self, max_requests: int | None = None, max_cost: float | None = None) -> None:
-        self.spent = Spent()
+    def __init__(
+        self,
+        max_requests: int | None = None,
+        max_cost: float | None = None,
+        spent: Spent | None = None,
+    ) -> None:
+        self.spent = spent or Spent()
         self._max_requests = max_requests
         self._max_cost = max_cost
 

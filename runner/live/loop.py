@@ -13,9 +13,18 @@ from envs.state import Snapshot
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import Episode
 from runner.episodes.telling import telling_of
-from runner.models.base import AgentError, ModelError, Reply, Request
+from runner.models.base import (
+    AgentError,
+    ChatMessage,
+    ModelError,
+    Reply,
+    Request,
+    RequestError,
+    Verbatim,
+)
 from runner.models.conversation import Style
 from runner.records.record import (
+    AnsweredStep,
     Change,
     EpisodeRecord,
     ReplyRecord,
@@ -25,6 +34,10 @@ from runner.records.record import (
     call_text,
 )
 from trajectories.prepare import Prepared
+
+_OUR_MEMBERS = ("role", "content", "tool_calls")
+"""Members of an answer among the messages that we put there."""
+_OUR_MEMBERS_OF_CALLS = ("id", "type", "function")
 
 
 class ModelAnswer(NamedTuple):
@@ -41,6 +54,9 @@ Ask = Callable[[Request], Awaitable[ModelAnswer]]
 PutTools = Callable[[str, Sequence[Mapping[str, Any]]], object]
 """Keeps a tool list under its digest."""
 
+PutStep = Callable[[StepRecord, ChatMessage], object]
+"""Keeps a request that was answered, with the answer as it stands among the messages."""
+
 
 async def run_live(
     prepared: Prepared,
@@ -50,6 +66,8 @@ async def run_live(
     step_limit: int,
     ask: Ask,
     put_tools: PutTools,
+    put_step: PutStep | None = None,
+    course: Sequence[AnsweredStep] = (),
 ) -> EpisodeRecord:
     """Let a model do a trajectory and judge it; what is returned is its first trial's.
 
@@ -63,31 +81,66 @@ async def run_live(
         step_limit: Steps with calls that a turn may take.
         ask: Puts a request to the model; a ModelError that it raises is the episode's.
         put_tools: Keeps the tool lists that the record names.
+        put_step: Keeps every answer as soon as its calls are executed; None to keep none.
+        course: Answers that it got before, from the first on. They are taken once more, as far as
+            they lead where they led; from there on the model is asked.
     """
-    dialogue = Dialogue(prepared, style, mode, profile, step_limit)
-    log = _Log(prepared.template.snapshot())
-    try:
-        await _converse(dialogue, log, ask, put_tools)
-        ended = EpisodeRecord.of(prepared.trajectory, dialogue.verdict())._replace(
-            result=dialogue.result,
-            telling=telling_of(prepared.trajectory, dialogue.result),
+    while True:
+        dialogue = Dialogue(prepared, style, mode, profile, step_limit)
+        log = _Log(prepared.template.snapshot())
+        try:
+            await _converse(dialogue, log, ask, put_tools, put_step, course)
+            ended = EpisodeRecord.of(prepared.trajectory, dialogue.verdict())._replace(
+                result=dialogue.result,
+                telling=telling_of(prepared.trajectory, dialogue.result),
+            )
+        except _LedElsewhere as place:
+            course = course[: place.step]
+            continue
+        except (ModelError, BackendFault, CannotJudge) as error:
+            if course and isinstance(error, RequestError) and len(log.steps) == len(course):
+                # The provider does not go on with what it said in an earlier life.
+                course = ()
+                continue
+            ended = EpisodeRecord.of(prepared.trajectory, None, str(error))._replace(
+                traceback=error.traceback if isinstance(error, AgentError) else None
+            )
+        return ended._replace(
+            messages=dialogue.conversation.messages, steps=log.steps, turn_ends=log.turn_ends
         )
-    except (ModelError, BackendFault, CannotJudge) as error:
-        ended = EpisodeRecord.of(prepared.trajectory, None, str(error))._replace(
-            traceback=error.traceback if isinstance(error, AgentError) else None
-        )
-    return ended._replace(
-        messages=dialogue.conversation.messages, steps=log.steps, turn_ends=log.turn_ends
-    )
 
 
-async def _converse(dialogue: Dialogue, log: _Log, ask: Ask, put_tools: PutTools) -> None:
-    """Put requests to the model until the episode is over, and write down what they led to."""
-    episode = dialogue.episode
+class _LedElsewhere(Exception):
+    """An answer of an earlier life was given to another request, or its calls give other results.
+
+    Args:
+        step: Its number, from 0.
+    """
+
+    def __init__(self, step: int) -> None:
+        super().__init__(step)
+        self.step = step
+
+
+async def _converse(
+    dialogue: Dialogue,
+    log: _Log,
+    ask: Ask,
+    put_tools: PutTools,
+    put_step: PutStep | None,
+    course: Sequence[AnsweredStep],
+) -> None:
+    """Put requests to the model until the episode is over, and write down what they led to.
+
+    Raises:
+        _LedElsewhere: The course does not lead where it led.
+    """
+    episode, known = dialogue.episode, iter(course)
     while not episode.finished:
         request = dialogue.request()
         asked = len(request.messages)
-        reply, attempts = await ask(request)
+        earlier = next(known, None)
+        reply, attempts = await ask(request) if earlier is None else _answer(earlier)
         if request.tools:
             put_tools(request.tools.digest, request.tools.tools)
         turn = episode.turn
@@ -97,11 +150,47 @@ async def _converse(dialogue: Dialogue, log: _Log, ask: Ask, put_tools: PutTools
             # The answer was given, and paid for, whatever its calls ran into.
             log.step(asked, request, reply, attempts, Taken(turn, (), None), episode)
             raise
-        log.step(asked, request, reply, attempts, taken, episode)
+        step = log.step(asked, request, reply, attempts, taken, episode)
+        if earlier is None and put_step is not None:
+            put_step(step, dialogue.conversation.messages[asked])
+        if earlier is not None and _led(earlier.step) != _led(step):
+            raise _LedElsewhere(len(log.steps) - 1)
         if episode.terminated:
             log.turn_ends.append(TurnEnd(taken.turn, "step_limit", None))
         elif not taken.calls:
             log.end(taken.turn, reply, taken.problem)
+
+
+def _answer(earlier: AnsweredStep) -> ModelAnswer:
+    """Return an answer of an earlier life as it was when it came."""
+    step, message = earlier.step, earlier.message
+    said = step.reply
+    # All that is not ours in the message is what the server wants to see again.
+    ours = ("role", "tool_calls") if isinstance(message["content"], list) else _OUR_MEMBERS
+    members = {name: value for name, value in message.items() if name not in ours}
+    calls = tuple(
+        [
+            {name: value for name, value in call.items() if name not in _OUR_MEMBERS_OF_CALLS}
+            for call in message.get("tool_calls", ())
+        ]
+    )
+    verbatim = Verbatim(members, calls) if members or any(calls) else None
+    reply = Reply(
+        said.text,
+        tuple(said.tool_calls),
+        said.reasoning,
+        said.finish_reason,
+        step.usage,
+        step.latency,
+        step.cost,
+        verbatim,
+    )
+    return ModelAnswer(reply, step.attempts)
+
+
+def _led(step: StepRecord) -> tuple[object, ...]:
+    """Return what a step was asked with and led to."""
+    return step.turn, step.request_messages, step.tools, [*step.calls], [*step.results]
 
 
 class _Log:
@@ -120,27 +209,25 @@ class _Log:
         attempts: int,
         taken: Taken,
         episode: Episode,
-    ) -> None:
+    ) -> StepRecord:
         """Note one request, its reply, and what the calls in it led to."""
         after = episode.session.snapshot() if taken.results else self._before
-        self.steps.append(
-            StepRecord(
-                turn=taken.turn,
-                request_messages=asked,
-                tools=request.tools.digest if request.tools else None,
-                reply=ReplyRecord(
-                    reply.text, reply.tool_calls, reply.reasoning, reply.finish_reason
-                ),
-                calls=[call_text(call) for call in taken.calls],
-                results=[result.text for result in taken.results],
-                changes=[Change.of(each) for each in self._before.differences(after)],
-                usage=reply.usage,
-                latency=reply.latency,
-                cost=reply.cost,
-                attempts=attempts,
-            )
+        step = StepRecord(
+            turn=taken.turn,
+            request_messages=asked,
+            tools=request.tools.digest if request.tools else None,
+            reply=ReplyRecord(reply.text, reply.tool_calls, reply.reasoning, reply.finish_reason),
+            calls=[call_text(call) for call in taken.calls],
+            results=[result.text for result in taken.results],
+            changes=[Change.of(each) for each in self._before.differences(after)],
+            usage=reply.usage,
+            latency=reply.latency,
+            cost=reply.cost,
+            attempts=attempts,
         )
+        self.steps.append(step)
         self._before = after
+        return step
 
     def end(self, turn: int, reply: Reply, problem: str | None) -> None:
         """Note why a turn ended without calls."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TextIO
 
-from runner.live.engine import Spent
-from runner.records.record import EpisodeRecord
+from runner.records.record import EpisodeRecord, Spent
 from runner.show.terminal import tell
 
 _QUIET = 10.0

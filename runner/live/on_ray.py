@@ -23,12 +23,13 @@ from runner.episodes.spread import Chunk, Found, Judge, Run, evaluate_by, withou
 from runner.live.campaign import Campaign, Job, Plan
 from runner.live.cluster import TRIES, Cluster, Fleet, connected, library
 from runner.live.conduct import Connect, Ending, OnDone, secrets_of
-from runner.live.engine import Budget, Engine, Limits, Spent
+from runner.live.engine import Budget, Engine, Limits
 from runner.live.settings import Settings
+from runner.models.agent import AgentModel
 from runner.models.base import FatalError, Model, Reply, Request
 from runner.models.reply import one_line
-from runner.records.record import EpisodeRecord
-from runner.records.store import Keeps
+from runner.records.record import AnsweredStep, EpisodeRecord, Spent
+from runner.records.store import RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
@@ -85,24 +86,31 @@ class Outbox:
 
     Attributes:
         record: None where the run was stopped before the episode was over.
-        tools: The tool lists that the record names, by digest.
+        tools: The tool lists that the record or a step names, by digest.
+        steps: The answers that an episode got that is not over.
     """
 
     record: EpisodeRecord | None = None
     tools: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    steps: list[AnsweredStep] = field(default_factory=list)
 
     def append(self, record: EpisodeRecord) -> None:
-        """Take the episode."""
+        """Take the episode, whose answers are in its record."""
         self.record = record
+        self.steps.clear()
 
     def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
         """Take a tool list."""
         self.tools[digest] = tools
 
+    def put_step(self, step: AnsweredStep, spent: Spent) -> None:
+        """Take an answer; what the run has used is known elsewhere."""
+        self.steps.append(step)
+
 
 def conduct_on_ray(
     plan: Plan,
-    store: Keeps,
+    store: RunStore,
     jobs: Sequence[Job],
     connect: Connect,
     on_done: OnDone,
@@ -123,7 +131,7 @@ def conduct_on_ray(
     """
     refuse_what_must_not_travel(plan.settings, connect)
     with connected(cluster) as size:
-        account = _Account(plan.settings)
+        account = _Account(plan.settings, store.spent)
         at_once = plan.settings.concurrency
         bare = plan._replace(dataset=without_trajectories(plan.dataset))
         there = partial(_connect_in, os.getcwd(), connect)
@@ -133,9 +141,12 @@ def conduct_on_ray(
             for number, result in fleet.results(wanted):
                 done = _done(jobs[number], result)
                 account.refresh()
+                for digest, tools in done.tools.items():
+                    store.put_tools(digest, tools)
+                for step in done.steps:
+                    store.put_step(step, account.spent)
+                store.spent = account.spent
                 if done.record is not None:
-                    for digest, tools in done.tools.items():
-                        store.put_tools(digest, tools)
                     store.append(done.record)
                     on_done(done.record, account.spent)
     return Ending(account.stop_reason, account.failed, account.spent)
@@ -171,8 +182,13 @@ def _connect_in(folder: str, connect: Connect, plan: Plan) -> Model:
 class SharedBudget(Budget):
     """The one budget of a run whose requests are made by many processes; any of them may end it."""
 
-    def __init__(self, max_requests: int | None = None, max_cost: float | None = None) -> None:
-        super().__init__(max_requests, max_cost)
+    def __init__(
+        self,
+        max_requests: int | None = None,
+        max_cost: float | None = None,
+        spent: Spent | None = None,
+    ) -> None:
+        super().__init__(max_requests, max_cost, spent)
         self._stop_reason: str | None = None
         self._failed = False
 
@@ -197,6 +213,7 @@ class EpisodeWorker:
 
     def __init__(self) -> None:
         self._model: Model | None = None
+        self._goes_on = True
 
     async def do(self, needs: Sequence[Awaitable[Any]], job: Job) -> Outbox:
         """Do one episode, unless the run is stopped meanwhile.
@@ -210,9 +227,12 @@ class EpisodeWorker:
         outbox = Outbox()
         try:
             if self._model is None:
-                self._model = _Admitted(connect(plan), budget)
+                model = connect(plan)
+                self._goes_on = not isinstance(model, AgentModel)
+                self._model = _Admitted(model, budget)
             engine = _engine(self._model, plan, job)
-            await Campaign(plan, outbox).run(engine, [job], lambda _: None)
+            campaign = Campaign(plan, outbox, goes_on=self._goes_on)
+            await campaign.run(engine, [job], lambda _: None)
         except DataError as error:
             await budget.stop.remote(str(error), failed=True)
         else:
@@ -249,11 +269,11 @@ class _Admitted:
 class _Account:
     """What this process knows of the run's budget, and whether anybody has stopped it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, spent: Spent) -> None:
         # It takes no processor, so there is always room for it.
         remote = library().remote(SharedBudget).options(num_cpus=0)
-        self.budget = remote.remote(settings.max_requests, settings.max_cost)
-        self.spent = Spent()
+        self.budget = remote.remote(settings.max_requests, settings.max_cost, spent)
+        self.spent = spent
         self.stop_reason: str | None = None
         self.failed = False
 

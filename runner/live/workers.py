@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runner.live.campaign import Job, Plan
     from runner.live.conduct import Connect, Ending, OnDone
     from runner.live.settings import Settings
-    from runner.records.store import Keeps
+    from runner.records.store import RunStore
 else:
     # Most commands judge in this process, which needs none of them.
     spread = lazily("..episodes.spread", __package__)
@@ -55,7 +55,7 @@ class Workers(Protocol):
         ...
 
     def conduct(
-        self, plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, on_done: OnDone
     ) -> Ending:
         """Do the jobs of a live run.
 
@@ -96,7 +96,7 @@ class Here(NamedTuple):
             raise DataError("--workers", "a live model is asked by one process, or by --engine ray")
 
     def conduct(
-        self, plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, on_done: OnDone
     ) -> Ending:
         """Ask the model from this process."""
         return conduct.conduct_here(plan, store, jobs, connect, on_done)
@@ -122,7 +122,7 @@ class OnRay(NamedTuple):
         on_ray.refuse_what_must_not_travel(settings, connect)
 
     def conduct(
-        self, plan: Plan, store: Keeps, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, on_done: OnDone
     ) -> Ending:
         """Have the cluster's workers ask the model."""
         return on_ray.conduct_on_ray(plan, store, jobs, connect, on_done, self.where)

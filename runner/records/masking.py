@@ -78,6 +78,14 @@ class Secrets:
             text = _encoded(self._public(episode, text))
         return f"{text}\n".encode()
 
+    def of_step(self, line: Mapping[str, Any]) -> bytes | None:
+        """Return the line of a step; None where there is a secret in it.
+
+        Masked it would not be what was said, and could not be gone on with.
+        """
+        text = _encoded(line)
+        return None if any(_in(text, forms) for forms in self._forms) else f"{text}\n".encode()
+
     def _public(self, episode: Mapping[str, Any], text: str) -> Any:
         where = f"{episode['id']}, trial {episode['trial']}"
         words = "\n".join((*_words(episode), self._said(episode["id"])))

@@ -105,6 +105,38 @@ class StepRecord(NamedTuple):
     """How often the request was made until it was answered."""
 
 
+class AnsweredStep(NamedTuple):
+    """One answered request of an episode that is under way: a line of ``underway.jsonl``.
+
+    Such a line also has, as ``spent``, what the run had used by then.
+    """
+
+    id: str
+    """The trajectory's id."""
+    trial: int
+    """Which trial of it, from 0."""
+    step: StepRecord
+    """The request, its answer, and what that led to."""
+    message: JsonObject
+    """The answer as it stands among the messages, with what its server wants to see again."""
+
+    @property
+    def key(self) -> Key:
+        """Trajectory and trial."""
+        return self.id, self.trial
+
+
+class Spent(NamedTuple):
+    """What a run has used so far, in all its lives."""
+
+    requests: int = 0
+    """Requests made, those without an answer too."""
+    tokens: int = 0
+    """Tokens in and out."""
+    cost: float | None = None
+    """US dollars; None while no price is known."""
+
+
 class TurnEnd(NamedTuple):
     """Why a turn ended."""
 
@@ -190,6 +222,14 @@ class EpisodeRecord(NamedTuple):
     def key(self) -> Key:
         """Trajectory and trial."""
         return self.id, self.trial
+
+    @property
+    def answered(self) -> list[AnsweredStep]:
+        """The steps, each with its answer as it stands among the messages."""
+        return [
+            AnsweredStep(self.id, self.trial, step, self.messages[step.request_messages])
+            for step in self.steps
+        ]
 
     @property
     def turns(self) -> int:

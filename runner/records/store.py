@@ -1,9 +1,10 @@
 """A run that is being written: what defines it, its finished episodes, the tools it was offered.
 
-A line is written in one piece when its episode is done, and never edited. At whatever moment a
-process is killed, opening the folder again drops at most an unfinished last line, whose episode is
-then done again. Lines are brought to the disk by a thread while the run goes on, since waiting for
-a disk would hold up all episodes: a power failure may cost the last few, a kill costs none.
+A line is written in one piece when its episode is done, and never edited. Until then each of its
+answers is written down as it comes. At whatever moment a process is killed, opening the folder
+again drops at most an unfinished last line, and an episode goes on from its last answer. Lines are
+brought to the disk by a thread while the run goes on, since waiting for a disk would hold up all
+episodes: a power failure may cost the last few, a kill costs none.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from envs.lazy import lazily
 from envs.state import ABSENT
+from runner.records.codec import members_of, read
 from runner.records.files import (
     LOCK_FILE,
     FileLine,
     LineFile,
+    NotWritten,
     lines,
     locked,
     raw_lines,
@@ -34,7 +37,16 @@ from runner.records.files import (
     writing,
 )
 from runner.records.masking import Secrets
-from runner.records.record import FORMAT, EpisodeRecord, Key, Outcome, RunDefinition
+from runner.records.record import (
+    FORMAT,
+    AnsweredStep,
+    EpisodeRecord,
+    Key,
+    Outcome,
+    RunDefinition,
+    Spent,
+)
+from runner.records.secret import MASK
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
@@ -53,8 +65,14 @@ TOOLS_FILE = "tools.jsonl"
 SUPERSEDED_FILE = "superseded.jsonl"
 """Lines that were taken out of the episodes so that these could be done again."""
 
+UNDERWAY_FILE = "underway.jsonl"
+"""One line per answered request of the episodes that are not finished, each with what the run has
+used by then; those of finished ones go when the run is closed or opened."""
+
 _NEXT_SUPERSEDED_FILE = "superseded.next"
 _LONGEST_MODEL_NAME = 60
+_MOST_OBSOLETE = 64_000_000
+"""Bytes of finished episodes that may stand among the requests of those that are not."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 _Unique = TypeVar("_Unique")
@@ -71,6 +89,16 @@ class Keeps(Protocol):
         """Keep a tool list, to be done before an episode names it."""
         ...
 
+    def put_step(self, step: AnsweredStep, spent: Spent) -> None:
+        """Keep an answer of an episode that is under way, and what the run has used so far."""
+        ...
+
+
+class _WithSpent(NamedTuple):
+    """A line that says what the run had used by then."""
+
+    spent: Spent
+
 
 class RunStore:
     """A run that is being written, by this process and no other; made by create or resume.
@@ -86,6 +114,7 @@ class RunStore:
     Attributes:
         folder: Where the run is.
         secrets: What masks them, with what came of it.
+        spent: What it has used so far.
     """
 
     def __init__(
@@ -100,7 +129,11 @@ class RunStore:
     ) -> None:
         self.folder = folder
         self.secrets = Secrets(secrets, said)
+        self.spent = Spent()
         self._done: dict[Key, Outcome] = {}
+        self._underway: dict[Key, list[tuple[int, bytes]]] = {}
+        self._obsolete = 0
+        self._steps: LineFile | None = None
         self._digests: set[str] = set()
         with ExitStack() as opened:
             opened.enter_context(locked(folder))
@@ -109,10 +142,12 @@ class RunStore:
             opened.callback(self._tools.close)
             self._episodes = LineFile(folder / EPISODES_FILE)
             opened.callback(lambda: self._episodes.close())
+            opened.callback(self._close_steps)
             self._load()
             sync_folder(folder)
             self._syncing: futures.Future[None] | None = None
             opened.callback(self._sync)
+            opened.callback(self._leave_underway)
             opened.callback(self._wait_for_disk)
             self._syncer = opened.enter_context(futures.ThreadPoolExecutor(max_workers=1))
             self._opened = opened.pop_all()
@@ -191,6 +226,10 @@ class RunStore:
             raise ValueError(f"episode {key} is in the run already")
         self._episodes.append(self.secrets.of_episode(record.to_json()))
         self._done[key] = outcome
+        self._obsolete += sum(len(raw) for _, raw in self._underway.pop(key, ()))
+        if self._obsolete > _MOST_OBSOLETE:
+            self._wait_for_disk()
+            self._write_underway()
         if self._syncing is None or self._syncing.done():
             self._wait_for_disk()
             self._syncing = self._syncer.submit(self._sync)
@@ -205,7 +244,27 @@ class RunStore:
             self._tools.append(self.secrets.of_tools({"digest": digest, "tools": tools}))
             self._digests.add(digest)
 
-    def supersede(self, keys: Collection[Key]) -> None:
+    def put_step(self, step: AnsweredStep, spent: Spent) -> None:
+        """Keep an answer of an episode that is under way, and what the run has used so far.
+
+        One with a secret in it is not kept.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        self.spent = spent
+        raw = self.secrets.of_step({**members_of(step), "spent": members_of(spent)})
+        if raw is not None:
+            self._steps = self._steps or LineFile(self.folder / UNDERWAY_FILE)
+            self._steps.append(raw)
+            self._go_on(step.key, step.step.request_messages, raw)
+
+    def underway(self, key: Key) -> list[AnsweredStep]:
+        """Return the answers that an episode got that is not finished, in their order."""
+        kept = self._underway.get(key, ())
+        return [read(AnsweredStep, json.loads(raw), UNDERWAY_FILE) for _, raw in kept]
+
+    def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
         """Take finished episodes out of the run, so that they can be done again.
 
         Their records are kept in a file of their own. A process that is killed meanwhile leaves
@@ -213,6 +272,7 @@ class RunStore:
 
         Args:
             keys: Which; those that are not done are passed over.
+            go_on: Whether they are under way again, from their last answer.
 
         Raises:
             DataError: A file cannot be read or written.
@@ -223,6 +283,8 @@ class RunStore:
         self._wait_for_disk()
         path, upcoming = self.folder / EPISODES_FILE, self.folder / _NEXT_SUPERSEDED_FILE
         superseded = self.folder / SUPERSEDED_FILE
+        if go_on:
+            self._take_up(line for line in lines(path) if _key(line) in keys)
         taken = (line.raw for line in lines(path) if _key(line) in keys)
         write_whole(upcoming, chain(raw_lines(superseded), taken))
         # With this write they are taken out; were it never reached, `upcoming` would be void.
@@ -282,10 +344,65 @@ class RunStore:
         for line in self._episodes.mended():
             key, outcome = _episode_of(line)
             self._done[once(key, self._done, line)] = outcome
+        self._load_underway()
         with writing(self.folder):
             self._finish_superseding()
-            for name in (RUN_FILE, EPISODES_FILE, _NEXT_SUPERSEDED_FILE):
+            for name in (RUN_FILE, EPISODES_FILE, UNDERWAY_FILE, _NEXT_SUPERSEDED_FILE):
                 unfinished(self.folder / name).unlink(missing_ok=True)
+
+    def _load_underway(self) -> None:
+        """Read what is known of episodes that are not finished, and leave out the others."""
+        path, found = self.folder / UNDERWAY_FILE, 0
+        if not path.exists():
+            return
+        self._steps = LineFile(path)
+        for line in self._steps.mended():
+            found += 1
+            self.spent = read(_WithSpent, line.value, line.where).spent
+            if "step" in line.value:
+                answered = read(AnsweredStep, line.value, line.where)
+                self._go_on(answered.key, answered.step.request_messages, line.raw)
+        for key in self._done.keys() & self._underway.keys():
+            del self._underway[key]
+        if found > sum(map(len, self._underway.values())):
+            self._write_underway()
+
+    def _go_on(self, key: Key, place: int, raw: bytes) -> None:
+        """Take note of an answer; an episode that began anew, or earlier, loses those behind it."""
+        before = self._underway.get(key, ())
+        self._underway[key] = [*(each for each in before if each[0] < place), (place, raw)]
+
+    def _take_up(self, taken: Iterator[FileLine]) -> None:
+        """Let finished episodes be under way again; those in which texts were masked begin anew."""
+        for line in taken:
+            record = EpisodeRecord.from_json(line.value, line.where)
+            if MASK.encode() not in line.raw:
+                for step in record.answered:
+                    value = {**members_of(step), "spent": members_of(self.spent)}
+                    raw = self.secrets.of_step(value)
+                    if raw is not None:
+                        self._go_on(record.key, step.step.request_messages, raw)
+        self._write_underway()
+
+    def _write_underway(self) -> None:
+        """Write anew the answers of the episodes that are not finished, and what was used."""
+        path = self.folder / UNDERWAY_FILE
+        last = json.dumps({"spent": members_of(self.spent)}).encode() + b"\n"
+        kept = [raw for answers in self._underway.values() for _, raw in answers]
+        write_whole(path, [*kept, last])
+        self._close_steps()
+        self._steps = LineFile(path)
+        self._obsolete = 0
+
+    def _close_steps(self) -> None:
+        if self._steps is not None:
+            self._steps.close()
+
+    def _leave_underway(self) -> None:
+        """Leave only what another process needs; what it does not need may stay on a full disk."""
+        with suppress(NotWritten):
+            if self._steps is not None or self.spent != Spent():
+                self._write_underway()
 
     def _finish_superseding(self) -> None:
         """Finish what a killed process began to take out of the run, or undo it."""
@@ -301,6 +418,8 @@ class RunStore:
     def _sync(self) -> None:
         # In this order, so that no episode names tools that a power failure has undone.
         self._tools.sync()
+        if self._steps is not None:
+            self._steps.sync()
         self._episodes.sync()
 
     def _wait_for_disk(self) -> None:

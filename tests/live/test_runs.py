@@ -16,6 +16,7 @@ import pytest
 from runner.cli import main
 from runner.records.export import export_bfcl
 from runner.records.run import open_run
+from runner.records.store import UNDERWAY_FILE
 from tests.live.running import (
     BASE,
     ENTRIES,
@@ -394,8 +395,9 @@ def _run_alone(command: list[str]) -> None:
 def test_killed_at_any_moment_and_resumed_a_run_is_what_it_would_have_been(
     run: Run, server: FakeServer, tmp_path: Path
 ) -> None:
-    flags = [*BASE, "--trials", "2", "--no-preflight", "--concurrency", "4"]
+    flags = [*BASE, "--trials", "5", "--no-preflight", "--concurrency", "4"]
     assert run(*flags, folder=tmp_path / "whole").status == 0
+    asked, server.requests = server.requests, 0
     server.latency = 0.004
     # Processes that have imported everything, so that a life does not begin with a second of it.
     processes = multiprocessing.get_context("forkserver")
@@ -403,9 +405,10 @@ def test_killed_at_any_moment_and_resumed_a_run_is_what_it_would_have_been(
         ["runner.commands.eval_live", "runner.cli", "runner.models.openai_model"]
     )
     folder, random = tmp_path / "run", Random(5)
-    kills = 0
+    kills = inside = 0
     while kills < KILLS:
         more = resume(folder) if folder.exists() else ()
+        inside += _is_underway(folder)
         process = processes.Process(
             target=_run_alone, args=(arguments(server, folder, *flags, *more),)
         )
@@ -418,9 +421,18 @@ def test_killed_at_any_moment_and_resumed_a_run_is_what_it_would_have_been(
         assert process.exitcode == -9
         kills += 1
     assert kills > 0.8 * KILLS
+    assert inside > 0.5 * KILLS
     server.latency = 0.0
     assert run(*flags, *resume(folder)).status == 0
     assert comparable(folder) == comparable(tmp_path / "whole")
+    # A kill costs what is on its way, and no answer.
+    assert server.requests <= asked + kills * 4
+
+
+def _is_underway(folder: Path) -> bool:
+    """Tell whether a run has episodes to go on with from their last answers."""
+    path = folder / UNDERWAY_FILE
+    return path.exists() and b'"step"' in path.read_bytes()
 
 
 def _live(process: Any, server: FakeServer, random: Random) -> None:

@@ -15,12 +15,12 @@ from envs.backends.ticket import TicketAPI
 from envs.calls import parse_call
 from runner.episodes.episode import STEP_LIMIT
 from runner.live.loop import ModelAnswer, run_live
-from runner.models.base import Reply, Request, RequestError, ToolCall, Usage
+from runner.models.base import Reply, Request, RequestError, ToolCall, Usage, Verbatim
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
-from runner.records.codec import written
-from runner.records.record import Change, TurnEnd
+from runner.records.codec import read, written
+from runner.records.record import AnsweredStep, Change, TurnEnd
 from tests.judging import run_recorded
 from trajectories.dataset import load_embedded
 from trajectories.prepare import prepare
@@ -521,3 +521,108 @@ def test_a_system_message_and_several_messages_of_a_turn_are_put_to_the_model(
     assert roles == ["system", "user", "user", "assistant"]
     assert run.messages[0]["content"].endswith("Be brief.")
     assert run.verdict.valid
+
+
+# Going on with an episode of an earlier life
+
+THOUGHT = Verbatim(
+    {"reasoning_content": "", "thinking": [{"signature": "S"}]}, ({"extra_content": {"s": "T"}},)
+)
+PARTS = Verbatim({"content": [{"type": "thinking", "thinking": "", "signature": "S"}]})
+
+
+def remembered(run):
+    """Return the answers of an episode as they come back from a file."""
+    kept = json.loads(json.dumps([written(step) for step in run.answered]))
+    return [read(AnsweredStep, step, "a file") for step in kept]
+
+
+def gone_on(prepared, mode, course, *replies):
+    """Go on from a course with scripted replies; return the episode and what was kept of it."""
+    ask, kept = Script(*replies), []
+    about = style(prepared.trajectory.environments)
+
+    def put_step(step, message):
+        kept.append((step, message))
+
+    to_end = run_live(
+        *(prepared, about, mode, STRICT, STEP_LIMIT, ask, lambda *_: None, put_step, course)
+    )
+    run = asyncio.run(to_end)
+    assert ask.replies == []
+    return run, kept
+
+
+def timed(run):
+    """Return a record as it is written, without what tells one life from two."""
+    timeless = [step._replace(attempts=1) for step in run.steps]
+    return json.dumps(run._replace(steps=timeless).to_json())
+
+
+@both_modes
+@pytest.mark.parametrize("thought", [None, THOUGHT, PARTS], ids=["none", "members", "content"])
+def test_an_episode_goes_on_from_any_answer_as_if_nothing_had_happened(
+    ready, help_desk, mode, thought
+):
+    replies = [reply._replace(verbatim=thought) for reply in truth(help_desk, mode)]
+    whole, kept = gone_on(ready(STRICT), mode, (), *replies)
+    assert whole.outcome == "passed"
+    assert [step for step, _ in kept] == whole.steps
+    for known in range(len(replies) + 1):
+        course = remembered(whole)[:known]
+        run, kept = gone_on(ready(STRICT), mode, course, *replies[known:])
+        assert timed(run) == timed(whole)
+        assert [step for step, _ in kept] == run.steps[known:]
+        assert [step.attempts for step in run.steps[:known]] == [
+            step.attempts for step in whole.steps[:known]
+        ]
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_answers_that_lead_elsewhere_today_are_asked_for_again(ready, help_desk, place):
+    replies = truth(help_desk, "fc")
+    whole, _ = gone_on(ready(STRICT), "fc", (), *replies)
+    course = remembered(whole)
+    other = course[place].step._replace(results=["another result"])
+    course[place] = course[place]._replace(step=other)
+    run, kept = gone_on(ready(STRICT), "fc", course, *replies[place:])
+    assert timed(run) == timed(whole)
+    assert len(kept) == len(replies) - place
+
+
+def test_a_gap_in_what_is_known_is_asked_for_again(ready, help_desk):
+    replies = truth(help_desk, "fc")
+    whole, _ = gone_on(ready(STRICT), "fc", (), *replies)
+    course = remembered(whole)
+    del course[1]
+    assert timed(gone_on(ready(STRICT), "fc", course, *replies[1:])[0]) == timed(whole)
+
+
+def test_an_episode_begins_anew_where_the_provider_does_not_go_on(ready, help_desk):
+    replies = truth(help_desk, "fc")
+    whole, _ = gone_on(ready(STRICT), "fc", (), *replies)
+    course = remembered(whole)[:2]
+    refused = RequestError("unknown signature")
+    run, kept = gone_on(ready(STRICT), "fc", course, refused, *replies)
+    assert timed(run) == timed(whole)
+    assert len(kept) == len(replies)
+    # What is refused later is that request's error.
+    run, _ = gone_on(ready(STRICT), "fc", course, replies[2], RequestError("too long"))
+    assert (run.outcome, run.error, len(run.steps)) == ("error", "too long", 3)
+
+
+def test_an_episode_that_a_bug_ended_goes_on_once_it_is_mended(ready, monkeypatch, help_desk):
+    def broken(self, ticket_id):
+        raise ZeroDivisionError("a bug")
+
+    prepared = ready(STRICT)
+    replies = [acts("fc", "get_ticket(ticket_id=1)"), *truth(help_desk, "fc")]
+    with monkeypatch.context() as patched:
+        patched.setattr(TicketAPI, "_find", broken)
+        lost, _ = gone_on(prepared, "fc", (), replies[0])
+        again, _ = gone_on(prepared, "fc", remembered(lost))
+    assert (lost.outcome, len(lost.steps)) == ("error", 1)
+    assert timed(again) == timed(lost)
+    whole, _ = gone_on(prepared, "fc", (), *replies)
+    run, _ = gone_on(prepared, "fc", remembered(lost), *replies)
+    assert timed(run) == timed(whole)

@@ -19,9 +19,11 @@ from runner.records import files
 from runner.records.files import write_whole
 from runner.records.record import (
     TIMING_FIELDS,
+    AnsweredStep,
     EpisodeRecord,
     FormatReference,
     ReplyRecord,
+    Spent,
     TurnEnd,
 )
 from runner.records.run import open_run, read_run
@@ -782,6 +784,124 @@ def test_a_process_killed_while_superseding_leaves_all_or_none_of_it(tmp_path, t
     assert outcomes[0] == []
     assert outcomes[-1] == taken
     assert all(gone in ([], taken) for gone in outcomes)
+
+
+# Episodes that are under way
+
+
+def answer(id, place, text="Yes.", trial=0):
+    """Return an answer to a request of so many messages."""
+    asked = step(0)._replace(request_messages=place, reply=ReplyRecord(text, [], None, "stop"))
+    return AnsweredStep(id, trial, asked, {"role": "assistant", "content": text})
+
+
+def underway(folder, *keys):
+    """Return how many messages the requests had that are known of episodes, and what was used."""
+    with RunStore.resume(folder, DEFINITION) as store:
+        places = [[a.step.request_messages for a in store.underway(key)] for key in keys]
+        return places, store.spent
+
+
+A, B = ("a", 0), ("b", 0)
+
+
+def copied(folder, name):
+    """Return a copy of a folder, as a process that is killed at this moment leaves it."""
+    target = folder.with_name(name)
+    shutil.copytree(folder, target)
+    return target
+
+
+def test_answers_are_known_until_their_episode_is_finished(folder):
+    with RunStore.create(folder, DEFINITION) as store:
+        store.put_step(answer("a", 1), Spent(1, 12, 0.5))
+        store.put_step(answer("b", 1), Spent(2, 24, 1.0))
+        store.put_step(answer("a", 3), Spent(4, 36, None))
+        assert store.underway(A) == [answer("a", 1), answer("a", 3)]
+        killed = copied(folder, "early")
+        store.append(record("a"))
+        assert (store.underway(A), store.underway(B)) == ([], [answer("b", 1)])
+        late = copied(folder, "late")
+    assert underway(killed, A, B) == ([[1, 3], [1]], Spent(4, 36, None))
+    assert underway(late, A, B) == ([[], [1]], Spent(4, 36, None))
+    assert underway(folder, A, B) == ([[], [1]], Spent(4, 36, None))
+    assert contents(late)["underway.jsonl"] == contents(folder)["underway.jsonl"]
+    assert len(lines(folder / "underway.jsonl")) == 2
+
+
+def test_an_answer_that_was_half_written_is_dropped(folder):
+    with RunStore.create(folder, DEFINITION) as store:
+        store.put_step(answer("a", 1), Spent(1))
+        store.put_step(answer("a", 3), Spent(2))
+        path = folder / "underway.jsonl"
+        content = path.read_bytes()
+        killed = [copied(folder, str(cut)) for cut in range(1, len(content), 40)]
+    for cut, copy in zip(range(1, len(content), 40), killed, strict=True):
+        (copy / "underway.jsonl").write_bytes(content[:cut])
+        whole = content[:cut].count(b"\n")
+        assert underway(copy, A) == ([[1, 3][:whole]], Spent(whole))
+
+
+def test_an_episode_that_begins_anew_or_earlier_has_no_two_answers_to_a_request(folder):
+    with RunStore.create(folder, DEFINITION) as store:
+        for place in (1, 3, 5, 3, 7):
+            store.put_step(answer("a", place), Spent(9))
+    assert underway(folder, A) == ([[1, 3, 7]], Spent(9))
+
+
+def test_an_answer_with_a_secret_is_not_kept(folder):
+    with RunStore.create(folder, DEFINITION, secrets=["sk-0123456789"]) as store:
+        store.put_step(answer("a", 1), Spent(1))
+        store.put_step(answer("a", 3, "It is sk-0123456789."), Spent(2))
+    assert underway(folder, A) == ([[1]], Spent(2))
+    assert b"sk-0123456789" not in contents(folder)["underway.jsonl"]
+
+
+def test_what_finished_episodes_leave_is_bounded(folder, monkeypatch):
+    monkeypatch.setattr("runner.records.store._MOST_OBSOLETE", 5000)
+    with RunStore.create(folder, DEFINITION) as store:
+        store.put_step(answer("zz", 1), Spent(1))
+        for number in range(200):
+            store.put_step(answer(str(number), 1, "x" * 500), Spent(number + 2))
+            store.append(record(str(number)))
+            assert (folder / "underway.jsonl").stat().st_size < 10_000
+    assert underway(folder, ("zz", 0)) == ([[1]], Spent(201))
+
+
+def ended_in_error(id):
+    """Return the record of an episode that ended in an error after an answer."""
+    messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "Yes."}]
+    asked = step(0)._replace(reply=ReplyRecord("Yes.", [], None, "stop"))
+    return record(id, outcome="error", messages=messages, steps=[asked])
+
+
+def test_episodes_that_ended_in_errors_go_on_and_a_kill_meanwhile_loses_none(folder, tmp_path):
+    written(folder, ended_in_error("a"), record("b"))
+    with RunStore.resume(folder, DEFINITION) as store:
+        store.put_step(answer("c", 1), Spent(7))
+        states = states_during(folder, lambda: store.supersede([A], go_on=True))
+        assert store.underway(A) == [answer("a", 1)]
+    assert underway(folder, A, ("c", 0)) == ([[1], [1]], Spent(7))
+    found = []
+    for number, state in enumerate(half_written(states)):
+        copy = tmp_path / str(number)
+        copy.mkdir()
+        for name, content in state.items():
+            (copy / name).write_bytes(content)
+        with RunStore.resume(copy, DEFINITION) as store:
+            assert A in store.done or store.underway(A) == [answer("a", 1)]
+            assert (store.underway(("c", 0)), store.spent) == ([answer("c", 1)], Spent(7))
+            found.append(A in store.done)
+    assert (found[0], found[-1]) == (True, False)
+
+
+def test_an_episode_in_which_a_text_was_masked_begins_anew(folder):
+    lost = ended_in_error("a")
+    masked = lost._replace(messages=[{"role": "user", "content": "***"}, lost.messages[1]])
+    written(folder, masked)
+    with RunStore.resume(folder, DEFINITION) as store:
+        store.supersede([A], go_on=True)
+        assert store.underway(A) == []
 
 
 # Reading a run that goes on
