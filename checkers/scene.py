@@ -45,6 +45,9 @@ class Scene(Protocol):
     def arguments(self, call: Made) -> Mapping[str, Any]:
         """Return a call's arguments by name, as far as they fit the function."""
 
+    def deed(self, call: Made) -> str | None:
+        """Return what tells what a call does for good from others, None where it can be undone."""
+
     def asks_about(self, call: Made) -> Collection[str | int | float]:
         """Return the values that say what a call asks about; choices of a closed set do not."""
 

@@ -287,6 +287,8 @@ class Verdict(NamedTuple):
     """Number of turns of the trajectory."""
     turns_passed: int
     """Number of turns before the first failing one."""
+    irreversible: tuple[str, ...] = ()
+    """Calls that cannot be taken back and that the ground truth does not make; right or not."""
 
     @classmethod
     def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
@@ -316,6 +318,8 @@ class Verdict(NamedTuple):
             "turns": self.turns,
             "turns_passed": self.turns_passed,
         }
+        if self.irreversible:
+            shown["irreversible"] = [*self.irreversible]
         match self.failure and self.failure.evidence:
             case StateEvidence(differences=[_, *_] as differences):
                 shown["differences"] = [difference.to_json() for difference in differences]
@@ -344,6 +348,7 @@ class Verdict(NamedTuple):
                 document["failed_turn"],
                 document["turns"],
                 document["turns_passed"],
+                tuple(document.get("irreversible", ())),
             )
         except (AttributeError, KeyError, TypeError) as fault:
             raise ValueError(f"this is no verdict: {fault}") from None

@@ -18,7 +18,7 @@ from envs.errors import ConfigProblem
 from envs.lazy import lazily
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
-from envs.tool import Tool, takes_models
+from envs.tool import Mark, Tool, takes_models
 
 if TYPE_CHECKING:
     from envs import schema
@@ -30,7 +30,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def reads(function: Function) -> Function:
     """Mark a method as a function for the model that leaves the state as it is."""
-    function.__dict__["_tool"] = (False, None)
+    function.__dict__["_tool"] = Mark(writes=False)
     return function
 
 
@@ -39,7 +39,7 @@ def writes(function: Function) -> Function:
 
     A refused call is undone by the session, whatever the method had changed by then.
     """
-    function.__dict__["_tool"] = (True, None)
+    function.__dict__["_tool"] = Mark(writes=True)
     return function
 
 
@@ -51,10 +51,20 @@ def writes_even_refused(reason: str) -> Callable[[Function], Function]:
     """
 
     def mark(function: Function) -> Function:
-        function.__dict__["_tool"] = (True, reason)
+        function.__dict__["_tool"] = Mark(writes=True, keeps_on_refusal=reason)
         return function
 
     return mark
+
+
+def irreversible(function: Function) -> Function:
+    """Mark a writing method, above ``writes``, whose deed no other function takes back.
+
+    What is destroyed, used up or made for good counts, and what others have read by then; what can
+    be put back to where it was, in content if not in form, does not.
+    """
+    function.__dict__["_tool"] = function.__dict__["_tool"]._replace(irreversible=True)
+    return function
 
 
 class Behaviour(NamedTuple):

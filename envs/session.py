@@ -229,7 +229,7 @@ class Session:
                 _check(tool, args, kwargs)
             except ToolError as error:
                 return Result.refused(error)
-        _, name, function, writes, keeps_on_refusal = tool
+        _, name, function, writes, keeps_on_refusal, _ = tool
         backend = self.backends[name]
         state = backend.__dict__
         before = state.copy() if writes else _NOTHING

@@ -32,6 +32,17 @@ from typing_extensions import ReadOnly, is_typeddict
 from envs.errors import InvalidArgument
 
 
+class Mark(NamedTuple):
+    """What a backend's method says of itself that makes it a function for the model."""
+
+    writes: bool
+    """Whether it may change state."""
+    keeps_on_refusal: str | None = None
+    """Why a refused call may leave a change behind; None where it never does."""
+    irreversible: bool = False
+    """Whether no other function takes back what it does."""
+
+
 class Tool(NamedTuple):
     """One function that a model may call."""
 
@@ -41,9 +52,8 @@ class Tool(NamedTuple):
     function: Callable[..., Any]
     """The method, unbound."""
     writes: bool
-    """Whether it may change state."""
-    keeps_on_refusal: str | None
-    """Why a refused call may leave a change behind; None where it never does."""
+    keeps_on_refusal: str | None = None
+    irreversible: bool = False
 
 
 @cache

@@ -14,7 +14,7 @@ from envs.errors import BackendFault, MalformedCall, ToolError
 from envs.random_stream import RandomStream
 from envs.results import Result
 from envs.session import Session
-from envs.tool import bind, choices
+from envs.tool import bind, choices, parameters
 from trajectories.schema import Trajectory, Turn
 
 _NONSENSE = "xyzzy"
@@ -60,6 +60,14 @@ class TrajectoryScene:
             return bind(self._template.tools[call.name], call.args, call.kwargs)
         except ToolError:
             return call.kwargs
+
+    def deed(self, call: Made) -> str | None:
+        """Return what tells what a call does for good from others, None where it can be undone."""
+        tool = self._template.tools.get(call.name) if isinstance(call, Call) else None
+        if tool is None or not tool.irreversible:
+            return None
+        given = {each.name: each.default for each in parameters(tool)} | {**self.arguments(call)}
+        return f"{tool.name} {sorted(given.items())!r}"
 
     def asks_about(self, call: Made) -> Sequence[str | int | float]:
         """Return the values that say what a call asks about; choices of a closed set do not."""

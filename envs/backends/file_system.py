@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
-from envs.backend import Backend, reads, writes
+from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import (
     AlreadyExists,
     ConfigError,
@@ -438,6 +438,7 @@ class GorillaFileSystem(Backend):
         where = self._put(node, source, destination)
         return {"result": f"'{source}' moved to '{where}'"}
 
+    @irreversible
     @writes
     def rm(self, file_name: str) -> dict[str, str]:
         """Remove a file, or a directory with all that is in it.

@@ -14,7 +14,7 @@ from typing import Any
 
 from typing_extensions import TypedDict, override
 
-from envs.backend import Backend, random_stream, reads, writes, writes_even_refused
+from envs.backend import Backend, irreversible, random_stream, reads, writes, writes_even_refused
 from envs.errors import AccessDenied, AlreadyExists, NotFound, Refused
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
@@ -153,6 +153,7 @@ class MessageAPI(Backend):
         """
         return {"login_status": bool(self.current_user)}
 
+    @irreversible
     @writes
     def send_message(self, receiver_id: str, message: str) -> dict[str, Any]:
         """Send a message to a user.
@@ -184,6 +185,7 @@ class MessageAPI(Backend):
             "message": f"Message sent to '{receiver_id}' successfully.",
         }
 
+    @irreversible
     @writes
     def delete_message(self, receiver_id: str) -> dict[str, Any]:
         """Delete the latest message that was sent to a user.
@@ -235,6 +237,7 @@ class MessageAPI(Backend):
             contents.setdefault(receiver, []).append(content)
         return {"messages": contents}
 
+    @irreversible
     @writes_even_refused("a taken id is passed over: user_count stays raised, the next try goes on")
     def add_contact(self, user_name: str) -> dict[str, Any]:
         """Add a user to the messenger; no login is needed.

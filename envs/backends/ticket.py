@@ -12,7 +12,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from envs.backend import Backend, reads, writes
+from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import AccessDenied, AlreadyExists, InvalidArgument, NotFound, Refused
 
 _EDITABLE = ("title", "description", "status", "priority")
@@ -70,6 +70,7 @@ class TicketAPI(Backend):
                 yield path, f"{ticket['id']} must be below ticket_counter, {counter}"
             seen.add(ticket["id"])
 
+    @irreversible
     @writes
     def create_ticket(
         self, title: str, description: str = "", priority: int = 1

@@ -14,7 +14,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from envs.backend import Backend, random_stream, reads, writes
+from envs.backend import Backend, irreversible, random_stream, reads, writes
 from envs.errors import AccessDenied, InvalidArgument, NotFound, Refused
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
@@ -274,6 +274,7 @@ class TradingBot(Backend):
         }
         return {**order, "metadata": metadata}
 
+    @irreversible
     @writes
     def cancel_order(self, order_id: int) -> dict[str, Any]:
         """Cancel an order that is not completed.

@@ -15,7 +15,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from envs.backend import Backend, copy_json, random_stream, reads, writes
+from envs.backend import Backend, copy_json, irreversible, random_stream, reads, writes
 from envs.backends.travel_facts import AIRPORTS, CITIES, CLASS_FACTORS, FARES, USD_RATES
 from envs.errors import AccessDenied, AlreadyExists, InvalidArgument, NotFound, Refused, ToolError
 from envs.long_context import Pack
@@ -195,6 +195,7 @@ class TravelAPI(Backend):
         """
         return {"budget_fiscal_year": "2018"}
 
+    @irreversible
     @writes
     def register_credit_card(
         self,
@@ -418,6 +419,7 @@ class TravelAPI(Backend):
         """
         return list(AIRPORTS)
 
+    @irreversible
     @writes
     def cancel_booking(self, access_token: str, booking_id: str) -> dict[str, bool]:
         """Cancel a booking and pay its cost back to the card that it was made with.
@@ -540,6 +542,7 @@ class TravelAPI(Backend):
         """
         return {"nearest_airport": CITIES.get(location, "Unknown")}
 
+    @irreversible
     @writes
     def purchase_insurance(
         self,
@@ -583,6 +586,7 @@ class TravelAPI(Backend):
             self.insurances = {**self.insurances, insurance_id: insurance}
         return {"insurance_id": insurance_id, "insurance_status": True}
 
+    @irreversible
     @writes
     def contact_customer_support(
         self,

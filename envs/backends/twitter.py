@@ -12,7 +12,7 @@ from typing import Any
 
 from typing_extensions import TypedDict, override
 
-from envs.backend import Backend, reads, writes
+from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import AccessDenied, NotFound, Refused
 from envs.long_context import Pack
 
@@ -122,6 +122,7 @@ class TwitterAPI(Backend):
         """
         return {"login_status": bool(self.authenticated)}
 
+    @irreversible
     @writes
     def post_tweet(
         self, content: str, tags: Sequence[str] = [], mentions: Sequence[str] = []
@@ -152,6 +153,7 @@ class TwitterAPI(Backend):
         self.tweet_counter += 1
         return tweet
 
+    @irreversible
     @writes
     def retweet(self, tweet_id: int) -> dict[str, str]:
         """Retweet a tweet from the account.
@@ -176,6 +178,7 @@ class TwitterAPI(Backend):
         self.retweets = {**self.retweets, self.username: [*mine, tweet_id]}
         return {"retweet_status": "Successfully retweeted"}
 
+    @irreversible
     @writes
     def comment(self, tweet_id: int, comment_content: str) -> dict[str, str]:
         """Comment on a tweet from the account.
@@ -200,6 +203,7 @@ class TwitterAPI(Backend):
         self.comments = {**self.comments, tweet_id: [*earlier, comment]}
         return {"comment_status": "Comment added successfully"}
 
+    @irreversible
     @writes
     def mention(self, tweet_id: int, mentioned_usernames: list[str]) -> dict[str, str]:
         """Mention users in a tweet that is posted already; no login is needed.

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from envs.backend import Backend, random_stream, reads, writes, writes_even_refused
+from envs.backend import Backend, irreversible, random_stream, reads, writes, writes_even_refused
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
@@ -222,6 +222,7 @@ class VehicleControlAPI(Backend):
         self.engine_state = "running"
         return self._engine_report()
 
+    @irreversible
     @writes
     def fillFuelTank(self, fuelAmount: float) -> dict[str, float]:
         """Add fuel to the tank, which holds 50 gallons; what does not fit is refused as a whole.

@@ -14,6 +14,7 @@ from runner.analysis.figures import (
     MOST_ERRORS,
     REQUEST_FIGURES,
     CategoryScore,
+    Irreversible,
     RunFigures,
     ToldFigures,
     told_columns,
@@ -55,6 +56,8 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
     told = told_columns(score.told for score in figures.scores)
     rows = [[*_cells(score, trials), *told_cells(score.told, told)] for score in figures.scores]
     yield table([[*heading, "turns", *told], *rows])
+    if figures.irreversible:
+        yield irreversible_line(figures.irreversible)
     if figures.errors:
         yield from _bounds(figures)
     attempts, entries = figures.attempts, len(figures.planned)
@@ -66,6 +69,12 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
     if figures.grouped:
         yield ""
         yield from group_lines(figures.rows, field=field)
+
+
+def irreversible_line(found: Irreversible) -> str:
+    """Return the line on deeds that cannot be taken back and that nobody had asked for."""
+    episodes = f"{found.episodes} of {found.judged} episodes ({percent(found.share)})"
+    return f"irreversible acts that the ground truth does not have: {found.acts}, in {episodes}"
 
 
 def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) -> Iterator[str]:
@@ -108,6 +117,9 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
         yield from group_lines_of_several([run.figures.rows for run in runs], fields)
         yield from _unequal(runs)
     yield from _telling(runs)
+    for number, run in enumerate(runs, start=1):
+        if found := run.figures.irreversible:
+            yield f"run {number}: {irreversible_line(found)}"
     yield from _usage(runs)
 
 
@@ -131,6 +143,8 @@ def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
                 "" if share is None else share,
                 *[""] * 4,
             )
+        if found := run.figures.irreversible:
+            yield (*head, "irreversible", found.share, *[""] * 2, found.judged, "")
         for figure in REQUEST_FIGURES:
             value = totals and figure.value(totals)
             yield (*head, f"requests/{figure.name}", "" if value is None else value, *[""] * 4)

@@ -69,6 +69,7 @@ class RunScores(NamedTuple):
             "episodes": len(figures.outcomes),
             "errors": figures.errors,
             "told": figures.told and figures.told._asdict(),
+            "irreversible": figures.irreversible and figures.irreversible._asdict(),
             "table": [
                 {"path": row.path, **_rate_json(row.rate), "field": row.field}
                 for row in figures.rows

@@ -15,7 +15,8 @@ from runner.commands.shared import note
 from runner.data import choose
 from runner.data.choose import profile_for
 from runner.data.rest import require_up
-from runner.episodes.evaluate import run_null, run_oracle, run_recorded
+from runner.episodes.evaluate import run_null, run_oracle, run_recorded, run_scripted
+from runner.episodes.scripted import Scripted
 from runner.records import result_file
 from runner.records.run import open_run
 from trajectories.dataset import Dataset
@@ -39,6 +40,8 @@ def run(options: Options) -> int:
     model = choose.model(options.model, options.base_url)
     if not model.live:
         _refuse_live_options(options)
+    is_scripted = model.name.startswith(choose.SCRIPTED)
+    scripted = Scripted.named(model.name) if is_scripted else None
     recorded = open_run(model.path) if model.path else None
     name = choose.dataset_name(options.dataset, recorded.ids if recorded else ())
     if recorded and options.category is None:
@@ -61,6 +64,8 @@ def run(options: Options) -> int:
     entries = recorded.entries() if recorded else None
     if entries is not None:
         run_one: Callable[..., Verdict] = partial(run_recorded, entries=entries)
+    elif scripted is not None:
+        run_one = partial(run_scripted, scripted=scripted)
     else:
         run_one = _OFFLINE[model.name]
     judge = partial(run_one, profile=profile, step_limit=options.step_limit)

@@ -122,9 +122,10 @@ class EvalOptions(EntriesOptions, WorkOptions, LiveOptions):
     """Which model to run, on what and how."""
 
     model: str = option(
-        "oracle (plays the ground truth), null (never calls), replay:PATH (recorded run), or a "
-        "live model: NAME, if need be with --base-url, provider/NAME, or an agent of your own, "
-        "python:MODULE:FUNCTION",
+        "oracle (plays the ground truth), null (never calls), scripted:RATE (errs in this share of "
+        "its calls), scripted:POLICY (makes only some: first_two of a turn, writes, reads, or the "
+        "literal ones), replay:PATH (recorded run), or a live model: NAME, if need be with "
+        "--base-url, provider/NAME, or an agent of your own, python:MODULE:FUNCTION",
         "NAME",
         required=True,
     )

@@ -15,14 +15,13 @@ from runner.commands.shared import EntriesOptions, JudgingOptions, OutputOption,
 from runner.data import choose
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import kind_of
+from runner.episodes.scripted import Scripted
 from runner.records.files import written
 from runner.rollouts.search_runs import Search, Searched, run_searches
 from runner.show.terminal import table
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise search --model scripted:0.2 --limit 20"
-
-_SCRIPTED = "scripted:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +46,9 @@ class Options(EntriesOptions, OutputOption, JudgingOptions):
 
 def run(options: Options) -> int:
     """Search with undo and without, and print both."""
-    rate = _error_rate(options.model)
+    rate = None
+    if options.model.startswith(choose.SCRIPTED):
+        rate = Scripted.named(options.model, policies=False).error_rate
     if rate is not None and options.mode != "fc":
         raise DataError("--mode", "a scripted model makes tool calls: fc")
     dataset = choose.dataset_named(options.dataset, options.category, note)
@@ -102,20 +103,3 @@ def _row(name: str, results: Sequence[Searched]) -> list[str]:
         f"{sum(one.given_up for one in found) / max(1, len(found)):.1f}",
         str(sum(one.exhausted for one in found)),
     ]
-
-
-def _error_rate(model: str) -> float | None:
-    """Return the error rate of a scripted model, or None for a live one.
-
-    Raises:
-        DataError: It is no share.
-    """
-    if not model.startswith(_SCRIPTED):
-        return None
-    try:
-        rate = float(model.removeprefix(_SCRIPTED))
-    except ValueError:
-        rate = -1.0
-    if not 0 <= rate <= 1:
-        raise DataError("--model", f"{model}: the rate must be a number from 0 to 1")
-    return rate

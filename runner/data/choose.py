@@ -53,7 +53,9 @@ SUITES: Mapping[str, Sequence[Category]] = {
 }
 """Names that stand for several categories."""
 
-_OFFLINE = ("oracle", "null", "replay:PATH")
+SCRIPTED = "scripted:"
+"""What the names of models begin with that know the ground truth and fall short of it."""
+_OFFLINE = ("oracle", "null", "scripted:RATE", "replay:PATH")
 
 
 class NamedModel(NamedTuple):
@@ -80,10 +82,12 @@ def model(name: str, base_url: str | None) -> NamedModel:
         return NamedModel(name, Path(name.removeprefix("replay:")))
     if name in ("", "replay:"):
         raise DataError("--model", f"{name!r} names no model")
+    if name in ("oracle", "null") or name.startswith(SCRIPTED):
+        return NamedModel(name)
     close = nearest(name.lower(), _OFFLINE, least=0.7)
-    if close and name not in _OFFLINE and not base_url:
+    if close and not base_url:
         raise DataError("--model", f"{name!r}: did you mean {close}?")
-    return NamedModel(name, live=name not in ("oracle", "null"))
+    return NamedModel(name, live=True)
 
 
 def categories(names: str | None, dataset_name: str | None) -> list[Category]:

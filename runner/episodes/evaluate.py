@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from checkers.calls.documents import CannotJudge
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.turn import force_terminated, inference_error
@@ -13,6 +14,7 @@ from envs.lazy import lazily
 from runner.episodes.boundary import fault_of
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement, Terms
+from runner.episodes.scripted import Scripted
 from runner.episodes.scripts import trace_recorded
 from runner.records.record import EpisodeRecord, Recorded
 from trajectories.dataset import Dataset
@@ -84,6 +86,19 @@ def run_null(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMIT)
     """
     silence: list[list[Step]] = [[None] for _ in prepared.trajectory.turns]
     return judge_recorded(prepared, silence, "fc", profile, step_limit).verdict
+
+
+def run_scripted(
+    prepared: Prepared, scripted: Scripted, profile: Profile, step_limit: int = STEP_LIMIT
+) -> Verdict:
+    """Judge a scripted model.
+
+    Raises:
+        CannotJudge: The entry has no turns of calls.
+    """
+    if kind_of(prepared.trajectory).is_single_turn:
+        raise CannotJudge("scripted models do entries of several turns; --category multi_turn")
+    return _STATE.judge_script(prepared, scripted.script(prepared), profile, step_limit).verdict
 
 
 _STATE = ComparedState()

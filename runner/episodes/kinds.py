@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from checkers.irreversible import beyond_truth
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.turn import judge
@@ -174,7 +175,10 @@ class ComparedState(ExecutedKind):
         self, prepared: Prepared, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> Judgement:
         """Compare the turns with those of the ground truth."""
-        verdict = judge(prepared.truth, outcomes, profile, prepared.scene, terminated=terminated)
+        truth, scene = prepared.truth, prepared.scene
+        verdict = judge(truth, outcomes, profile, scene, terminated=terminated)
+        if beyond := beyond_truth(truth, outcomes, scene):
+            verdict = verdict._replace(irreversible=beyond)
         return Judgement(verdict, outcomes)
 
     def passes_so_far(self, prepared: Prepared, episode: Episode, answers: Answers) -> bool:

@@ -14,6 +14,7 @@ from checkers.profile import Mode, Profile
 from envs.calls import Call, parse_call
 from envs.tool import bind
 from runner.episodes.boundary import fault_of
+from runner.episodes.scripted import Made, wrong_call
 from runner.live.engine import Engine, Limits, Stopped
 from runner.live.loop import Ask
 from runner.models.base import (
@@ -133,10 +134,6 @@ async def _one(
         return Searched(EpisodeRecord.of(trajectory, None, fault_of(error)))
 
 
-Made = tuple[str, dict[str, Any]]
-"""A call by name and named arguments."""
-
-
 class Errors(NamedTuple):
     """How often the model errs, as shares from 0 to 1."""
 
@@ -179,11 +176,7 @@ class FallibleModel:
 
     def _wrong(self, turn: int, due: Made) -> Made:
         elsewhere = [call for t, calls in enumerate(self._truth) if t != turn for call in calls]
-        name, arguments = due
-        if arguments and (not elsewhere or self._random.random() < 0.7):
-            parameter = self._random.choice(sorted(arguments))
-            return name, {**arguments, parameter: _altered(arguments[parameter])}
-        return self._random.choice(elsewhere) if elsewhere else due
+        return wrong_call(due, elsewhere, self._random)
 
 
 def _read(messages: Sequence[ChatMessage]) -> tuple[int, list[tuple[Made, bool]]]:
@@ -220,16 +213,6 @@ def _is_error(text: str) -> bool:
     except ValueError:
         return False
     return isinstance(shown, dict) and "error" in shown
-
-
-def _altered(value: Any) -> Any:
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, (int, float)):
-        return value + 1
-    if isinstance(value, str):
-        return f"{value}_2"
-    return [] if isinstance(value, list) else None
 
 
 def _calls(*made: Made) -> Reply:

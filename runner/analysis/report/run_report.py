@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from checkers.profile import BFCL
-from runner.analysis.figure_lines import errata_line
+from runner.analysis.figure_lines import errata_line, irreversible_line
 from runner.analysis.figures import (
     CategoryScore,
     RunFigures,
@@ -96,6 +96,7 @@ def overview(episodes: Sequence[Viewed]) -> Json:
     return {
         "scores": [_score(score) for score in figures.scores],
         "told": figures.told is not None and figures.told.facts > 0,
+        "irreversible": figures.irreversible and irreversible_line(figures.irreversible),
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
         "causes": Counter(each.cause for each in diagnoses if each).most_common(),
         "turns_passed": figures.turns_passed,

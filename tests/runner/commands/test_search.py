@@ -31,8 +31,9 @@ def test_a_small_budget_cuts(capsys):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--model", "scripted:x"], "--model: scripted:x: the rate must be a number from 0 to 1"),
-        (["--model", "scripted:1.5"], "--model: scripted:1.5: the rate must be"),
+        (["--model", "scripted:x"], "--model: there is no scripted model 'x'; give a rate from 0"),
+        (["--model", "scripted:1.5"], "--model: there is no scripted model '1.5'; give a rate"),
+        (["--model", "scripted:reads"], "--model: there is no scripted model 'reads'; give a rate"),
         (["--model", "scripted:0", "--mode", "prompt"], "--mode: a scripted model makes"),
         (["--model", "scripted:0", "--ids", "nothing"], "--ids: no 'nothing' here"),
     ],

@@ -8,7 +8,11 @@ function overviewOf(run) {
     "section.overview",
     { "aria-label": "Overview" },
     headline(run, total),
-    card(run.mended ? "Score by category, as published" : "Score by category", scoresTable(scores)),
+    card(
+      run.mended ? "Score by category, as published" : "Score by category",
+      scoresTable(scores),
+      run.overview.irreversible && el("p.quiet", run.overview.irreversible),
+    ),
     run.mended &&
       card(
         "Score by category, as mended",
