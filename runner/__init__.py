@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from checkers.profile import BFCL, STRICT, Profile
     from checkers.verdict import Reason, Verdict
     from envs import __version__
-    from envs.backend import Backend, reads, writes
+    from envs.backend import Backend, irreversible, reads, writes
     from envs.calls import Call, parse_call
     from envs.errors import AlreadyExists, InvalidArgument, NotFound, Refused, ToolError
     from envs.results import Result
@@ -59,6 +59,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "evaluate",
+    "irreversible",
     "judge",
     "load_dataset",
     "open_run",
@@ -69,7 +70,7 @@ __all__ = [
 
 _IN = {
     "envs": "__version__",
-    "envs.backend": "Backend reads writes",
+    "envs.backend": "Backend irreversible reads writes",
     "envs.calls": "Call parse_call",
     "envs.errors": "AlreadyExists InvalidArgument NotFound Refused ToolError",
     "envs.results": "Result",

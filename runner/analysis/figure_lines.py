@@ -119,7 +119,7 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
     yield from _telling(runs)
     for number, run in enumerate(runs, start=1):
         if found := run.figures.irreversible:
-            yield f"run {number}: {irreversible_line(found)}"
+            yield f"{irreversible_line(found)}, run {number}"
     yield from _usage(runs)
 
 

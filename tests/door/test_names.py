@@ -26,8 +26,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = """
     AlreadyExists BFCL Backend Call Category DataError Dataset Difference Episode EpisodeRecord
     Evaluation InvalidArgument NotFound Profile Reason Refused Result RolloutEnv RunDefinition
-    STRICT Session Snapshot StepRecord ToolError Trajectory Turn Verdict __version__ evaluate judge
-    load_dataset open_run parse_call reads writes
+    STRICT Session Snapshot StepRecord ToolError Trajectory Turn Verdict __version__ evaluate
+    irreversible judge load_dataset open_run parse_call reads writes
 """
 
 

@@ -82,7 +82,7 @@ def _lines(backends: Sequence[type[Backend]]) -> Iterator[str]:
         about = spec(tool)
         takes = ", ".join(p.name if p.required else f"[{p.name}]" for p in about.parameters)
         summary = about.description.split(". ")[0].rstrip(".")
-        access = "writes" if tool.writes else "reads"
+        access = "final" if tool.irreversible else "writes" if tool.writes else "reads"
         rows.append((tool.backend, f"{tool.name}({takes})", access, summary))
     width = max((len(row[1]) for row in rows), default=0)
     for environment, functions in groupby(rows, key=itemgetter(0)):

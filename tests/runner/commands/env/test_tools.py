@@ -30,7 +30,7 @@ def test_a_table(said):
     lines = said("TicketAPI", "MathAPI").splitlines()
     assert lines[0] == "TicketAPI"
     assert " ".join(lines[1].split()).startswith(
-        "create_ticket(title, [description], [priority]) writes Open a new ticket in the name"
+        "create_ticket(title, [description], [priority]) final Open a new ticket in the name"
     )
     assert " ".join(lines[2].split()) == "get_ticket(ticket_id) reads Show one ticket"
     assert "MathAPI" in lines
