@@ -66,6 +66,9 @@ class Scene(Protocol):
     def ignored(self, turn: int, position: int) -> Collection[str]:
         """Return the parameters with a text in a ground-truth call on which nothing depends."""
 
+    def only_asks(self, turn: int) -> bool:
+        """Tell whether a turn asks for nothing but an answer from what was seen."""
+
     def waiting(self, turn: int, function: str) -> Collection[str]:
         """Return the parameters of a function that wait in a turn for a value to be told."""
 

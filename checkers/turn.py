@@ -96,7 +96,8 @@ def check_turn(
 
 def _check_idle(model: Sequence[TurnOutcome], profile: Profile, scene: Scene) -> Failure | None:
     """Check a turn in which nothing should be done."""
-    if profile.state.judges_guesses and model[-1].calls:
+    waits = not scene.only_asks(len(model) - 1)
+    if profile.state.judges_guesses and waits and model[-1].calls:
         failure = check_waiting(model, scene)
         if failure is not None:
             return failure

@@ -21,7 +21,8 @@ def missing_names(trajectory: Trajectory, turn: int) -> list[str]:
     their names and what they do.
     """
     turns = trajectory.turns
-    if turn + 1 == len(turns) or turns[turn].ground_truth or not turns[turn].messages:
+    asked = turns[turn]
+    if turn + 1 == len(turns) or asked.ground_truth or asked.only_asks or not asked.messages:
         return []
     tools = {
         name: tool

@@ -152,6 +152,10 @@ class TrajectoryScene:
                 if result.changed and (nested or self.backend(other) == backend):
                     yield Point(turn_there, place), _asked(call, backend, session, asked)
 
+    def only_asks(self, turn: int) -> bool:
+        """Tell whether a turn asks for nothing but an answer from what was seen."""
+        return self._trajectory.turns[turn].only_asks
+
     def waiting(self, turn: int, function: str) -> Collection[str]:
         """Return the parameters of a function that wait in a turn for a value to be told.
 
@@ -162,7 +166,7 @@ class TrajectoryScene:
         then = next((i for i in range(turn + 1, len(turns)) if turns[i].ground_truth), None)
         calls = [] if then is None else truth_calls(turns[then])
         calls = [call for call in calls if isinstance(call, Call) and call.name == function]
-        if then is None or not calls:
+        if then is None or not calls or turns[turn].only_asks:
             return ()
         before = [self._said(0, turn + 1)]
         before += [r.text for outcome in self._truth[: turn + 1] for r in outcome.results]

@@ -242,6 +242,11 @@ class Turn(Strict):
     accepts: tuple[Alternative, ...] = ()
     tells: tuple[answers.Fact, ...] = ()
 
+    @property
+    def only_asks(self) -> bool:
+        """Whether it is a question that can be answered from what was seen, without a call."""
+        return bool(self.tells) and not self.ground_truth
+
 
 @dataclass(frozen=True)
 class ExpectedCalls(Strict):

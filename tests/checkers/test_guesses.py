@@ -28,6 +28,9 @@ class Told:
     def arguments(self, call: Call) -> Any:
         return call.kwargs
 
+    def only_asks(self, turn: int) -> bool:
+        return False
+
     def waiting(self, turn: int, function: str) -> Collection[str]:
         self.asked += 1
         return self.waits

@@ -11,6 +11,7 @@ from checkers.scene import Point
 from checkers.turn import force_terminated, inference_error
 from checkers.verdict import Failure, Reason, TurnOutcome, Verdict
 from envs.calls import Call, parse_call
+from envs.errors import UnknownFunction
 from envs.results import Result
 from envs.session import Session
 from envs.state import Difference, Snapshot
@@ -22,7 +23,14 @@ both = pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.
 
 
 class Unchanging:
-    """A world of functions without arguments, each of which says its name whenever it is called."""
+    """A world of functions without arguments, each of which says its name whenever it is called.
+
+    Args:
+        asked: Whether turns ask for nothing but an answer.
+    """
+
+    def __init__(self, asked=False):
+        self.asked = asked
 
     def words(self, turn):
         return ""
@@ -44,6 +52,9 @@ class Unchanging:
 
     def instead(self, turn, position):
         return ()
+
+    def only_asks(self, turn):
+        return self.asked
 
     def waiting(self, turn, function):
         return ()
@@ -394,6 +405,17 @@ def test_a_change_in_an_empty_turn_fails_in_strict():
 
 def test_a_change_that_was_undone_in_an_empty_turn_fails_in_strict():
     verdict = judge([IDLE], [outcome("a", at=0, changed=True)], STRICT)
+    assert verdict.failure.reason is Reason.CHANGE_IN_EMPTY_TURN
+
+
+def test_where_only_an_answer_is_asked_for_reading_is_free_and_a_change_is_not():
+    absent = Result.refused(UnknownFunction("f"))
+    tried = TurnOutcome((absent,), Snapshot({"World": {"place": 0}}), True, (Call("f"),))
+    assert brief(judge([IDLE], [tried], STRICT)) == failed(Reason.ABSENT_FUNCTION, 0, 1, 0)
+    asked = Unchanging(asked=True)
+    assert judge([IDLE], [tried], STRICT, asked) == passed(1)
+    changed = outcome("a", at=5, changed=True)
+    verdict = judge([IDLE], [changed], STRICT, asked)
     assert verdict.failure.reason is Reason.CHANGE_IN_EMPTY_TURN
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from checkers.answers import Text
 from trajectories.missing import missing_names
 from trajectories.schema import Message, Turn
 
@@ -42,5 +43,7 @@ def test_where_both_are_missing_each_is_waited_for_in_its_turn(folders) -> None:
 def test_a_turn_that_has_all_it_needs_waits_for_nothing(folders) -> None:
     for turn in range(len(folders.turns)):
         assert missing_names(folders, turn) == []
+    question = Turn((Message("user", "Where were we at first?"),), (), tells=(Text("home"),))
+    assert missing_names(replace(folders, turns=(question, *folders.turns)), 0) == []
     idle = Turn((Message("user", "Thanks!"),), ())
     assert missing_names(replace(folders, turns=(*folders.turns, idle)), len(folders.turns)) == []

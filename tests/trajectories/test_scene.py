@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from checkers.answers import Text
 from checkers.profile import STRICT
 from checkers.scene import Point
 from checkers.verdict import TurnOutcome
@@ -96,3 +99,11 @@ def test_what_is_told_only_later_is_waited_for(ready) -> None:
     assert set(scene.waiting(0, "create_ticket")) == {"description"}
     assert scene.waiting(0, "close_ticket") == ()
     assert scene.waiting(1, "create_ticket") == ()
+    assert not scene.only_asks(0)
+
+
+def test_a_question_that_what_was_seen_answers_waits_for_nothing(ready) -> None:
+    question = replace(said("What is on the desk?"), tells=(Text("Nothing"),))
+    scene = ready(question, said("Title it Jam.", CREATE)).scene
+    assert scene.only_asks(0)
+    assert scene.waiting(0, "create_ticket") == ()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import trajectories
+from checkers.answers import Text
 from envs.registry import BACKENDS
 from envs.session import Session
 from envs.tool import Tool
@@ -351,6 +352,27 @@ def test_values_have_to_be_told_before_they_are_used() -> None:
     [problem] = found("PROVENANCE", early)
     assert problem.field == "ground_truth[0].resolution"
     assert found("PROVENANCE", late) == []
+
+
+def test_how_a_value_is_worked_out_may_be_said_in_the_provenance() -> None:
+    calls = ["resolve_ticket(ticket_id=1, resolution='new bulb')"]
+    how = {"worked_out": "new bulb: what every lamp gets"}
+    entry = ticket(("Close the lamp's.", calls), provenance=how)
+    assert found("PROVENANCE", entry) == []
+    [problem] = found("PROVENANCE", entry, info=True)
+    assert "worked out" in problem.message
+
+
+def test_a_question_that_what_was_seen_answers_waits_for_nothing() -> None:
+    read = ("Read ticket 1.", ["get_ticket(ticket_id=1)"])
+    asked = ticket(read, ("What was its title?", []), ("Close it.", ["close_ticket(ticket_id=1)"]))
+    [problem] = found("WAITS", asked)
+    assert problem.turn == 1
+    answered = replace(asked.turns[1], tells=(Text("Broken lamp"),))
+    told = replace(asked, turns=(asked.turns[0], answered, asked.turns[2]))
+    assert found("WAITS", told) == []
+    unseen = replace(asked, turns=(answered, *asked.turns))
+    assert [problem.turn for problem in found("TELLS", unseen)] == [0]
 
 
 def test_secrets_of_a_config_are_not_told() -> None:

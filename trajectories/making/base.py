@@ -27,6 +27,8 @@ def derived(base: Trajectory, category: Category, **changes: Any) -> Trajectory:
     """Return a base with changed members as a trajectory of a category, which says what it is."""
     id = variant_id(base, category)
     provenance = {"author": base.provenance.get("author", "Turnwise"), "base": base.id}
+    if "worked_out" in base.provenance:
+        provenance["worked_out"] = base.provenance["worked_out"]
     return replace(base, id=id, category=category, provenance=provenance, **changes)
 
 

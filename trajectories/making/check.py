@@ -117,12 +117,16 @@ def _found(made: Sequence[Trajectory]) -> Iterator[str]:
     rules = [rule for rule in RULES if not rule.documents]
     exemptions = read_exemptions(DATA / "allowed.jsonl")
     allowed = apply(validate(dataset, made, rules), exemptions, made, [rule.id for rule in rules])
-    for problem in allowed.problems:
-        if problem.severity is not Severity.INFO:
-            yield str(problem)
-    infos = sum(problem.severity is Severity.INFO for problem in allowed.problems)
-    worse = len(allowed.problems) - infos
-    yield f"{worse} errors and warnings, {infos} infos, {len(allowed.excepted)} excepted"
+    serious = [problem for problem in allowed.problems if problem.severity is not Severity.INFO]
+    said: dict[tuple[str, str, str], list[str]] = {}
+    for problem in serious:
+        key = (problem.rule, problem.field, problem.message)
+        place = f"{problem.id} turn {problem.turn}"
+        said.setdefault(key, []).append(place)
+    for (rule, field, message), places in said.items():
+        yield f"{rule}: {field}: {message} [{places[0]}, and {len(places) - 1} variants]"
+    infos = len(allowed.problems) - len(serious)
+    yield f"{len(serious)} errors and warnings, {infos} infos, {len(allowed.excepted)} excepted"
 
 
 def main(arguments: Sequence[str]) -> int:

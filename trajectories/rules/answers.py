@@ -23,7 +23,7 @@ from typing import Any
 from checkers.calls.documents import CannotJudge, Kind, Language, MissingGrammar, Task, expected
 from checkers.calls.judge import judge
 from checkers.profile import PROFILES
-from checkers.told import Doubt, Told, literals, spoken_numbers
+from checkers.told import Doubt, Told, literals, spoken_numbers, stands_in
 from envs.calls import Call
 from envs.results import Result
 from envs.schema import spec
@@ -43,7 +43,11 @@ _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precisio
 
 
 def check_provenance(entry: Entry) -> Iterator[Problem]:
-    """Yield values of the ground truth that nothing before them has told, shown or would show."""
+    """Yield values of the ground truth that nothing before them has told, shown or would show.
+
+    How a reader works a value out may be said in the provenance.
+    """
+    worked_out = entry.trajectory.provenance.get("worked_out", "")
     for step, name, literal, known in _used(entry):
         tool = entry.template.tools[_name(step)]
         document = _parameter_documents(tool).get(name, "")
@@ -52,6 +56,8 @@ def check_provenance(entry: Entry) -> Iterator[Problem]:
             continue
         if doubt.serious:
             doubt = known.looked_up(entry, step, name, literal, doubt)
+        if doubt and doubt.serious and stands_in(literal, worked_out):
+            doubt = Doubt(False, f"{brief(literal)} is worked out, as its provenance says")
         if doubt:
             field = f"{step.field}.{name}"
             yield entry.problem(PROVENANCE, weight(doubt), step.turn, field, doubt.why)

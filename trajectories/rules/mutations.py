@@ -198,7 +198,7 @@ def _absent_functions(entry: Entry, turn: int) -> Iterator[Calls]:
 
 def _awaited(entry: Entry, turn: int) -> list[Call]:
     """Return the calls of the turn that completes one in which nothing is to be done."""
-    if entry.calls[turn]:
+    if entry.calls[turn] or entry.trajectory.turns[turn].only_asks:
         return []
     later = next((calls for calls in entry.calls[turn:] if calls), [])
     return [call for call in later if isinstance(call, Call)]

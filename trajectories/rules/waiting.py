@@ -44,7 +44,7 @@ def check_waiting(entry: Entry) -> Iterator[Problem]:
     turns, category = entry.trajectory.turns, entry.trajectory.category
     for_value = for_function = False
     for index, turn in enumerate(turns):
-        if turn.ground_truth or not turn.messages:
+        if turn.ground_truth or turn.only_asks or not turn.messages:
             continue
         values = _waiting_values(entry, index)
         if values and category in LACKS_VALUE:
