@@ -102,8 +102,8 @@ class _Kept:
     trials: int = option("of every entry", "K", default=1, read=positive)
     concurrency: int | None = option("episodes at once (default: 16)", "N", read=positive)
     attempts: int | None = option("tries of one request (default: 8)", "N", read=positive)
-    max_requests: int | None = option("budget of the run", "N", read=positive)
-    max_cost: float | None = option("budget of the run", "USD", read=above_zero)
+    max_requests: int | None = option("budget of the run, resumes included", "N", read=positive)
+    max_cost: float | None = option("budget of the run, resumes included", "USD", read=above_zero)
     price: tuple[float, float] | None = option(
         "US dollars per million tokens", "IN,OUT", read=_price
     )

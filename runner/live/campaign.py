@@ -10,7 +10,8 @@ from typing import NamedTuple
 from checkers.profile import Profile
 from envs import __version__
 from runner.episodes.boundary import fault_of
-from runner.live.engine import Budget, Engine, Stopped
+from runner.live.budget import Budget
+from runner.live.engine import Engine, Stopped
 from runner.live.loop import Ask, run_live
 from runner.live.settings import Settings
 from runner.models.base import ChatMessage
@@ -123,7 +124,8 @@ class Campaign:
             self._store.append(record)
             on_done(record)
 
-        await engine.run(jobs, partial(self._do, engine.budget), keep)
+        do = partial(self._do, engine.budget)
+        await engine.run(jobs, do, keep, lambda job: job.expected_requests)
 
     async def _do(self, budget: Budget, job: Job, ask: Ask) -> EpisodeRecord:
         plan, trajectory = self._plan, job.trajectory

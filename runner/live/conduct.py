@@ -12,8 +12,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple
 
+from runner.live.budget import Budget
 from runner.live.campaign import Campaign, Job, Plan, jobs_of
-from runner.live.engine import Budget, Engine, Limits
+from runner.live.engine import Engine, Limits
 from runner.live.settings import Settings
 from runner.models.agent import PREFIX, AgentModel
 from runner.models.base import Model, Request, ToolList, TransientError

@@ -12,11 +12,13 @@ import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
+from runner.live.budget import Budget, Quota, Share
 from runner.live.loop import Ask, ModelAnswer
 from runner.models.base import (
     FatalError,
@@ -25,9 +27,7 @@ from runner.models.base import (
     Reply,
     Request,
     TransientError,
-    Usage,
 )
-from runner.records.record import Spent
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -48,45 +48,6 @@ class Limits(NamedTuple):
     """How often one request is tried."""
     first_wait: float = 0.5
     """Wait after the first failed attempt, in seconds; it doubles with every further one."""
-
-
-class Budget:
-    """What a run may use; nothing by default limits it.
-
-    Args:
-        max_requests: None for no limit.
-        max_cost: US dollars, or None.
-        spent: What was used before.
-
-    Attributes:
-        spent: What has been used so far.
-    """
-
-    def __init__(
-        self,
-        max_requests: int | None = None,
-        max_cost: float | None = None,
-        spent: Spent | None = None,
-    ) -> None:
-        self.spent = spent or Spent()
-        self._max_requests = max_requests
-        self._max_cost = max_cost
-
-    def admit(self) -> str | None:
-        """Admit a request and count it, or return why there may be none."""
-        spent = self.spent
-        if self._max_requests is not None and spent.requests >= self._max_requests:
-            return f"the budget of {self._max_requests} requests is used up"
-        if self._max_cost is not None and (spent.cost or 0.0) >= self._max_cost:
-            return f"the budget of {self._max_cost} US dollars is used up"
-        self.spent = spent._replace(requests=spent.requests + 1)
-        return None
-
-    def count(self, usage: Usage, cost: float | None) -> None:
-        """Take note of what an answer took."""
-        tokens = self.spent.tokens + (usage.prompt or 0) + (usage.completion or 0)
-        known = self.spent.cost if cost is None else (self.spent.cost or 0.0) + cost
-        self.spent = self.spent._replace(tokens=tokens, cost=known)
 
 
 class Stopped(Exception):
@@ -117,6 +78,7 @@ class Engine(Generic[Job, Done]):
         self._model = model
         self._limits = limits
         self._jitter = jitter
+        self._quota = Quota(self.budget)
         self._stopping = asyncio.Event()
         self._no_more_requests = False
         self._interrupted = False
@@ -128,6 +90,7 @@ class Engine(Generic[Job, Done]):
         jobs: Iterable[Job],
         do: Callable[[Job, Ask], Awaitable[Done]],
         on_done: Callable[[Done], None],
+        expected: Callable[[Job], int] = lambda _: 1,
     ) -> None:
         """Do jobs until none is left or the run is stopped.
 
@@ -135,11 +98,12 @@ class Engine(Generic[Job, Done]):
             jobs: What to do, taken one by one.
             do: Does one of them; asks the model through what it is given.
             on_done: Told of every finished job, in the order in which they finish.
+            expected: How many requests a job is expected to take, to share a budget out.
         """
         queue = iter(jobs)
         with self._interruptible():
             workers = [
-                asyncio.create_task(self._work(queue, do, on_done))
+                asyncio.create_task(self._work(queue, do, on_done, expected))
                 for _ in range(self._limits.concurrency)
             ]
             watcher = asyncio.create_task(self._watch(workers))
@@ -153,8 +117,12 @@ class Engine(Generic[Job, Done]):
                     task.cancel()
                 await asyncio.gather(*workers, watcher, return_exceptions=True)
 
-    async def ask(self, request: Request) -> ModelAnswer:
+    async def ask(self, request: Request, share: Share | None = None) -> ModelAnswer:
         """Put one request, trying again where that may help.
+
+        Args:
+            request: What is asked.
+            share: What the job that asks has of the budget.
 
         Raises:
             Stopped: The run is being stopped.
@@ -162,7 +130,7 @@ class Engine(Generic[Job, Done]):
         """
         attempt = 0
         while True:
-            self._admit()
+            await self._admit(share)
             attempt += 1
             try:
                 reply = await self._model.ask(request)
@@ -196,6 +164,7 @@ class Engine(Generic[Job, Done]):
         self._no_more_requests = self._no_more_requests or at_once
         self._last_answer = asyncio.get_running_loop().time()
         self._stopping.set()
+        self._quota.close(reason)
 
     def _interrupt(self) -> None:
         again = self._interrupted
@@ -225,15 +194,18 @@ class Engine(Generic[Job, Done]):
         queue: Iterator[Job],
         do: Callable[[Job, Ask], Awaitable[Done]],
         on_done: Callable[[Done], None],
+        expected: Callable[[Job], int],
     ) -> None:
         while not self._stopping.is_set():
             job = next(queue, None)
             if job is None:
                 return
-            try:
-                done = await do(job, self.ask)
-            except Stopped:
-                return
+            with self._quota.share(expected(job)) as share:
+                try:
+                    done = await do(job, partial(self.ask, share=share))
+                except Stopped:
+                    return
+                self._quota.finished(share)
             on_done(done)
 
     async def _watch(self, workers: Iterable[asyncio.Task[None]]) -> None:
@@ -249,11 +221,13 @@ class Engine(Generic[Job, Done]):
         for worker in workers:
             worker.cancel()
 
-    def _admit(self) -> None:
+    async def _admit(self, share: Share | None) -> None:
         """Let a request pass, or raise because the run has ended or used up its budget."""
         if self._no_more_requests:
             raise Stopped
-        refusal = self.budget.admit()
+        refusal = await self._quota.admit(share) if share else self.budget.admit()
+        if self._no_more_requests:
+            raise Stopped
         if refusal is not None:
             # Answers that are on their way may still come.
             self.stop(refusal)

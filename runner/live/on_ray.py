@@ -20,10 +20,11 @@ from typing import Any
 
 from checkers.profile import Profile
 from runner.episodes.spread import Chunk, Found, Judge, Run, evaluate_by, without_trajectories
+from runner.live.budget import Budget
 from runner.live.campaign import Campaign, Job, Plan
 from runner.live.cluster import TRIES, Cluster, Fleet, connected, library
 from runner.live.conduct import Connect, Ending, OnDone, secrets_of
-from runner.live.engine import Budget, Engine, Limits
+from runner.live.engine import Engine, Limits
 from runner.live.settings import Settings
 from runner.models.agent import AgentModel
 from runner.models.base import FatalError, Model, Reply, Request

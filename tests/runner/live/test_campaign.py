@@ -15,9 +15,10 @@ from envs.calls import parse_call
 from envs.errors import BackendFault
 from runner.analysis.figures import Totals, totals_of
 from runner.live import campaign as module
+from runner.live.budget import Budget
 from runner.live.campaign import Campaign, Job, Plan, function_docs_folder, jobs_of
 from runner.live.conduct import open_jobs
-from runner.live.engine import Budget, Engine, Limits
+from runner.live.engine import Engine, Limits
 from runner.live.settings import Settings
 from runner.models.base import (
     FatalError,

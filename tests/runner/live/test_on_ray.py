@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from runner.live.engine import Budget, Spent
+from runner.live.budget import Budget
 from runner.live.on_ray import SharedBudget
 from runner.models.base import Usage
+from runner.records.record import Spent
 
 REFUSAL = "the budget of 2 requests is used up"
 

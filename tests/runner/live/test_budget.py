@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from random import Random
+
+import pytest
+
+from runner.live.budget import Budget
+from runner.live.engine import Engine, Limits
+from runner.models.base import Reply, Request, Usage
+from runner.records.record import Spent
+
+QUESTION = Request([{"role": "user", "content": "?"}], None)
+BUDGET = 1000
+
+
+class Answering:
+    """Answers at once, each time for the same money."""
+
+    async def ask(self, request):
+        """Answer a request, after the others have had their turn."""
+        await asyncio.sleep(0)
+        return Reply("Yes.", (), None, "stop", Usage(8, 2), 0.001, 0.01)
+
+    async def close(self):
+        """Do nothing."""
+
+
+def finished(concurrency, ratio, spread, budget):
+    """Run jobs of many sizes, the longest first.
+
+    Args:
+        concurrency: Jobs at once.
+        ratio: How many times as many requests as expected they take.
+        spread: By what factor each of them may take more or less.
+        budget: What limits them.
+
+    Returns:
+        How many requests finished jobs made, and all.
+    """
+    random = Random(7)
+    sizes = sorted((random.randrange(4, 22) for _ in range(300)), reverse=True)
+    needs = [max(1, round(n * ratio * random.uniform(1 - spread, 1 + spread))) for n in sizes]
+    made = Counter()
+    engine = Engine(Answering(), Limits(concurrency), Random(0), budget)
+
+    async def do(job, ask):
+        for _ in range(needs[job]):
+            await ask(QUESTION)
+            made[job] += 1
+        return job
+
+    done = []
+    run = engine.run(range(300), do, done.append, sizes.__getitem__)
+    asyncio.run(asyncio.wait_for(run, 60))
+    assert "is used up" in engine.stop_reason
+    return sum(made[job] for job in done), made.total()
+
+
+@pytest.mark.parametrize("concurrency", [1, 16, 64, 256])
+@pytest.mark.parametrize(("ratio", "spread"), [(1, 0), (0.5, 0.5), (1.5, 0.5), (3, 0.5)])
+def test_nine_tenths_of_a_budget_go_into_finished_jobs_at_any_concurrency(
+    concurrency, ratio, spread
+):
+    kept, made = finished(concurrency, ratio, spread, Budget(BUDGET))
+    assert made == BUDGET
+    assert kept >= 0.9 * BUDGET
+
+
+@pytest.mark.parametrize("concurrency", [1, 64, 256])
+def test_nine_tenths_of_a_budget_of_money_go_into_finished_jobs(concurrency):
+    kept, made = finished(concurrency, 1.2, 0.3, Budget(max_cost=10.0))
+    # What is on its way when the last cent is spent is paid as well.
+    assert BUDGET <= made <= BUDGET + 20
+    assert kept >= 0.9 * BUDGET
+
+
+def test_a_budget_counts_what_was_used_before():
+    budget = Budget(BUDGET, None, Spent(700, 7000, None))
+    kept, made = finished(64, 1, 0, budget)
+    assert made == 300
+    assert kept >= 0.9 * 300
+    assert budget.spent._replace(cost=None) == Spent(1000, 10_000)
+
+
+def test_a_budget_that_is_used_up_already_admits_nothing():
+    assert finished(16, 1, 0, Budget(BUDGET, None, Spent(BUDGET))) == (0, 0)
+
+
+def test_a_stop_lets_no_job_begin_that_waits_for_its_turn():
+    begun = []
+    engine = Engine(Answering(), Limits(8), Random(0), Budget(16))
+
+    async def do(job, ask):
+        await ask(QUESTION)
+        begun.append(job)
+        engine.stop("enough")
+        await ask(QUESTION)
+        return job
+
+    done = []
+    asyncio.run(asyncio.wait_for(engine.run(range(20), do, done.append), 20))
+    assert done == begun == [0, 1, 2]
+    assert engine.stop_reason == "enough"
