@@ -65,6 +65,27 @@ class Reason(StrEnum):
         "multi_turn:not_told",
         "the user asked to hear something that no answer told (only with --require-told)",
     )
+    # Ours, of entries of any kind; to BFCL each is an inference error.
+    CONTEXT_OVERFLOW = (
+        "inference_error:context_overflow",
+        "the conversation grew longer than the model's context",
+    )
+    UNPARSED_CALL = (
+        "inference_error:unparsed_call",
+        "the model wrote a call that its server could not parse",
+    )
+    CONTENT_POLICY = (
+        "inference_error:content_policy",
+        "the provider's content policy refused the conversation or the answer",
+    )
+    REQUEST_TOO_LARGE = (
+        "inference_error:request_too_large",
+        "the conversation grew larger than the server takes",
+    )
+    NO_ANSWER = (
+        "inference_error:no_answer",
+        "a request got no answer, and --errors-as counts that as a failure",
+    )
 
     DECODER_FAILED = "ast_decoder:decoder_failed", "no call can be read in the answer"
     WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format", "what was read is not a list of calls"
@@ -192,6 +213,13 @@ class ToldEvidence(NamedTuple):
     """The facts of the turn that were not told, as people read them."""
 
 
+class FaultEvidence(NamedTuple):
+    """The model did something for which its server gave no answer."""
+
+    said: str
+    """The server's words, in one line."""
+
+
 class CallEvidence(NamedTuple):
     """What is wrong with the calls of a turn, with one of them or with its result."""
 
@@ -245,7 +273,7 @@ class CallEvidence(NamedTuple):
         )
 
 
-Evidence = StateEvidence | ResultEvidence | ToldEvidence | CallEvidence
+Evidence = StateEvidence | ResultEvidence | ToldEvidence | FaultEvidence | CallEvidence
 
 
 class Failure(NamedTuple):
@@ -297,12 +325,35 @@ class Verdict(NamedTuple):
             return cls(True, None, None, 1, 1)
         return cls(False, Failure(evidence.reason, evidence), 0, 1, 0)
 
+    @classmethod
+    def unanswered(cls, turns: int, kind: str, said: str) -> Self:
+        """Return the verdict on an episode that ended since the model's server gave no answer.
+
+        As to BFCL, for which there is no record of it at all, no turn of it has passed.
+
+        Args:
+            turns: How many the trajectory has.
+            kind: What the model did, as the reasons have it; another only counts as its failure.
+            said: The server's words.
+        """
+        try:
+            reason = Reason(f"inference_error:{kind}")
+        except ValueError:
+            reason = Reason.NO_ANSWER
+        return cls(False, Failure(reason, FaultEvidence(said)), None, turns, 0)
+
     def __repr__(self) -> str:
         """Return what became of it, and where it failed and why."""
         if self.failure is None:
             return f"Verdict(passed: {self.turns} turns)"
         turn = "" if self.failed_turn is None else f" in turn {self.failed_turn + 1}"
         return f"Verdict(failed{turn} of {self.turns}: {self.failure.reason.value})"
+
+    @property
+    def said(self) -> str | None:
+        """The server's words, where it gave no answer for what the model did."""
+        evidence = self.failure and self.failure.evidence
+        return evidence.said if isinstance(evidence, FaultEvidence) else None
 
     @property
     def error_type(self) -> str | None:
@@ -329,6 +380,8 @@ class Verdict(NamedTuple):
                     shown["missing_facts"] = [fact._asdict() for fact in facts]
             case ToldEvidence(untold):
                 shown["untold"] = [*untold]
+            case FaultEvidence(said):
+                shown["said"] = said
             case CallEvidence() as calls:
                 shown["calls"] = calls.to_json()
         return shown
@@ -363,6 +416,8 @@ def _evidence(document: Mapping[str, Any]) -> Evidence | None:
             return ResultEvidence(tuple(missing), tuple(facts))
         case {"untold": untold}:
             return ToldEvidence(tuple(untold))
+        case {"said": said}:
+            return FaultEvidence(said)
         case {"calls": calls}:
             return CallEvidence.from_json(calls)
     return None

@@ -46,6 +46,7 @@ class Cause(StrEnum):
     REAUTHENTICATED = "reauthenticated"
     ACTED_WITHOUT_LOOKING = "acted_without_looking"
     NOT_TOLD = "not_told"
+    UNANSWERED = "unanswered"
 
 
 class Diagnosis(NamedTuple):
@@ -79,6 +80,8 @@ def diagnose(truth: Trace, model: Trace | None, verdict: Verdict) -> Diagnosis |
     """
     if verdict.failure is None:
         return None
+    if verdict.said is not None:
+        return unanswered(verdict.failure.reason, verdict.said, model)
     if model is None or not model.turns:
         return _unrecorded(verdict.failure)
     if verdict.failed_turn is None:
@@ -89,6 +92,13 @@ def diagnose(truth: Trace, model: Trace | None, verdict: Verdict) -> Diagnosis |
     case = _Case(truth, model, verdict.failed_turn, verdict.failure)
     found = (rule(case) for rule in _RULES)
     return next(filter(None, found), None) or _left_undone(case)
+
+
+def unanswered(reason: Reason, said: str, model: Trace | None) -> Diagnosis:
+    """Return that the model's server gave no answer, and in which turn, where that is on record."""
+    turn = len(model.turns) - 1 if model and model.turns else None
+    step = None if model is None or turn is None else len(model.turns[turn].steps)
+    return Diagnosis(Cause.UNANSWERED, reason.meaning, turn, step, {"problem": bounded(said)})
 
 
 NO_RECORD = Diagnosis(

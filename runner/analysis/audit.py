@@ -19,7 +19,7 @@ from checkers.profile import Profile
 from checkers.statistics import Score, score
 from checkers.verdict import TurnOutcome, Verdict
 from envs.state import Difference, Snapshot
-from runner.episodes.evaluate import judge_recorded
+from runner.episodes.evaluate import judge_again
 from runner.episodes.kinds import Judgement
 from runner.records.record import Recorded
 from runner.records.run import Run, open_run
@@ -132,9 +132,8 @@ def execute_runs(
 
 def _judged(prepared: Sequence[Prepared], recorded: Recorded, profile: Profile) -> Judgement:
     """Judge an entry's run by any of its readings, of which there is at least one."""
-    turns, mode = recorded.turns, recorded.mode
     judged = first_right(
-        (judge_recorded(each, turns, mode, profile) for each in prepared),
+        (judge_again(each, recorded, profile) for each in prepared),
         lambda judgement: judgement.verdict.valid,
     )
     assert judged is not None

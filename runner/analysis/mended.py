@@ -35,7 +35,7 @@ def judge_of(run: Run, profile: Profile, step_limit: int) -> JudgeRecord:
     """Return what judges the episodes of a recorded run once more."""
 
     def judge(prepared: Prepared, record: EpisodeRecord) -> Verdict:
-        return judge_again(prepared, run.episodes[record.key], profile, step_limit)
+        return judge_again(prepared, run.episodes[record.key], profile, step_limit).verdict
 
     return judge
 

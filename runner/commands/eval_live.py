@@ -240,7 +240,8 @@ def _print_estimate(
 
 def _flags(options: EvalOptions) -> dict[str, Any]:
     """Return the settings that were given as options, and None for the others."""
-    given = {**vars(options), "extra_headers": dict(options.extra_headers) or None}
+    given = dict(vars(options))
+    given |= {name: dict(given[name]) or None for name in ("extra_headers", "errors_as")}
     return {member.name: given[member.name] for member in fields(Settings)}
 
 

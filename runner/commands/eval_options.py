@@ -16,7 +16,7 @@ from checkers.profile import Mode
 from runner.commands.judging import WorkOptions
 from runner.commands.options import above_zero, option, positive, switch
 from runner.commands.shared import EntriesOptions
-from runner.live.settings import Effort
+from runner.live.settings import ALL_KINDS, Effort
 from runner.models.base import ApiName
 
 
@@ -43,6 +43,13 @@ def _price(text: str) -> tuple[float, float]:
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not IN,OUT, two numbers") from None
     return prompt, completion
+
+
+def _counted(text: str) -> tuple[str, str]:
+    kind, equals, counted = text.rpartition("=")
+    if counted not in ("failure", "error") or bool(kind) != bool(equals):
+        raise ArgumentTypeError(f"{text!r} is not failure, error, KIND=failure or KIND=error")
+    return kind or ALL_KINDS, counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +113,14 @@ class _Kept:
     max_cost: float | None = option("budget of the run, resumes included", "USD", read=above_zero)
     price: tuple[float, float] | None = option(
         "US dollars per million tokens", "IN,OUT", read=_price
+    )
+    errors_as: tuple[tuple[str, str], ...] = option(
+        "count requests without an answer so, all or of one kind: context_overflow, "
+        "unparsed_call, content_policy and request_too_large are the model's failures; timeout, "
+        "connection, rate_limit, server, refused and agent are errors; may be repeated",
+        "[KIND=]failure|error",
+        default=(),
+        read=_counted,
     )
     allow_errors: bool = switch("give a score in spite of errors")
     no_preflight: bool = switch("skip the request that tests all")

@@ -23,6 +23,7 @@ from runner.episodes.evaluate import kind_of
 from runner.episodes.kinds import Answers
 from runner.models.base import Reply, Request
 from runner.models.conversation import FunctionCalling, Prompting, Style
+from runner.records.record import Fault
 from trajectories.prepare import Prepared
 
 
@@ -97,12 +98,17 @@ class Dialogue:
             episode.end_turn()
         return taken._replace(results=results)
 
-    def verdict(self) -> Verdict:
+    def verdict(self, fault: Fault | None = None) -> Verdict:
         """Judge the trajectory, which is over.
+
+        Args:
+            fault: What the model did, where that is why the last request got no answer.
 
         Raises:
             CannotJudge: There is no verdict, through no fault of the model.
         """
+        if fault is not None:
+            return self._kind.judge_unanswered(self._prepared, fault, self.episode.profile)
         return self._kind.judge_played(self._prepared, self.episode, self._answers)
 
     @property

@@ -67,15 +67,28 @@ def run_recorded(
     prepared: Prepared, entries: Mapping[str, Recorded], profile: Profile, step_limit: int
 ) -> Verdict:
     """Judge what a recorded run has of a trajectory; it raises what ``judge_recorded`` does."""
-    return judge_again(prepared, entries[prepared.trajectory.id], profile, step_limit)
+    return judge_again(prepared, entries[prepared.trajectory.id], profile, step_limit).verdict
 
 
 def judge_again(
-    prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
-) -> Verdict:
-    """Judge an episode of a recorded run, as ``judge_recorded`` does."""
+    prepared: Prepared,
+    recorded: Recorded,
+    profile: Profile,
+    step_limit: int = STEP_LIMIT,
+    *,
+    traced: bool = False,
+) -> Judgement:
+    """Judge an episode of a recorded run, as ``judge_recorded`` does, whatever ended it."""
     turns, mode, reader = recorded.turns, recorded.mode, recorded.reader
-    return judge_recorded(prepared, turns, mode, profile, step_limit, reader=reader).verdict
+    kind, fault = kind_of(prepared.trajectory), recorded.record.fault
+    if fault is None:
+        return judge_recorded(
+            prepared, turns, mode, profile, step_limit, reader=reader, traced=traced
+        )
+    found = Judgement(kind.judge_unanswered(prepared, fault, profile))
+    if kind.is_single_turn or not traced or not turns:
+        return found
+    return found._replace(trace=trace_recorded(prepared, turns, mode, profile, step_limit))
 
 
 def run_null(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMIT) -> Verdict:
@@ -175,15 +188,7 @@ def examine_recorded(
     prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
 ) -> Examined:
     """Judge a recorded episode once more, to look at it; it raises what ``judge_recorded`` does."""
-    found = judge_recorded(
-        prepared,
-        recorded.turns,
-        recorded.mode,
-        profile,
-        step_limit,
-        reader=recorded.reader,
-        traced=True,
-    )
+    found = judge_again(prepared, recorded, profile, step_limit, traced=True)
     return kind_of(prepared.trajectory).examine(prepared, found, profile, recorded)
 
 

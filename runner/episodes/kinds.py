@@ -20,7 +20,7 @@ from envs.lazy import lazily
 from runner.episodes.episode import STEP_LIMIT, Episode
 from runner.episodes.scripts import Script, oracle, play, trace, trace_recorded
 from runner.episodes.scripts import recorded as script_of
-from runner.records.record import Recorded
+from runner.records.record import Fault, Recorded
 from trajectories.prepare import Prepared
 
 # Who only judges need not load what says why.
@@ -99,6 +99,19 @@ class EntryKind(ABC):
         Raises:
             CannotJudge: There is no verdict, through no fault of the model.
         """
+
+    def judge_unanswered(self, prepared: Prepared, fault: Fault, profile: Profile) -> Verdict:
+        """Judge an episode that ended since the model's server gave no answer.
+
+        Args:
+            prepared: The trajectory.
+            fault: What the model did.
+            profile: What counts as right.
+
+        Raises:
+            CannotJudge: There is no verdict on the entry.
+        """
+        return Verdict.unanswered(len(prepared.trajectory.turns), fault.kind, fault.said)
 
     def passes_so_far(self, prepared: Prepared, episode: Episode, answers: Answers) -> bool:
         """Tell whether the turns of an episode passed that have ended, as for ``judge_played``."""

@@ -21,14 +21,12 @@ from runner.episodes.episode import Episode
 from runner.episodes.examined import ExaminedCalls
 from runner.episodes.kinds import Answers, EntryKind, ExecutedKind, Judgement, Outcomes, Terms
 from runner.episodes.scripts import trace_truth
-from runner.records.record import Recorded
+from runner.records.record import Fault, Recorded
+from runner.records.result_file import NO_ANSWER
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, task_of
 from trajectories.right_step import right_step
 from trajectories.schema import ExpectedResults, JudgedBy, Trajectory
-
-_ERROR = "Error during inference:"
-"""How the step of a request that failed begins in BFCL's result files."""
 
 _AIMS = {
     Kind.IRRELEVANCE: "No function fits: it is right to call none.",
@@ -51,6 +49,15 @@ class ComparedCalls(EntryKind):
             if is_error(step):
                 return Judgement(inference_error(task, profile))
             return Judgement(judge(task, step, mode, profile, reader))
+
+    def judge_unanswered(self, prepared: Prepared, fault: Fault, profile: Profile) -> Verdict:
+        """Judge that there was no answer, which is right where BFCL takes it for no call."""
+        if profile.calls.judges_inference_errors:
+            with _grammars(prepared.trajectory):
+                found = inference_error(task_of(prepared.trajectory), profile)
+            if found.valid:
+                return found
+        return super().judge_unanswered(prepared, fault, profile)
 
     def judge_played(self, prepared: Prepared, episode: Episode, answers: Answers) -> Verdict:
         """Judge the one answer."""
@@ -93,7 +100,7 @@ KINDS: Mapping[JudgedBy, EntryKind] = {
 
 def is_error(step: Step) -> bool:
     """Tell whether a step stands for a request that failed."""
-    return isinstance(step, str) and step.startswith(_ERROR)
+    return isinstance(step, str) and step.startswith(NO_ANSWER)
 
 
 def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
@@ -131,7 +138,8 @@ def _examined(
     """Return a judged answer; ``pair`` looks at one that there is."""
     turns = recorded and recorded.turns
     if recorded and not (turns and len(turns) == 1 and turns[0]):
-        pair = partial(PairedAnswer, said=Said(request_failed=turns is None))
+        failed = turns is None or recorded.record.fault is not None
+        pair = partial(PairedAnswer, said=Said(request_failed=failed))
     return ExaminedCalls(
         prepared=prepared,
         profile=profile,

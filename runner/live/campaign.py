@@ -146,6 +146,7 @@ class Campaign:
                 self._store.put_tools,
                 put_step if self._goes_on else None,
                 job.course if self._goes_on else (),
+                plan.settings.failures(),
             )
         except (Stopped, OSError):  # the run ends, or cannot be kept
             raise

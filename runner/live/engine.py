@@ -248,7 +248,8 @@ class Engine(Generic[Job, Done]):
         """
         if error.unreachable:
             raise self._fail(str(error)) from None
-        raise ModelError(f"{error} ({self._limits.attempts} attempts)") from None
+        tried = f"{error} ({self._limits.attempts} attempts)"
+        raise ModelError(tried, error.kind) from None
 
     async def _wait(self, attempt: int, error: TransientError) -> None:
         """Wait before the next attempt; a run that is being stopped does not wait."""

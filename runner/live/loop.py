@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from checkers.calls.documents import CannotJudge
@@ -14,8 +14,10 @@ from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import Episode
 from runner.episodes.telling import telling_of
 from runner.models.base import (
+    FAULTS,
     AgentError,
     ChatMessage,
+    ErrorKind,
     ModelError,
     Reply,
     Request,
@@ -27,6 +29,7 @@ from runner.records.record import (
     AnsweredStep,
     Change,
     EpisodeRecord,
+    Fault,
     ReplyRecord,
     StepRecord,
     TurnEnd,
@@ -34,6 +37,7 @@ from runner.records.record import (
     call_text,
 )
 from trajectories.prepare import Prepared
+from trajectories.schema import Trajectory
 
 _OUR_MEMBERS = ("role", "content", "tool_calls")
 """Members of an answer among the messages that we put there."""
@@ -68,10 +72,12 @@ async def run_live(
     put_tools: PutTools,
     put_step: PutStep | None = None,
     course: Sequence[AnsweredStep] = (),
+    failures: Collection[ErrorKind] = FAULTS,
 ) -> EpisodeRecord:
     """Let a model do a trajectory and judge it; what is returned is its first trial's.
 
-    What ends it that is not the model's doing is its error, with the course so far.
+    What ends it that is not the model's doing is its error, with the course so far; what is, fails
+    it.
 
     Args:
         prepared: The trajectory.
@@ -84,30 +90,50 @@ async def run_live(
         put_step: Keeps every answer as soon as its calls are executed; None to keep none.
         course: Answers that it got before, from the first on. They are taken once more, as far as
             they lead where they led; from there on the model is asked.
+        failures: What keeps a request from being answered and counts as the model's doing.
     """
     while True:
         dialogue = Dialogue(prepared, style, mode, profile, step_limit)
         log = _Log(prepared.template.snapshot())
         try:
             await _converse(dialogue, log, ask, put_tools, put_step, course)
-            ended = EpisodeRecord.of(prepared.trajectory, dialogue.verdict())._replace(
-                result=dialogue.result,
-                telling=telling_of(prepared.trajectory, dialogue.result),
-            )
+            ended = _judged(prepared.trajectory, dialogue)
         except _LedElsewhere as place:
             course = course[: place.step]
             continue
         except (ModelError, BackendFault, CannotJudge) as error:
-            if course and isinstance(error, RequestError) and len(log.steps) == len(course):
+            if course and _is_refused(error) and len(log.steps) == len(course):
                 # The provider does not go on with what it said in an earlier life.
                 course = ()
                 continue
-            ended = EpisodeRecord.of(prepared.trajectory, None, str(error))._replace(
-                traceback=error.traceback if isinstance(error, AgentError) else None
-            )
+            ended = _broken_off(prepared.trajectory, dialogue, error, failures)
         return ended._replace(
             messages=dialogue.conversation.messages, steps=log.steps, turn_ends=log.turn_ends
         )
+
+
+def _judged(
+    trajectory: Trajectory, dialogue: Dialogue, fault: Fault | None = None
+) -> EpisodeRecord:
+    """Return what became of an episode that is over, or that the model's own doing ended."""
+    return EpisodeRecord.of(trajectory, dialogue.verdict(fault))._replace(
+        result=dialogue.result, telling=telling_of(trajectory, dialogue.result), fault=fault
+    )
+
+
+def _broken_off(
+    trajectory: Trajectory, dialogue: Dialogue, error: Exception, failures: Collection[ErrorKind]
+) -> EpisodeRecord:
+    """Return what became of an episode that an error ended, by whose doing it was."""
+    if isinstance(error, ModelError) and error.kind is not None and error.kind in failures:
+        return _judged(trajectory, dialogue, Fault(error.kind, str(error)))
+    return EpisodeRecord.of(trajectory, None, str(error))._replace(
+        traceback=error.traceback if isinstance(error, AgentError) else None
+    )
+
+
+def _is_refused(error: Exception) -> bool:
+    return isinstance(error, RequestError) and error.kind == "refused"
 
 
 class _LedElsewhere(Exception):

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from checkers.profile import Mode
 from envs.lazy import lazily
-from runner.models.base import ApiName, Price, RequestOptions
+from runner.models.base import (
+    ERROR_KINDS,
+    FAULTS,
+    ApiName,
+    ErrorKind,
+    Price,
+    RequestOptions,
+)
 from runner.models.conversation import ReasoningPolicy
 from runner.records.record import Asked
 from runner.records.secret import address_without, body_without
@@ -29,6 +36,10 @@ FunctionDocs = Literal["own", "bfcl"]
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much a reasoning model is to think; each takes some of them."""
+
+CountedAs = Literal["failure", "error"]
+"""Whose doing it is that a request got no answer: the model's, or nobody's who is measured."""
+ALL_KINDS = "all"
 
 _SAMPLING = ("temperature", "top_p", "seed", "max_tokens", "reasoning_effort")
 _CALLING = ("tool_choice", "parallel_tool_calls")
@@ -60,6 +71,8 @@ class Settings:
         attempts: How often one request is tried.
         max_requests: Stop the run after so many requests.
         max_cost: Stop the run after so many US dollars.
+        errors_as: What counts as the model's failure, and what as an error, where that is not as
+            usual, by the kind of what kept a request from being answered, or ``all``.
     """
 
     base_url: str | None = None
@@ -83,6 +96,7 @@ class Settings:
     attempts: int = 8
     max_requests: int | None = None
     max_cost: float | None = None
+    errors_as: Mapping[str, CountedAs] = field(default_factory=dict)
 
     def request_options(self) -> RequestOptions:
         """Return how the model is reached, with the sampling parameters that were given."""
@@ -99,6 +113,21 @@ class Settings:
             timeout=self.timeout,
             price=self.price and Price(self.price[0] / 1e6, self.price[1] / 1e6),
         )
+
+    def failures(self) -> frozenset[ErrorKind]:
+        """Return the kinds of what keeps a request from being answered that fail an episode."""
+        usual = {kind: "failure" if kind in FAULTS else "error" for kind in ERROR_KINDS}
+        every = dict.fromkeys(ERROR_KINDS, self.errors_as.get(ALL_KINDS))
+        chosen = {kind: self.errors_as.get(kind) or every[kind] or usual[kind] for kind in usual}
+        return frozenset(kind for kind in ERROR_KINDS if chosen[kind] == "failure")
+
+    def _counted_otherwise(self) -> Mapping[str, CountedAs]:
+        failures = self.failures()
+        return {
+            kind: "failure" if kind in failures else "error"
+            for kind in ERROR_KINDS
+            if (kind in failures) != (kind in FAULTS)
+        }
 
     def defining(self) -> Asked:
         """Return what defines a run's result: all but how hard it pushes and what it may cost.
@@ -121,6 +150,7 @@ class Settings:
             tool_choice=self.tool_choice,
             parallel_tool_calls=self.parallel_tool_calls,
             api=self.api,
+            errors_as=self._counted_otherwise() or None,
         )
 
 
@@ -137,6 +167,10 @@ def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:
     """
     given = Settings() if path is None else _from_file(path)
     settings = replace(given, **{name: flag for name, flag in flags.items() if flag is not None})
+    for kind in settings.errors_as:
+        if kind not in (*ERROR_KINDS, ALL_KINDS):
+            advice = did_you_mean(kind, ERROR_KINDS) or f"; there are {', '.join(ERROR_KINDS)}"
+            raise DataError("--errors-as", f"{kind!r} is no kind of error{advice}")
     for name in _CALLING:
         if settings.mode == "prompt" and vars(settings)[name] is not None:
             option = f"--{name.replace('_', '-')}"

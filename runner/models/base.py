@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 ChatMessage = dict[str, Any]
 """One message as chat-completions servers have it: role, content, and tool members."""
@@ -158,8 +158,27 @@ class Model(Protocol):
         ...
 
 
+FaultKind = Literal["context_overflow", "unparsed_call", "content_policy", "request_too_large"]
+"""What a model may do so that its server gives no answer."""
+ErrorKind = Literal[FaultKind, "timeout", "connection", "rate_limit", "server", "refused", "agent"]
+"""What may keep a request from being answered; those that are no ``FaultKind`` are not the model's
+doing."""
+
+FAULTS: frozenset[ErrorKind] = frozenset(get_args(FaultKind))
+ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
+
+
 class ModelError(Exception):
-    """A request that gave no answer; the message is one line for the user."""
+    """A request that gave no answer; the message is one line for the user.
+
+    Args:
+        message: What happened, with the server's words.
+        kind: What it was; None for a fault of ours.
+    """
+
+    def __init__(self, message: str, kind: ErrorKind | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class TransientError(ModelError):
@@ -169,18 +188,27 @@ class TransientError(ModelError):
         message: What happened.
         retry_after: Seconds that the server asks to wait, or None.
         unreachable: Whether there was no server at all to answer.
+        kind: What it was.
     """
 
     def __init__(
-        self, message: str, retry_after: float | None = None, *, unreachable: bool = False
+        self,
+        message: str,
+        retry_after: float | None = None,
+        *,
+        unreachable: bool = False,
+        kind: ErrorKind = "server",
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, kind)
         self.retry_after = retry_after
         self.unreachable = unreachable
 
 
 class RequestError(ModelError):
-    """The server will never accept this request, for example because it is too long."""
+    """The server will never answer this request, for example because it is too long."""
+
+    def __init__(self, message: str, kind: ErrorKind = "refused") -> None:
+        super().__init__(message, kind)
 
 
 class FatalError(ModelError):
@@ -196,5 +224,5 @@ class AgentError(ModelError):
     """
 
     def __init__(self, message: str, traceback: str | None = None) -> None:
-        super().__init__(message)
+        super().__init__(message, "agent")
         self.traceback = traceback

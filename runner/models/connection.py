@@ -142,7 +142,8 @@ class Client(ABC):
                 answer = await sending
         except TimeoutError:
             raise TransientError(
-                f"no answer of {self._endpoint.address} within {self._timeout:g} seconds"
+                f"no answer of {self._endpoint.address} within {self._timeout:g} seconds",
+                kind="timeout",
             ) from None
         except self.FAILURES as error:
             raise self._explained(error) from None
@@ -206,12 +207,12 @@ def known_cause(error: BaseException, endpoint: Endpoint) -> ModelError | None:
         if isinstance(cause, ssl.SSLError):
             return FatalError(f"{address} does not speak TLS as it should: {said}")
         if isinstance(cause, socket.gaierror | aiohttp.ClientConnectorDNSError):
-            return TransientError(f"{address}: there is no server of that name", unreachable=True)
+            return _unreachable(f"{address}: there is no server of that name")
         if isinstance(cause, aiohttp.ClientConnectorError | ConnectionRefusedError):
             reason = os.strerror(cause.errno).lower() if cause.errno else said
-            return TransientError(f"{address} cannot be reached: {reason}", unreachable=True)
+            return _unreachable(f"{address} cannot be reached: {reason}")
         if isinstance(cause, aiohttp.ConnectionTimeoutError):
-            return TransientError(f"{address} cannot be reached: timeout", unreachable=True)
+            return _unreachable(f"{address} cannot be reached: timeout")
         if isinstance(cause, aiohttp.InvalidURL | aiohttp.TooManyRedirects):
             return FatalError(f"{address} is no usable base URL: {said}")
         if isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError):
@@ -219,9 +220,14 @@ def known_cause(error: BaseException, endpoint: Endpoint) -> ModelError | None:
     return None
 
 
+def _unreachable(message: str) -> TransientError:
+    return TransientError(message, unreachable=True, kind="connection")
+
+
 def _lost(cause: BaseException, endpoint: Endpoint) -> TransientError:
     said = one_line(str(cause), endpoint.secrets) or type(cause).__name__
-    return TransientError(f"the connection to {endpoint.address} was lost: {said}")
+    message = f"the connection to {endpoint.address} was lost: {said}"
+    return TransientError(message, kind="connection")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

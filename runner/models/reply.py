@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from envs.calls import check_bounds
 from envs.errors import MalformedCall
 from runner.models.base import (
+    ErrorKind,
     FatalError,
     ModelError,
     Reply,
@@ -25,6 +26,7 @@ from runner.models.base import (
     Usage,
     Verbatim,
 )
+from runner.models.faults import OVER_QUOTA, fault_in
 
 
 class Endpoint(NamedTuple):
@@ -75,6 +77,7 @@ _NOT_TAKEN = re.compile(
 _SIGNATURES = ("extra_content", "provider_specific_fields")
 
 _RETRIED = (408, 409, 425, 429)
+_KINDS: Mapping[int, ErrorKind] = {408: "timeout", 429: "rate_limit"}
 _UNAUTHORISED = (401, 403, 407)
 _HTTP_ERROR = re.compile(r"[45]\d\d")
 
@@ -163,10 +166,18 @@ def classify(
     said = f" ({status}): {detail}" if detail else f" ({status})"
     known = f"{_codes(body)} {detail}"
     model, address = endpoint.model, endpoint.address
+    refused = f"{address} refuses this request{said}"
+    if OVER_QUOTA.search(known):
+        return RequestError(refused, "rate_limit")
+    # First, since what a model wrote may be quoted in it.
+    fault = fault_in(status, known)
+    if fault is not None:
+        return RequestError(refused, fault)
     if status == 402 or _NO_MONEY.search(known):
         return FatalError(f"{address} wants to be paid first{said}")
     if status in _RETRIED or status >= 500:
-        return TransientError(f"{_what_passes(status)} of {address}{said}", retry_after(headers))
+        passes = f"{_what_passes(status)} of {address}{said}"
+        return TransientError(passes, retry_after(headers), kind=_KINDS.get(status, "server"))
     if status in _UNAUTHORISED or _BAD_KEY.search(known):
         return FatalError(f"{address} refuses the API key; {endpoint.key_advice}{said}")
     if _NO_TOOLS.search(known):
@@ -177,7 +188,7 @@ def classify(
         )
     if _BAD_PARAMETER.search(known):
         return FatalError(f"{model} refuses a parameter of this run{said}")
-    return RequestError(f"{address} refuses this request{said}")
+    return RequestError(refused)
 
 
 def classify_words(error: object, endpoint: Endpoint = UNKNOWN) -> ModelError:
@@ -194,6 +205,8 @@ def classify_words(error: object, endpoint: Endpoint = UNKNOWN) -> ModelError:
             return classify(code, error, {}, endpoint)
     detail = one_line(_detail(error), endpoint.secrets)
     words = f"{_codes(error)} {detail}"
+    if fault_in(200, words):
+        return classify(200, error, {}, endpoint)
     passes = TransientError(f"{endpoint.address} sent an error: {detail}")
     if _MAY_PASS.search(words) and not _NO_MONEY.search(words):
         return passes
@@ -270,7 +283,8 @@ def _detail(body: object, depth: int = 0) -> str:
         said = (_detail(body.get(name), depth + 1) for name in names)
         # A gateway's own message says less than the provider's that it passes on.
         passed_on = _text(_object(body.get("metadata")).get("raw"))
-        return ": ".join(filter(None, (next(filter(None, said), ""), passed_on)))
+        generated = _text(body.get("failed_generation"))
+        return ": ".join(filter(None, (next(filter(None, said), ""), passed_on, generated)))
     if isinstance(body, list):
         return "; ".join(filter(None, [_detail(member, depth + 1) for member in body[:3]]))
     return ""

@@ -11,6 +11,7 @@ from typing import Any
 
 from runner.records.files import write_whole
 from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
+from runner.records.result_file import FAULT_MEMBER, NO_ANSWER
 from runner.records.run import Run
 from trajectories.errors import DataError
 from trajectories.schema import FACTS, SINGLE_TURN, Category
@@ -53,13 +54,13 @@ def export_openai_messages(run: Run, path: Path, *, only_passed: bool) -> int:
     Each line has what fine-tuning takes: the messages as they were sent, and the tools that were
     offered at the end. Thoughts are ``reasoning_content`` whatever the server called them; what
     only it can read of them, such as signatures, is left out. So are episodes that ended in an
-    error.
+    error, or without an answer for what the model did.
 
     Raises:
         DataError: A tool call and its result do not match, or a file cannot be read or written.
     """
     wanted = {"passed"} if only_passed else {"passed", "failed"}
-    chosen = [record for record in run.records if record.outcome in wanted]
+    chosen = [each for each in run.records if each.outcome in wanted and each.fault is None]
     digests = {record.steps[-1].tools: None for record in chosen if record.steps}
     tools = run.tools(filter(None, digests))
     write_whole(path, (_line(_transcript(run, record, tools)) for record in chosen))
@@ -73,9 +74,12 @@ def _place(category: Category) -> tuple[str, str]:
 
 
 def _bfcl_entry(record: EpisodeRecord, category: Category) -> dict[str, Any]:
+    # Text where turns should be is how BFCL writes down an error, whoever's it is.
+    if record.fault is not None:
+        result = f"{NO_ANSWER} {record.fault.said}"
+        return {"id": record.id, "result": result, FAULT_MEMBER: record.fault.kind}
     if record.outcome == "error" or record.result is None:
-        # Text where turns should be is how BFCL writes down an error.
-        return {"id": record.id, "result": f"Error during inference: {record.error}"}
+        return {"id": record.id, "result": f"{NO_ANSWER} {record.error}"}
     nested = partial(_nested, record.steps, len(record.result))
     figures = {
         "result": record.result,

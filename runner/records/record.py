@@ -173,6 +173,15 @@ class Telling(NamedTuple):
     """In how many of these it was asked for."""
 
 
+class Fault(NamedTuple):
+    """What a model did so that its server gave no answer, which ended the episode."""
+
+    kind: str
+    """Such as ``context_overflow``: a ``FaultKind``, or what ``--errors-as`` makes a failure."""
+    said: str
+    """The server's words, in one line."""
+
+
 class EpisodeRecord(NamedTuple):
     """One finished episode: a line of ``episodes.jsonl``.
 
@@ -204,6 +213,8 @@ class EpisodeRecord(NamedTuple):
     """Of what the user's own agent raised."""
     telling: Telling | None = None
     """What was told; left out where nothing was asked to be told, or no words were recorded."""
+    fault: Fault | None = None
+    """What ended it in its last turn that was the model's doing; left out where nothing did."""
 
     @classmethod
     def of(
@@ -250,7 +261,7 @@ class EpisodeRecord(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the episode as a JSON object."""
         members = members_of(self)
-        absent = [name for name in ("traceback", "telling") if members[name] is None]
+        absent = [name for name in ("traceback", "telling", "fault") if members[name] is None]
         if self.result is None:
             course = ("messages", "steps", "turn_ends", "result")
             absent += [name for name in course if not members[name]]
@@ -326,6 +337,9 @@ class Asked(NamedTuple):
     """Whether it might make several calls at once: ``on`` or ``off``."""
     api: str | None = None
     """``chat`` or ``responses``; left out where the model's need decided."""
+    errors_as: JsonObject | None = None
+    """What counted as a ``failure`` of the model or as an ``error``, otherwise than usual, by the
+    kind of what kept a request from being answered; left out where nothing did."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as a JSON object."""

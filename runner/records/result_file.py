@@ -14,11 +14,15 @@ from typing import Any, TypeGuard
 
 from checkers.profile import Mode
 from checkers.replies.decoding import Step
-from runner.records.record import EpisodeRecord, Key, Recorded
+from runner.records.record import EpisodeRecord, Fault, Key, Recorded
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import FACTS, SINGLE_TURN, Category
 
+NO_ANSWER = "Error during inference:"
+"""How the text begins that stands in place of an answer where a request failed."""
+FAULT_MEMBER = "fault"
+"""Member of a line that says of which kind the model's fault was that such a text speaks of."""
 VERDICTS_FILE = "verdicts.jsonl"
 """Where verdicts are looked for beside a run."""
 
@@ -106,6 +110,10 @@ def _entry(where: str, line: dict[str, object], in_file: Category | None) -> Epi
     result = line["result"]
     category = category_of(name) or in_file
     record = EpisodeRecord(name, 0, category or "", None, None, None)
+    kind = line.get(FAULT_MEMBER)
+    if isinstance(kind, str) and isinstance(result, str):
+        said = result.removeprefix(NO_ANSWER).lstrip()
+        return record._replace(error=_NO_STEPS, fault=Fault(kind, said))
     if category in SINGLE_TURN:
         if not _is_step(result):
             raise DataError(where, f"$.result: must be {_STEP}")

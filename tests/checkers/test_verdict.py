@@ -42,8 +42,13 @@ def test_reasons_of_several_turns_are_the_error_types_of_bfcl_and_four_of_ours()
     ]
 
 
-def test_the_other_reasons_are_those_of_single_turns():
+def test_the_other_reasons_are_those_of_single_turns_and_of_requests_without_an_answer():
     assert [reason for reason in Reason if not reason.startswith("multi_turn:")] == [
+        "inference_error:context_overflow",
+        "inference_error:unparsed_call",
+        "inference_error:content_policy",
+        "inference_error:request_too_large",
+        "inference_error:no_answer",
         "ast_decoder:decoder_failed",
         "ast_decoder:decoder_wrong_output_format",
         "simple_function_checker:wrong_count",

@@ -30,7 +30,7 @@ from runner.models.litellm_model import LiteLLMModel, is_provider
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox
 from tests.live.asking import CD, REQUESTS, ask, talk
-from tests.servers.faults import FAULTS, fault
+from tests.servers.faults import BLAMED, FAULTS, fault
 from tests.servers.serving import Answer, FakeServer, as_json
 from tests.servers.shapes import SHAPES, Shape, completion, expected
 from trajectories.schema import Message
@@ -85,7 +85,7 @@ def test_an_error_is_never_a_reply(server: FakeServer, name: str) -> None:
 MEANING: dict[str, type[ModelError]] = {
     **dict.fromkeys(FAULTS, TransientError),
     **dict.fromkeys(["401", "403", "404", "no-tools", "429-quota", "error200-key"], FatalError),
-    **dict.fromkeys(["400", "error200-context"], RequestError),
+    **dict.fromkeys([*BLAMED, "422"], RequestError),
 }
 
 
@@ -100,6 +100,8 @@ def test_fault(server: FakeServer, kind: str, monkeypatch: pytest.MonkeyPatch) -
     assert KEY not in str(caught.value)
     # litellm itself tries a lost connection once more.
     assert server.requests == (2 if kind == "reset" else 1)
+    if kind in BLAMED:
+        assert caught.value.kind == BLAMED[kind]
     if kind == "429":
         assert isinstance(caught.value, TransientError)
         assert caught.value.retry_after == 1.0

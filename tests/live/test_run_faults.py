@@ -24,13 +24,14 @@ from tests.live.running import (
     comparable,
     end,
     outcomes,
+    ready_and,
     records,
     resume,
     spoiled,
     start,
     wait_until,
 )
-from tests.servers.faults import fault, now_and_then
+from tests.servers.faults import BLAMED, fault, now_and_then
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
 
@@ -38,6 +39,7 @@ pytest_plugins = ["tests.live.run_fixtures"]
 
 CERTIFICATE = Path(__file__).parents[1] / "servers" / "localhost.pem"
 KEY = "sk-test-0123456789abcdef"
+SINGLE = ("simple_python_tomato_bed", "irrelevance_haircut")
 SECRET = "correct-horse-battery-staple"
 ON_ITS_WAY = 16
 """Requests that may be under way at once."""
@@ -193,8 +195,7 @@ LASTING = {
     "500": "Oh no",
     "503-html": "(503)",
     "error200": "Rate limit reached",
-    "400": "This is too long.",
-    "error200-context": "maximum context length",
+    "422": "This is not a role.",
 }
 """What an episode's error says, by what its requests meet from the second on."""
 
@@ -225,7 +226,7 @@ def test_trouble_that_passes_leaves_no_trace_but_the_attempts(
     run: Run, server: FakeServer, truth: Answerer, tmp_path: Path
 ) -> None:
     run(*BASE, folder=tmp_path / "calm")
-    kinds = [kind for kind in LASTING if kind not in ("400", "error200-context")]
+    kinds = [kind for kind in LASTING if kind != "422"]
     server.requests = 0
     server.answer = now_and_then(kinds, 0.1, 3, truth)
     flags = ("--no-preflight", "--concurrency", "24", "--timeout", "2")
@@ -234,6 +235,106 @@ def test_trouble_that_passes_leaves_no_trace_but_the_attempts(
     tries = [s["attempts"] for r in records(tmp_path / "rough") for s in r["steps"]]
     assert sum(tries) == server.requests
     assert max(tries) > 1
+
+
+# What the model did wrong
+
+
+def cells(out: str) -> list[str]:
+    """Return the figures of the base category: entries, passed, failed, errors, not run, score."""
+    row = next(line for line in out.splitlines() if line.startswith("base"))
+    return row.split()[1:7]
+
+
+def test_what_the_model_did_wrong_fails_it_and_is_asked_once(
+    run: Run,
+    server: FakeServer,
+    truth: Answerer,
+    openings: Mapping[str, str],
+    ids: list[str],
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ill = dict(zip(ids, BLAMED, strict=False))
+    server.answer = spoiled(truth, {id: fault(kind) for id, kind in ill.items()}, openings)
+    done = run(*BASE, "--limit", "12")
+    assert done.status == 0
+    assert cells(done.out) == ["12", "6", "6", "0", "0", "50.0%"]
+    found = {record["id"]: record for record in records(folder)}
+    for id, kind in ill.items():
+        record = found[id]
+        assert (record["outcome"], record["fault"]["kind"]) == ("failed", BLAMED[kind])
+        assert record["verdict"]["error_type"] == f"inference_error:{BLAMED[kind]}"
+        assert record["verdict"]["said"] == record["fault"]["said"]
+        assert (len(record["steps"]), record["error"]) == (1, None)
+    assert "failed_generation' for more details.: <function=cd>{" in found[ids[3]]["fault"]["said"]
+    assert sum(record["outcome"] == "passed" for record in found.values()) == 6
+
+    assert main(["export", str(folder), "--format", "bfcl", "-o", str(folder / "out")]) == 0
+    [file] = (folder / "out").rglob("*_result.json")
+    capsys.readouterr()
+    assert main(["score", str(file)]) == 0
+    assert cells(capsys.readouterr().out) == cells(done.out)
+    assert main(["verify", str(folder)]) == 0
+    assert "12 of 12 verdicts are as recorded" in capsys.readouterr().out
+    assert main(["replay", ids[3], "--run", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "cause: unanswered, turn 0: the model wrote a call that its server could not parse" in said
+    )
+
+
+@pytest.mark.parametrize(("profile", "passed"), [("bfcl", "1"), ("strict", "0")])
+def test_a_single_turn_without_an_answer_is_judged_as_its_export_is(
+    run: Run,
+    server: FakeServer,
+    folder: Path,
+    profile: str,
+    passed: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # To BFCL no answer is no call, which is right where none fits.
+    server.answer = ready_and(fault("policy"))
+    chosen = ("--category", "irrelevance,simple_python", "--profile", profile)
+    done = run(*chosen, "--ids", ",".join(SINGLE))
+    assert done.status == 0
+    assert [line.split()[1:5] for line in done.out.splitlines()[2:4]] == [
+        ["1", "0", "1", "0"],
+        ["1", passed, str(1 - int(passed)), "0"],
+    ]
+    assert [record["fault"]["kind"] for record in records(folder)] == ["content_policy"] * 2
+    assert main(["export", str(folder), "--format", "bfcl", "-o", str(folder / "out")]) == 0
+    capsys.readouterr()
+    again = ["score", str(folder / "out"), "--profile", profile]
+    assert main(again) == 0
+    assert capsys.readouterr().out.splitlines()[:4] == done.out.splitlines()[:4]
+    assert main(["export", str(folder), "--format", "openai-messages"]) == 0
+    assert (folder / "openai-messages.jsonl").read_text(encoding="utf-8") == ""
+
+
+def test_who_is_to_blame_can_be_said_and_is_kept_to(
+    run: Run,
+    server: FakeServer,
+    truth: Answerer,
+    openings: Mapping[str, str],
+    ids: list[str],
+    folder: Path,
+) -> None:
+    ill = {ids[0]: fault("400"), ids[1]: fault("policy"), ids[2]: fault("422")}
+    server.answer = spoiled(truth, ill, openings)
+    chosen = ("--errors-as", "failure", "--errors-as", "content_policy=error")
+    done = run(*BASE, "--limit", "4", *chosen, "--allow-errors")
+    assert cells(done.out) == ["4", "1", "2", "1", "0", "33.3%"]
+    found = {record["id"]: record for record in records(folder)}
+    assert found[ids[2]]["verdict"]["error_type"] == "inference_error:no_answer"
+    assert found[ids[1]]["error"].endswith("(400): No.")
+    refused = run(*BASE, "--limit", "4", *resume(folder))
+    assert refused.status == 2
+    assert "settings.errors_as was" in refused.err
+    asked = server.requests
+    assert run(*BASE, "--limit", "4", *chosen, *resume(folder), "--no-preflight").status == 3
+    assert server.requests == asked
+    assert run(*BASE, "--errors-as", "weather=error", folder=folder / "x").status == 2
 
 
 # Ctrl-C

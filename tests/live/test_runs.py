@@ -272,7 +272,7 @@ def test_only_errors_are_done_again(
     ids: list[str],
     folder: Path,
 ) -> None:
-    server.answer = spoiled(truth, {ids[2]: fault("400"), ids[0]: says("No.")}, openings)
+    server.answer = spoiled(truth, {ids[2]: fault("422"), ids[0]: says("No.")}, openings)
     first = run(*BASE, "--limit", "6")
     assert first.status == 3
     before = server.requests
@@ -301,7 +301,7 @@ def test_too_many_errors_give_no_score(
     ids: list[str],
     allowed: bool,
 ) -> None:
-    server.answer = spoiled(truth, {ids[2]: fault("400")}, openings)
+    server.answer = spoiled(truth, {ids[2]: fault("422")}, openings)
     done = run(*BASE, "--limit", "4", *(["--allow-errors"] if allowed else []))
     assert done.status == 3
     row = next(line for line in done.out.splitlines() if line.startswith("base"))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
+from runner.models.base import FaultKind
 from tests.servers.serving import Answer, Answerer, Asked, as_json
 from tests.servers.shapes import SHAPES, completion
 
@@ -33,6 +34,12 @@ def _error(message: str, kind: str, code: object = None) -> dict[str, Any]:
     return {"error": {"message": message, "type": kind, "code": code}}
 
 
+_UNPARSED = {
+    "message": "Failed to call a function. See 'failed_generation' for more details.",
+    "type": "invalid_request_error",
+    "code": "tool_use_failed",
+}
+
 FAULTS: dict[str, Answerer] = {
     "reset": lambda _: Answer(manner="reset"),
     "hang": lambda _: Answer(manner="hang"),
@@ -47,6 +54,14 @@ FAULTS: dict[str, Answerer] = {
         _error("The model `fake` does not exist", "x", "model_not_found"), 404
     ),
     "400": lambda _: as_json(_error("This is too long.", "x", "context_length_exceeded"), 400),
+    "413": lambda _: Answer(b"<html>Request Entity Too Large</html>", 413, "text/html"),
+    "422": lambda _: as_json(_error("This is not a role.", "invalid_request_error"), 422),
+    "groq": lambda _: as_json({"error": {**_UNPARSED, "failed_generation": "<function=cd>{"}}, 400),
+    "ollama": lambda _: as_json(
+        _error("error parsing tool call: raw='{\"a\": insufficient funds', err=...", "api_error"),
+        500,
+    ),
+    "policy": lambda _: as_json(_error("No.", "invalid_request_error", "content_filter"), 400),
     "no-tools": lambda _: as_json(_error("fake does not support tools", "api_error"), 400),
     "408": lambda _: as_json(_error("Timed out", "timeout"), 408),
     "409": lambda _: as_json(_error("Conflict", "conflict"), 409),
@@ -61,6 +76,17 @@ FAULTS: dict[str, Answerer] = {
     "error200-key": lambda _: as_json(_error("Invalid API key", "authentication_error")),
 }
 """Trouble by its name."""
+
+
+BLAMED: dict[str, FaultKind] = {
+    "400": "context_overflow",
+    "error200-context": "context_overflow",
+    "413": "request_too_large",
+    "groq": "unparsed_call",
+    "ollama": "unparsed_call",
+    "policy": "content_policy",
+}
+"""Those that are the model's doing, and of which kind."""
 
 
 def fault(kind: str) -> Answerer:

@@ -199,6 +199,7 @@ VALUES = {
     "--only": "errors",
     "--trials": "4",
     "--max-cost": "5",
+    "--errors-as": "error",
     "--price": "1,2",
 }
 

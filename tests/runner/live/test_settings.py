@@ -33,6 +33,10 @@ max_cost = 1.5
 [extra_headers]
 X-Team = "blue"
 
+[errors_as]
+content_policy = "error"
+server = "failure"
+
 [extra_body]
 top_k = 20
 guided = { kind = "none", stops = [1, 2] }
@@ -90,6 +94,7 @@ def test_every_setting_can_be_in_a_file(written):
         attempts=3,
         max_requests=100,
         max_cost=1.5,
+        errors_as={"content_policy": "error", "server": "failure"},
     )
     default = Settings()
     given = [f.name for f in fields(Settings) if f.name not in ("tool_choice", CALLS)]
