@@ -127,7 +127,7 @@ def _run_plan(
         # What is loaded by now stays; looking through it again and again took a tenth of the time.
         gc.freeze()
         try:
-            ending = workers_for(options).conduct(plan, store, jobs, _connect, meter.count)
+            ending = workers_for(options).conduct(plan, store, jobs, _connect, meter)
         except NotWritten as error:
             # The disk is full, say: what was kept is whole, and the run can go on.
             ending = Ending(str(error), failed=True, spent=Spent())

@@ -10,8 +10,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
+from runner.live.activity import Activity
 from runner.live.budget import Budget
 from runner.live.campaign import Campaign, Job, Plan, jobs_of
 from runner.live.engine import Engine, Limits
@@ -33,6 +34,8 @@ _PREFLIGHT_TIMEOUT = 30.0
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _VARIABLES_OF = {"bedrock": "AWS", "gemini": "GOOGLE", "huggingface": "HF", "sagemaker": "AWS"}
 """What variables of providers begin with, where that is not the provider's name."""
+_LOOK = 1.0
+"""Seconds after which who watches a run is told anew what it is at."""
 _PROBE: dict[str, Any] = {
     "type": "function",
     "function": {
@@ -56,8 +59,25 @@ class Ending(NamedTuple):
 Connect = Callable[[Plan], Model]
 """Connects to the model of a plan; a function of a module, so that other processes find it."""
 
-OnDone = Callable[[EpisodeRecord, Spent], None]
-"""Is told of a finished episode, and of what the run has used so far."""
+
+class Watches(Protocol):
+    """Who is told how a run gets on."""
+
+    def count(self, record: EpisodeRecord, spent: Spent) -> None:
+        """Take note of a finished episode, and of what the run has used so far."""
+        ...
+
+    def look(self, activity: Activity, spent: Spent) -> None:
+        """Take note of what the run is at."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Take a line that is for the user, at once."""
+        ...
+
+    def close(self) -> None:
+        """Take note that the run is over."""
+        ...
 
 
 class Estimate(NamedTuple):
@@ -176,14 +196,14 @@ async def _probe(model: Model, settings: Settings) -> None:
 
 
 def conduct_here(
-    plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+    plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
 ) -> Ending:
     """Do what ``conduct`` does, for those who have no event loop, or one that waits for this."""
-    return _to_end(conduct(plan, store, jobs, connect, on_done))
+    return _to_end(conduct(plan, store, jobs, connect, watch))
 
 
 async def conduct(
-    plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+    plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
 ) -> Ending:
     """Do the jobs of a run in this process.
 
@@ -192,7 +212,7 @@ async def conduct(
         store: Where they are kept.
         jobs: What to do.
         connect: Connects to the model, inside the running loop.
-        on_done: Told of every finished episode.
+        watch: Told how it gets on.
     """
     settings = plan.settings
     budget = Budget(settings.max_requests, settings.max_cost, store.spent)
@@ -200,14 +220,24 @@ async def conduct(
     # An agent of the user's own may know more of an episode than its messages.
     campaign = Campaign(plan, store, goes_on=not isinstance(model, AgentModel))
     engine: Engine[Job, EpisodeRecord] = Engine(
-        model, Limits(settings.concurrency, settings.attempts), Random(0), budget
+        model, Limits(settings.concurrency, settings.attempts), Random(0), budget, say=watch.say
     )
+    looking = asyncio.create_task(_look(engine, watch))
     try:
-        await campaign.run(engine, jobs, lambda done: on_done(done, budget.spent))
+        await campaign.run(engine, jobs, lambda done: watch.count(done, budget.spent))
     finally:
+        looking.cancel()
+        watch.close()
         store.spent = budget.spent
         await model.close()
     return Ending(engine.stop_reason, engine.failed, budget.spent)
+
+
+async def _look(engine: Engine[Job, EpisodeRecord], watch: Watches) -> None:
+    """Let who watches see what a run is at, for as long as it lasts."""
+    while True:
+        watch.look(engine.activity, engine.budget.spent)
+        await asyncio.sleep(_LOOK)
 
 
 def _to_end(coroutine: Coroutine[Any, Any, Ending]) -> Ending:

@@ -16,8 +16,10 @@ from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import median
+from time import monotonic
 from typing import Generic, NamedTuple, TypeVar
 
+from runner.live.activity import Activity
 from runner.live.budget import Budget, Quota, Share
 from runner.live.loop import Ask, ModelAnswer
 from runner.models.base import (
@@ -31,6 +33,9 @@ from runner.models.base import (
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
+
+STOPPING = "stopping after what is under way, Ctrl-C again stops at once"
+"""What the first Ctrl-C is answered with."""
 
 _LONGEST_WAIT = 60.0
 """Longest wait that backing off leads to, in seconds; a server may ask for more."""
@@ -54,6 +59,10 @@ class Stopped(Exception):
     """The run is being stopped; what is under way is given up, unrecorded."""
 
 
+def _nobody(_: str) -> None:
+    """Tell nobody."""
+
+
 class Engine(Generic[Job, Done]):
     """Does jobs, several at a time, with one model.
 
@@ -62,17 +71,28 @@ class Engine(Generic[Job, Done]):
         limits: How hard to push.
         jitter: Spreads the waits of retries, so that they do not come all at once.
         budget: What may be used.
+        activity: Where to keep count of what is going on.
+        say: Tells the user a line.
 
     Attributes:
         budget: What may be used, and has been so far.
+        activity: What is going on.
         stop_reason: Why the run ended before all was done, or None.
         failed: Whether what ended the run was an error and not a wish.
     """
 
     def __init__(
-        self, model: Model, limits: Limits, jitter: Random, budget: Budget | None = None
+        self,
+        model: Model,
+        limits: Limits,
+        jitter: Random,
+        budget: Budget | None = None,
+        activity: Activity | None = None,
+        say: Callable[[str], object] = _nobody,
     ) -> None:
         self.budget = budget or Budget()
+        self.activity = activity or Activity(monotonic)
+        self._say = say
         self.stop_reason: str | None = None
         self.failed = False
         self._model = model
@@ -133,7 +153,8 @@ class Engine(Generic[Job, Done]):
             await self._admit(share)
             attempt += 1
             try:
-                reply = await self._model.ask(request)
+                with self.activity.request():
+                    reply = await self._model.ask(request)
             except TransientError as error:
                 self._count(None)
                 if attempt >= self._limits.attempts:
@@ -169,6 +190,8 @@ class Engine(Generic[Job, Done]):
     def _interrupt(self) -> None:
         again = self._interrupted
         self._interrupted = True
+        if not again:
+            self._say(STOPPING)
         self.stop("interrupted", at_once=again)
 
     @contextmanager
@@ -200,7 +223,7 @@ class Engine(Generic[Job, Done]):
             job = next(queue, None)
             if job is None:
                 return
-            with self._quota.share(expected(job)) as share:
+            with self._quota.share(expected(job)) as share, self.activity.job():
                 try:
                     done = await do(job, partial(self.ask, share=share))
                 except Stopped:
@@ -258,10 +281,11 @@ class Engine(Generic[Job, Done]):
         if error.retry_after is not None:
             # Not before the server's time, and not all at that very moment.
             delay = min(error.retry_after + delay, _LONGEST_RETRY_AFTER)
-        try:
-            await asyncio.wait_for(self._stopping.wait(), delay)
-        except TimeoutError:
-            return
+        with self.activity.wait(delay, asked_for=error.retry_after is not None):
+            try:
+                await asyncio.wait_for(self._stopping.wait(), delay)
+            except TimeoutError:
+                return
         raise Stopped
 
     def _count(self, reply: Reply | None) -> None:

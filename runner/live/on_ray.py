@@ -23,8 +23,8 @@ from runner.episodes.spread import Chunk, Found, Judge, Run, evaluate_by, withou
 from runner.live.budget import Budget
 from runner.live.campaign import Campaign, Job, Plan
 from runner.live.cluster import TRIES, Cluster, Fleet, connected, library
-from runner.live.conduct import Connect, Ending, OnDone, secrets_of
-from runner.live.engine import Engine, Limits
+from runner.live.conduct import Connect, Ending, Watches, secrets_of
+from runner.live.engine import STOPPING, Engine, Limits
 from runner.live.settings import Settings
 from runner.models.agent import AgentModel
 from runner.models.base import FatalError, Model, Reply, Request
@@ -114,7 +114,7 @@ def conduct_on_ray(
     store: RunStore,
     jobs: Sequence[Job],
     connect: Connect,
-    on_done: OnDone,
+    watch: Watches,
     cluster: Cluster,
 ) -> Ending:
     """Do the jobs of a run, as ``conduct`` does in this process.
@@ -124,7 +124,7 @@ def conduct_on_ray(
         store: Where they are kept; only this process writes there.
         jobs: What to do.
         connect: Connects a worker to the model.
-        on_done: Told of every finished episode.
+        watch: Told how it gets on.
         cluster: Where the workers are.
 
     Raises:
@@ -132,7 +132,7 @@ def conduct_on_ray(
     """
     refuse_what_must_not_travel(plan.settings, connect)
     with connected(cluster) as size:
-        account = _Account(plan.settings, store.spent)
+        account = _Account(plan.settings, store.spent, watch)
         at_once = plan.settings.concurrency
         bare = plan._replace(dataset=without_trajectories(plan.dataset))
         there = partial(_connect_in, os.getcwd(), connect)
@@ -149,7 +149,8 @@ def conduct_on_ray(
                 store.spent = account.spent
                 if done.record is not None:
                     store.append(done.record)
-                    on_done(done.record, account.spent)
+                    watch.count(done.record, account.spent)
+    watch.close()
     return Ending(account.stop_reason, account.failed, account.spent)
 
 
@@ -270,11 +271,12 @@ class _Admitted:
 class _Account:
     """What this process knows of the run's budget, and whether anybody has stopped it."""
 
-    def __init__(self, settings: Settings, spent: Spent) -> None:
+    def __init__(self, settings: Settings, spent: Spent, watch: Watches) -> None:
         # It takes no processor, so there is always room for it.
         remote = library().remote(SharedBudget).options(num_cpus=0)
         self.budget = remote.remote(settings.max_requests, settings.max_cost, spent)
         self.spent = spent
+        self._watch = watch
         self.stop_reason: str | None = None
         self.failed = False
 
@@ -289,6 +291,7 @@ class _Account:
         if self.stop_reason is not None:
             raise KeyboardInterrupt
         self.stop_reason = "interrupted"
+        self._watch.say(STOPPING)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from runner.episodes import spread
     from runner.live import cluster, conduct, on_ray
     from runner.live.campaign import Job, Plan
-    from runner.live.conduct import Connect, Ending, OnDone
+    from runner.live.conduct import Connect, Ending, Watches
     from runner.live.settings import Settings
     from runner.records.store import RunStore
 else:
@@ -55,7 +55,7 @@ class Workers(Protocol):
         ...
 
     def conduct(
-        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
     ) -> Ending:
         """Do the jobs of a live run.
 
@@ -64,7 +64,7 @@ class Workers(Protocol):
             store: Where they are kept; only this process writes there.
             jobs: What to do.
             connect: Connects to the model, inside the running loop.
-            on_done: Told of every finished episode.
+            watch: Told how it gets on.
         """
         ...
 
@@ -96,10 +96,10 @@ class Here(NamedTuple):
             raise DataError("--workers", "a live model is asked by one process, or by --engine ray")
 
     def conduct(
-        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
     ) -> Ending:
         """Ask the model from this process."""
-        return conduct.conduct_here(plan, store, jobs, connect, on_done)
+        return conduct.conduct_here(plan, store, jobs, connect, watch)
 
 
 class OnRay(NamedTuple):
@@ -122,10 +122,10 @@ class OnRay(NamedTuple):
         on_ray.refuse_what_must_not_travel(settings, connect)
 
     def conduct(
-        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, on_done: OnDone
+        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
     ) -> Ending:
         """Have the cluster's workers ask the model."""
-        return on_ray.conduct_on_ray(plan, store, jobs, connect, on_done, self.where)
+        return on_ray.conduct_on_ray(plan, store, jobs, connect, watch, self.where)
 
 
 def workers_of(engine: str, address: str | None, workers: int | None) -> Workers:

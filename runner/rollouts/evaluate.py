@@ -120,7 +120,7 @@ def evaluate(
     with open_store(folder, plan, selection, ["turnwise.evaluate"], resumes=resume) as store:
         jobs = open_jobs(store, some, trials, None)
         meter = Meter(len(jobs), sys.stderr, time.monotonic)
-        ending = doing.conduct(plan, store, jobs, connect, meter.count)
+        ending = doing.conduct(plan, store, jobs, connect, meter)
         done = [*store.done.values()]
     passed, errors = done.count("passed"), done.count("error")
     return Evaluation(folder, len(done), passed, errors, ending.stop_reason)

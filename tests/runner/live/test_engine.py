@@ -395,6 +395,31 @@ def test_the_first_interrupt_finishes_what_is_under_way_and_begins_nothing_new()
     assert (run.engine.stop_reason, run.engine.failed) == ("interrupted", False)
 
 
+def test_the_first_interrupt_says_what_the_second_does():
+    said = []
+    model = Interrupting(5, 6)
+    run = interrupted(model)
+    run.engine._say = said.append
+    run.run(range(20), run.ask_thrice)
+    assert said == ["stopping after what is under way, Ctrl-C again stops at once"]
+
+
+def test_what_is_going_on_is_counted(waits):
+    seen = []
+
+    class Looking(Scripted):
+        async def ask(self, request):
+            activity = engine.activity
+            seen.append((activity.in_flight, activity.retries, len(activity.waits)))
+            return await super().ask(request)
+
+    engine = Engine(Looking(BUSY, TransientError("500"), says()), QUICK, Random(0))
+    ask_alone(engine)
+    assert seen == [(1, 0, 0), (1, 1, 0), (1, 2, 0)]
+    assert (engine.activity.in_flight, engine.activity.trouble) == (0, {"server": 2})
+    assert engine.activity.words == {"server": "500"}
+
+
 def test_the_second_interrupt_stops_at_once():
     model = Interrupting(5, 6)
     run = interrupted(model)
