@@ -50,7 +50,7 @@ def run(options: Options) -> int:
         categories = choose.categories(options.category, name)
     dataset = choose.dataset(name, categories, note, allow_network=options.allow_network)
     profile = profile_for(dataset, options.profile)
-    everything = choose.trajectories(dataset, recorded)
+    everything = choose.trajectories(dataset, recorded, options.split)
     trajectories = choose.part(
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )

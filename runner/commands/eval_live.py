@@ -254,6 +254,7 @@ def _selection(options: EvalOptions) -> Selection:
         options.sample,
         options.sample_seed if options.sample else None,
         options.trials,
+        options.split,
     )
 
 

@@ -52,7 +52,8 @@ def run(options: Options) -> int:
     if rate is not None and options.mode != "fc":
         raise DataError("--mode", "a scripted model makes tool calls: fc")
     dataset = choose.dataset_named(options.dataset, options.category, note)
-    entries = [t for t in choose.trajectories(dataset, None) if not kind_of(t).is_single_turn]
+    entries = choose.trajectories(dataset, None, options.split)
+    entries = [entry for entry in entries if not kind_of(entry).is_single_turn]
     what = Search(
         options.model,
         rate,

@@ -17,6 +17,7 @@ from runner.episodes.episode import STEP_LIMIT
 from runner.show.terminal import Line, painted, tell, visible, wants_colour
 from trajectories.errors import DataError
 from trajectories.schema import Category
+from trajectories.splits import Split
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,9 @@ class DataOptions(DatasetOption):
 class EntriesOptions(DataOptions):
     """Data."""
 
+    split: str | None = option(
+        "only the plain or the hard ones, or 60 that rank models as all do", choices=[split.value for split in Split]
+    )
     ids: str | None = option("only these entries, separated by commas", "IDS")
     limit: int | None = option("only the first N entries", "N", read=positive)
 

@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 
     from checkers.replies import code
     from runner.data import fetch
-    from trajectories import standing
+    from trajectories import splits, standing
 else:
     # What Java takes, or a download, is loaded for one only; all the rest starts faster without.
     code = lazily("checkers.replies.code")
     fetch = lazily(".fetch", __package__)
     logging = lazily("logging")
+    splits = lazily("trajectories.splits")
     standing = lazily("trajectories.standing")
 
 Notify = Callable[[str], object]
@@ -217,12 +218,20 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
     return fetch.fetch()
 
 
-def trajectories(data: Dataset, run: Run | None) -> list[Trajectory]:
-    """Return the trajectories to run: all, or those that a recorded run is of.
+def trajectories(data: Dataset, run: Run | None, split: str | None = None) -> list[Trajectory]:
+    """Return the trajectories to run: all, or those that a recorded run is of; or a part of them.
+
+    Args:
+        data: What there is.
+        run: The recorded run, or None.
+        split: The name of the part, or None for all.
 
     Raises:
-        DataError: The recorded run is of a trajectory that the data set does not have.
+        DataError: The recorded run is of a trajectory that the data set does not have, or there is
+            nothing in the part.
     """
+    if split is not None:
+        return splits.of_split(trajectories(data, run), splits.Split(split))
     if run is None:
         return list(data.trajectories.values())
     for recorded in run.episodes.values():

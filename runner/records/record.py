@@ -303,6 +303,15 @@ class Selection(NamedTuple):
     """Seed of the sample."""
     trials: int
     """How often each is done."""
+    split: str | None = None
+    """A part of the data that has a name; left out for the whole."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was chosen as a JSON object."""
+        members = members_of(self)
+        if self.split is None:
+            del members["split"]
+        return members
 
 
 class Asked(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.analysis.reading_lines import reader_rows, standing_lines, state_rows
@@ -17,6 +17,7 @@ from runner.records.files import written
 from runner.show.terminal import table
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.splits import Split
 from trajectories.standing import agreements, changed, read_record, standings, summary, tallies
 from trajectories.statistics import FIGURES, Statistics, statistics
 from trajectories.validation import to_json
@@ -34,6 +35,7 @@ class Options:
         required=False,
     )
     category: str | None = option("only these categories", "NAMES")
+    split: str | None = option("only the plain or the hard ones, or mini", choices=[split.value for split in Split])
     ids: str | None = option("print these trajectories as JSON, and what readers found", "IDS")
     warnings: bool = switch("list what is irregular in the initial configs")
     readings: bool = switch("of what comes along: what readers found, and how far they agree")
@@ -50,6 +52,8 @@ def run(options: Options) -> int:
     if options.readings and options.dataset is not None:
         raise DataError("--readings", "is for the data set that comes along; name no other")
     dataset = choose.dataset_named(options.dataset, options.category, note)
+    some = choose.trajectories(dataset, None, options.split)
+    dataset = replace(dataset, trajectories={trajectory.id: trajectory for trajectory in some})
     if options.readings:
         return _show_readings(dataset)
     if options.statistics:
