@@ -59,6 +59,7 @@ COMMANDS: Mapping[str, Command] = {
     "dataset validate": Command("data", "Check a data set by rule: truth, configs, documents."),
     "dataset graph": Command("data", "Show which results can feed which arguments; sample paths."),
     "dataset audit": Command("data", "List entries where the data, not the models, may be wrong."),
+    "dataset unpack": Command("data", "Unpack the entries that are held back."),
     "dataset overlap": Command("data", "Show what two data sets share word for word."),
     "env new": Command("environments", "Make a new environment, with tests, to be rewritten."),
     "env check": Command("environments", "Check that environments keep the contract."),

@@ -47,7 +47,8 @@ class EntriesOptions(DataOptions):
     """Data."""
 
     split: str | None = option(
-        "only the plain or the hard ones, or 60 that rank models as all do", choices=[split.value for split in Split]
+        "only the plain or the hard ones, or 60 that rank models as all do",
+        choices=[split.value for split in Split],
     )
     ids: str | None = option("only these entries, separated by commas", "IDS")
     limit: int | None = option("only the first N entries", "N", read=positive)

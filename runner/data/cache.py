@@ -29,7 +29,7 @@ from envs.results import Result
 from envs.session import Session
 from envs.state import Snapshot
 from runner.data.rest import REST_CLIENT
-from trajectories import bfcl
+from trajectories import bfcl, held_back
 from trajectories.dataset import Dataset
 from trajectories.prepare import truth_outcomes
 from trajectories.scene import truth_calls
@@ -47,13 +47,19 @@ _KEEP = 12
 
 
 def cache_folder() -> Path:
-    """Return where the data of the pinned version is kept, whether or not it is there.
+    """Return where BFCL's data of the pinned version is kept, whether or not it is there."""
+    return _root() / f"{bfcl.PACKAGE}-{bfcl.VERSION}"
 
-    ``TURNWISE_CACHE`` names another place than ``turnwise`` in the user's cache folder.
-    """
+
+def held_back_folder() -> Path:
+    """Return where what is held back of our data stands unpacked, whether or not it is there."""
+    return _root() / f"{held_back.NAME}-{sha256(held_back.HELD_BACK.read_bytes()).hexdigest()[:12]}"
+
+
+def _root() -> Path:
+    """Return our folder; ``TURNWISE_CACHE`` names another than that in the user's cache folder."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    root = Path(os.environ.get("TURNWISE_CACHE") or Path(base) / "turnwise")
-    return root / f"{bfcl.PACKAGE}-{bfcl.VERSION}"
+    return Path(os.environ.get("TURNWISE_CACHE") or Path(base) / "turnwise")
 
 
 class TruthCache:

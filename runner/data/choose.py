@@ -13,11 +13,11 @@ from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from envs.errors import ConfigProblem
 from envs.initial_configs import check_config
 from envs.lazy import lazily
-from runner.data.cache import cache_folder
+from runner.data.cache import cache_folder, held_back_folder
 from runner.data.rest import connect
 from runner.records import result_file
 from runner.records.run import Run
-from trajectories import bfcl
+from trajectories import bfcl, held_back
 from trajectories.dataset import Dataset, by_ids, load_bfcl, load_embedded, load_path, sample
 from trajectories.errors import DataError, did_you_mean, nearest
 from trajectories.schema import (
@@ -144,6 +144,8 @@ def dataset(
     """
     if name is None:
         loaded = load_embedded(wanted)
+    elif name == held_back.NAME:
+        loaded = replace(load_path(_unpacked(), wanted), name=name)
     elif is_bfcl(name):
         loaded = load_bfcl(bfcl_folder(name, notify), wanted, name)
     elif name and Path(name).exists():
@@ -153,6 +155,13 @@ def dataset(
     if not loaded.trajectories:
         raise DataError("--category", f"{loaded.name} has nothing in {', '.join(wanted)}")
     return replace(loaded, connect=partial(connect, allow_network=allow_network))
+
+
+def _unpacked() -> Path:
+    folder = held_back_folder()
+    if not (folder / "base.jsonl").is_file():
+        raise DataError("--dataset", f"{held_back.NAME} is packed; turnwise dataset unpack")
+    return folder
 
 
 def dataset_named(name: str | None, wanted: str | None, notify: Notify) -> Dataset:

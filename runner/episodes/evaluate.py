@@ -102,16 +102,23 @@ def run_null(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMIT)
 
 
 def run_scripted(
-    prepared: Prepared, scripted: Scripted, profile: Profile, step_limit: int = STEP_LIMIT
+    prepared: Prepared,
+    scripted: Scripted,
+    profile: Profile,
+    step_limit: int = STEP_LIMIT,
+    *,
+    seed: int = 0,
 ) -> Verdict:
-    """Judge a scripted model.
+    """Judge a scripted model, which errs elsewhere with another seed.
 
     Raises:
         CannotJudge: The entry has no turns of calls.
     """
     if kind_of(prepared.trajectory).is_single_turn:
         raise CannotJudge("scripted models do entries of several turns; --category multi_turn")
-    return _STATE.judge_script(prepared, scripted.script(prepared), profile, step_limit).verdict
+    return _STATE.judge_script(
+        prepared, scripted.script(prepared, seed), profile, step_limit
+    ).verdict
 
 
 _STATE = ComparedState()

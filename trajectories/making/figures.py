@@ -139,17 +139,17 @@ def _ordered(trajectory: Trajectory) -> list[str]:
     return [name for name in BACKENDS if name in trajectory.environments]
 
 
-def written(text: str, lines: Sequence[str]) -> str:
-    """Return a text with lines put between its two marks.
+def written(text: str, lines: Sequence[str], opening: str = OPENING, closing: str = CLOSING) -> str:
+    """Return a text with lines put between two marks in it.
 
     Raises:
         ValueError: A mark is missing.
     """
-    before, _, rest = text.partition(f"{OPENING}\n")
-    _, mark, after = rest.partition(f"\n{CLOSING}")
+    before, _, rest = text.partition(f"{opening}\n")
+    _, mark, after = rest.partition(f"\n{closing}")
     if not mark:
-        raise ValueError(f"{OPENING} and {CLOSING} must stand on lines of their own")
-    return "\n".join([f"{before}{OPENING}", "", *lines, "", f"{CLOSING}{after}"])
+        raise ValueError(f"{opening} and {closing} must stand on lines of their own")
+    return "\n".join([f"{before}{opening}", "", *lines, "", f"{closing}{after}"])
 
 
 def main(arguments: Sequence[str], path: Path = README) -> str | None:

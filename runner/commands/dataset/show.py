@@ -35,7 +35,9 @@ class Options:
         required=False,
     )
     category: str | None = option("only these categories", "NAMES")
-    split: str | None = option("only the plain or the hard ones, or mini", choices=[split.value for split in Split])
+    split: str | None = option(
+        "only the plain or the hard ones, or mini", choices=[split.value for split in Split]
+    )
     ids: str | None = option("print these trajectories as JSON, and what readers found", "IDS")
     warnings: bool = switch("list what is irregular in the initial configs")
     readings: bool = switch("of what comes along: what readers found, and how far they agree")

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from runner.analysis.strength import MINI_SIZE, RATES, choose_mini, lines, passed, rank_correlation
+from runner.episodes.scripted import POLICIES
+from trajectories.dataset import load_embedded
+from trajectories.schema import Category
+
+OUTCOMES = {"a": frozenset("1234"), "b": frozenset("123"), "c": frozenset("12"), "d": frozenset()}
+
+
+def test_the_same_order_correlates_wholly_and_the_other_way_round_not():
+    assert rank_correlation(OUTCOMES, "123456", "1234") == 1.0
+    other = {
+        "a": frozenset("5"),
+        "b": frozenset("56"),
+        "c": frozenset("567"),
+        "d": frozenset("5678"),
+    }
+    turned = {name: ids | other[name] for name, ids in OUTCOMES.items()}
+    assert rank_correlation(turned, "5678", "1234") == -1.0
+
+
+def test_ties_share_their_rank():
+    assert 0.7 < rank_correlation(OUTCOMES, "12", "1234") < 1.0
+
+
+def test_twenty_models_are_told_apart_by_what_they_pass():
+    dataset = load_embedded([Category.BASE])
+    some = list(dataset.trajectories.values())[:8]
+    found = passed(dataset, some)
+    assert [*found] == [*map(str, RATES), *POLICIES]
+    assert len(found) == 20
+    assert len(found["0.01"]) > len(found["0.5"])
+    assert passed(dataset, some) == found != passed(dataset, some, 50)
+
+
+def test_the_chosen_part_ranks_at_least_as_well_as_any_first_sample():
+    entries = [*load_embedded([Category.BASE]).trajectories.values()]
+    ids = [entry.id for entry in entries]
+    outcomes = {str(n): frozenset(ids[: n * len(ids) // 20]) for n in range(1, 21)}
+    chosen = choose_mini(outcomes, entries)
+    assert len({*chosen}) == MINI_SIZE
+    assert rank_correlation(outcomes, chosen, ids) > 0.99
+
+
+def test_lines_have_a_column_for_each_tier_that_there_is():
+    dataset = load_embedded([Category.BASE])
+    some = [*dataset.trajectories.values()][:8]
+    outcomes = passed(dataset, some)
+    shown = lines(some, [some[0].id, some[1].id], outcomes, outcomes)
+    assert shown[0].startswith("| `--model scripted:` | plain, 8 | ")
+    assert shown[-1].endswith("by which it was not chosen.")
