@@ -46,6 +46,7 @@ class Cause(StrEnum):
     REAUTHENTICATED = "reauthenticated"
     ACTED_WITHOUT_LOOKING = "acted_without_looking"
     NOT_TOLD = "not_told"
+    CUT_OFF = "cut_off"
     UNANSWERED = "unanswered"
 
 
@@ -99,6 +100,26 @@ def unanswered(reason: Reason, said: str, model: Trace | None) -> Diagnosis:
     turn = len(model.turns) - 1 if model and model.turns else None
     step = None if model is None or turn is None else len(model.turns[turn].steps)
     return Diagnosis(Cause.UNANSWERED, reason.meaning, turn, step, {"problem": bounded(said)})
+
+
+_LEFT_UNDONE = (
+    Cause.MISSING_CALL,
+    Cause.ASKED_INSTEAD_OF_ACTING,
+    Cause.GAVE_UP,
+    Cause.UNREADABLE,
+    Cause.IGNORED_ERROR,
+)
+
+
+def cut_off(found: Diagnosis) -> Diagnosis:
+    """Return a diagnosis of a turn whose last answer the server cut off.
+
+    Nobody knows what would have come, so nothing was left out.
+    """
+    if found.cause not in _LEFT_UNDONE:
+        return found
+    detail = "its answer was cut off before it could make a call"
+    return found._replace(cause=Cause.CUT_OFF, detail=detail)
 
 
 NO_RECORD = Diagnosis(

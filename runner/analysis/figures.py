@@ -129,16 +129,17 @@ def usage_json(totals: Totals) -> dict[str, Any] | None:
 
 
 def totals_of(records: Iterable[EpisodeRecord]) -> Totals:
-    """Add up what the requests of a run used."""
-    steps = [step for record in records for step in record.steps]
-    costs = [step.cost for step in steps]
-    return Totals(
-        len(steps),
-        sum(step.usage.prompt or 0 for step in steps),
-        sum(step.usage.completion or 0 for step in steps),
-        [step.latency for step in steps],
-        None if not costs or None in costs else sum(filter(None, costs)),
-    )
+    """Add up what the requests of a run used; records are looked at one by one."""
+    prompt = completion = 0
+    latencies: list[float] = []
+    cost: float | None = 0.0
+    for record in records:
+        for step in record.steps:
+            prompt += step.usage.prompt or 0
+            completion += step.usage.completion or 0
+            latencies.append(step.latency)
+            cost = None if cost is None or step.cost is None else cost + step.cost
+    return Totals(len(latencies), prompt, completion, latencies, cost if latencies else None)
 
 
 class ToldFigures(NamedTuple):

@@ -11,7 +11,7 @@ import gc
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from checkers.profile import BFCL, Profile
 from runner.analysis.figure_lines import FormatScore, both_lines, format_lines, summary
 from runner.analysis.figures import RunFigures, totals_of, usage_lines
 from runner.analysis.mended import judge_of
+from runner.analysis.symptoms import Symptoms
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import mend_for, workers_for
@@ -37,7 +38,7 @@ from runner.models.tools import toolbox_of
 from runner.records.files import NotWritten, write_whole
 from runner.records.masking import Secrets
 from runner.records.record import EpisodeRecord, Selection, Spent
-from runner.records.run import is_run, open_run
+from runner.records.run import is_run, open_run, records_in
 from runner.records.store import RunStore, claimed, default_folder
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -184,24 +185,22 @@ def _print_result(
     population: int,
     options: EvalOptions,
 ) -> None:
-    run = open_run(folder)
-    records = list(run.records)
+    symptoms = Symptoms()
+    records: list[EpisodeRecord] = []
+    totals = totals_of(_looked_at(folder, symptoms, records))
     if not records:
         return
     if options.require_told:
         records = [*map(requiring_told, records)]
     if options.output is not None:
         write_whole(options.output, map(_verdict_line, records))
-    totals = totals_of(records)
     figures = RunFigures(records, trajectories, totals, options.allow_errors)
     for line in summary(figures, options.trials, population, field=plan.profile is BFCL):
         print(line)
-    mend = mend_for(
-        options, plan.dataset, plan.profile, judge_of(run, plan.profile, plan.step_limit)
-    )
-    if mend is not None:
-        for line in both_lines(figures, mend.figures(figures), mend.readings):
-            print(line)
+    for line in (*_mended(folder, plan, figures, options), *symptoms.causes()):
+        print(line)
+    for warning in symptoms.warnings(plan.settings.mode, plan.settings.max_tokens):
+        note(f"warning: {warning}")
     for line in usage_lines(totals):
         print(line)
     data = plan.dataset
@@ -209,6 +208,36 @@ def _print_result(
         f"model {plan.model}, {plan.settings.mode}; data {data.name} {data.version}, sha256 "
         f"{data.sha256[:12]}; profile {plan.profile.name}; run {folder}"
     )
+    print(f"next: turnwise report {folder} -o report.html{_again(figures, folder)}")
+
+
+def _looked_at(
+    folder: Path, symptoms: Symptoms, records: list[EpisodeRecord]
+) -> Iterator[EpisodeRecord]:
+    """Yield the records of a run one by one, and keep of each what its figures need."""
+    for record in records_in(folder):
+        symptoms.add(record)
+        records.append(record._replace(messages=(), steps=(), result=None))
+        yield record
+
+
+def _mended(folder: Path, plan: Plan, figures: RunFigures, options: EvalOptions) -> Iterator[str]:
+    """Yield the lines on the score with errata, where the user named some."""
+    if options.errata == "none":
+        return
+    run = open_run(folder)
+    mend = mend_for(
+        options, plan.dataset, plan.profile, judge_of(run, plan.profile, plan.step_limit)
+    )
+    if mend is not None:
+        yield from both_lines(figures, mend.figures(figures), mend.readings)
+
+
+def _again(figures: RunFigures, folder: Path) -> str:
+    """Return what else may be done next with a run."""
+    errors = f"; the same command with --resume {folder} --only errors" if figures.errors else ""
+    failed = next((o.id for o in figures.outcomes if o.outcome == "failed"), None)
+    return (f"; turnwise replay {failed} --run {folder}" if failed else "") + errors
 
 
 def _verdict_line(record: EpisodeRecord) -> bytes:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from checkers.profile import Profile
 from checkers.verdict import Verdict
-from checkers.why.diagnosis import Diagnosis, diagnose
+from checkers.why.diagnosis import Diagnosis, cut_off, diagnose
 from checkers.why.divergence import Divergence, first_divergence
 from checkers.why.trace import Trace
 from envs.lazy import lazily
@@ -73,8 +73,13 @@ class Examined(ABC):
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """Why the model failed; None where it passed, or an error was not the model's."""
-        failed = self.recorded is not None and self.recorded.record.outcome == "error"
-        return None if failed else self._diagnosis()
+        ends = self.recorded.record.turn_ends if self.recorded else ()
+        if self.recorded and self.recorded.record.outcome == "error":
+            return None
+        found = self._diagnosis()
+        if found and any(end.why == "cut_off" and end.turn == found.turn for end in ends):
+            return cut_off(found)
+        return found
 
     @abstractmethod
     def show(self, surface: Surface[Shown]) -> Shown:

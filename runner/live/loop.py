@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import Mode, Profile
+from checkers.why.answers import unread_calls
 from envs.calls import parse_calls
 from envs.errors import BackendFault, MalformedCall
 from envs.state import Snapshot
@@ -184,7 +185,7 @@ async def _converse(
         if episode.terminated:
             log.turn_ends.append(TurnEnd(taken.turn, "step_limit", None))
         elif not taken.calls:
-            log.end(taken.turn, reply, taken.problem)
+            log.end(taken, reply, episode)
 
 
 def _answer(earlier: AnsweredStep) -> ModelAnswer:
@@ -255,13 +256,17 @@ class _Log:
         self._before = after
         return step
 
-    def end(self, turn: int, reply: Reply, problem: str | None) -> None:
+    def end(self, taken: Taken, reply: Reply, episode: Episode) -> None:
         """Note why a turn ended without calls."""
         why: Why
+        turn, problem = taken.turn, taken.problem
+        offered = episode.trajectory.offered(tuple(episode.session.tools), turn)
         if reply.finish_reason == "length":
             why = "cut_off"
         elif problem and (reply.tool_calls or _looks_like_calls(reply.text)):
             why = "unreadable"
+        elif form := unread_calls(reply.text or "", offered):
+            why, problem = "unreadable", f"calls in the text: {form.replace('_', ' ')}"
         elif not (reply.text or "").strip():
             why = "empty"
         else:

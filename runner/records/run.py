@@ -132,6 +132,16 @@ def read_run(folder: Path) -> Run:
     return _of_folder(folder, None)
 
 
+def records_in(folder: Path) -> Iterator[EpisodeRecord]:
+    """Yield the records of a run folder of ours, one by one: none of them is held.
+
+    Raises:
+        DataError: One cannot be read.
+    """
+    for line in lines(folder / EPISODES_FILE):
+        yield EpisodeRecord.from_json(line.value, line.where)
+
+
 def is_run(path: Path) -> bool:
     """Tell whether there is a run folder of ours."""
     return (path / RUN_FILE).exists()

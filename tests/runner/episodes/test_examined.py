@@ -6,6 +6,7 @@ from checkers.profile import BFCL, STRICT
 from checkers.why.diagnosis import Cause
 from runner.episodes.evaluate import examine_recorded, examine_truth
 from runner.episodes.examined import ExaminedCalls, ExaminedTurns
+from runner.records.record import TurnEnd
 from tests.runner.analysis.entries import ANSWER, WAIT, WRONG, executed_entry
 from tests.runner.records.made import answered
 from trajectories.prepare import prepare
@@ -52,6 +53,32 @@ def test_turns_say_where_they_left_the_ground_truth_and_why(dataset_of, folders)
     assert found.diagnosis.turn == 0
     assert [len(turn.calls) for turn in found.truth.turns] == [1, 2]
     assert found.functions == ()
+
+
+@pytest.mark.parametrize(
+    ("turn", "why", "cause"),
+    [
+        (0, "cut_off", Cause.CUT_OFF),
+        (1, "cut_off", Cause.MISSING_CALL),
+        (0, "answer", Cause.MISSING_CALL),
+    ],
+)
+def test_an_answer_that_was_cut_off_left_nothing_out(dataset_of, folders, turn, why, cause):
+    ready = prepare(dataset_of(folders), folders, BFCL)
+    ends = [TurnEnd(turn, why, None)]
+    played = answered(folders.id, [["Let me thi"], []], "prompt", turn_ends=ends)
+    found = examine_recorded(ready, played, BFCL, 20)
+    assert found.diagnosis is not None
+    assert found.diagnosis.cause is cause
+
+
+def test_what_was_done_wrong_before_an_answer_was_cut_off_is_the_cause(dataset_of, entries):
+    entry = entries["calls"]
+    ready = prepare(dataset_of(entry), entry, STRICT)
+    ends = [TurnEnd(0, "cut_off", None)]
+    found = examine_recorded(ready, answered(entry.id, [[WRONG]], turn_ends=ends), STRICT, 20)
+    assert found.diagnosis is not None
+    assert found.diagnosis.cause is Cause.WRONG_ARGUMENT
 
 
 def test_calls_are_paired_and_explained_by_argument(dataset_of, entries):

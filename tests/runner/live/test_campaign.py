@@ -182,7 +182,7 @@ def test_a_run_is_defined_by_all_that_decides_its_episodes(plan_of, help_desk):
         "dataset": {"name": "made-up", "version": "1", "sha256": "0" * 64},
         "profile": "strict",
         "step_limit": 20,
-        "selection": chosen._asdict(),
+        "selection": chosen.to_json(),
         "simulator": __version__,
     }
     assert "sk-secret" not in json.dumps(definition)

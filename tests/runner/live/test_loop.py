@@ -486,6 +486,22 @@ def test_tool_calls_beside_text_are_made(ready, profile):
     assert run_recorded(ready(profile), run.result, "fc", profile) == run.verdict
 
 
+@both_profiles
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>\n{"name": "create_ticket", "arguments": {}}\n</tool_call>',
+        '{"name": "create_ticket", "parameters": {"title": "Dark screen"}}',
+        CREATE,
+    ],
+)
+def test_calls_that_the_server_left_in_the_text_are_no_answer(ready, profile, text):
+    run = live(ready(profile), "fc", profile, says(text), *[says("Done.")] * 2)
+    assert ends(run) == ["unreadable", "answer", "answer"]
+    assert run.turn_ends[0].detail
+    assert not run.verdict.valid
+
+
 # What is not the model's fault
 
 
