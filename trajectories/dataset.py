@@ -75,11 +75,15 @@ class Dataset:
     def pack(self, trajectory: Trajectory) -> Pack | None:
         """Return the bulky material that a trajectory's session is loaded with, or None.
 
+        None too where no backend of it shows what is generated besides its config.
+
         Raises:
             DataError: BFCL's material is wanted and not there.
         """
         wanted = trajectory.long_context
         if wanted is None:
+            return None
+        if wanted.source == "generated" and packs.SHOWN_BY.isdisjoint(trajectory.environments):
             return None
         if wanted not in self._packs:
             self._packs[wanted] = self._make_pack(wanted)

@@ -18,6 +18,8 @@ from trajectories.filling.bulk import Bulk
 from trajectories.schema import LongContext
 from trajectories.vocabulary import NOTES, Phrases, Vocabulary
 
+SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
+"""The backends that show more than what their config can hold."""
 _CAR_RECORDS = 3
 """Items for each line of the car's service record."""
 

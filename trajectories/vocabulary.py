@@ -103,6 +103,8 @@ _POOLS: Mapping[str, Sequence[str]] = {
     "status": STATUSES,
 }
 _WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"-?\d[\d.e+-]*")
+_DAY = re.compile(r"\d\d-\d\d")
 _Number = TypeVar("_Number", int, float)
 _DRAWS = 50
 """How often a number is drawn anew, for a range may have no other."""
@@ -158,7 +160,11 @@ class Vocabulary:
         self, seed: str, without: Collection[str], latest: date, phrases: Phrases = NOTES
     ) -> None:
         self.random = Random(seed)
+        self._bits, self._share = self.random.getrandbits, self.random.random
         self._without = frozenset(without)
+        # Most requests name no number and no day, and nothing need be written out for them.
+        self._numbers = frozenset(word for word in self._without if _NUMBER.fullmatch(word))
+        self._days = frozenset(word for word in self._without if _DAY.fullmatch(word))
         self._latest = latest
         self._pools = {kind: self._allowed(pool) for kind, pool in _POOLS.items()}
         self._lines = self._allowed(phrases.lines)
@@ -179,7 +185,18 @@ class Vocabulary:
 
     def one(self, kind: str) -> str:
         """Return one of a kind: first, last, firm, town, goods, event, card_type, status."""
-        return self.random.choice(self._pools[kind])
+        return self._choice(self._pools[kind])
+
+    def _below(self, count: int) -> int:
+        """Draw a whole number below another one, as ``Random`` does, in a third of the time."""
+        width = count.bit_length()
+        drawn = self._bits(width)
+        while drawn >= count:
+            drawn = self._bits(width)
+        return drawn
+
+    def _choice(self, pool: Sequence[str]) -> str:
+        return pool[self._below(len(pool))]
 
     def person(self) -> str:
         """Return somebody's full name."""
@@ -198,15 +215,15 @@ class Vocabulary:
 
     def day(self, within: int = 400) -> date:
         """Return a day before the latest one, by at most so many days, that no request names."""
-        draws = (
-            self._latest - timedelta(days=self.random.randint(1, within)) for _ in range(_DRAWS)
-        )
-        day = next(draws)
-        return next((d for d in chain([day], draws) if f"{d:%m-%d}" not in self._without), day)
+        day = self._latest - timedelta(1 + self._below(within))
+        if not self._days:
+            return day
+        draws = (self._latest - timedelta(1 + self._below(within)) for _ in range(_DRAWS - 1))
+        return next((d for d in chain([day], draws) if f"{d:%m-%d}" not in self._days), day)
 
     def line(self) -> str:
         """Return something that was noted on a day."""
-        return self._filled(self.random.choice(self._lines))
+        return self._filled(self._choice(self._lines))
 
     def remark(self, kind: str) -> str:
         """Return something that somebody says, without a day, in a message, tweet or comment."""
@@ -239,19 +256,23 @@ class Vocabulary:
 
     def subject(self) -> str:
         """Return what a ticket or a message could be about."""
-        return self._filled(self.random.choice(self._subjects))
+        return self._filled(self._choice(self._subjects))
 
     def number(self, low: int, high: int) -> int:
         """Return a whole number from low to high that no request waits for."""
-        return next(self._unheard(lambda: self.random.randint(low, high)))
+        if not self._numbers:
+            return low + self._below(high - low + 1)
+        return next(self._unheard(lambda: low + self._below(high - low + 1)))
 
     def amount(self, low: float, high: float) -> float:
         """Return a number of two decimals that no request waits for."""
-        return next(self._unheard(lambda: round(self.random.uniform(low, high), 2)))
+        if not self._numbers:
+            return round(low + (high - low) * self._share(), 2)
+        return next(self._unheard(lambda: round(low + (high - low) * self._share(), 2)))
 
     def _unheard(self, draw: Callable[[], _Number]) -> Iterator[_Number]:
         """Yield drawn numbers that stand in no request; in the end any."""
-        yield from (n for n in (draw() for _ in range(_DRAWS)) if f"{n:g}" not in self._without)
+        yield from (n for n in (draw() for _ in range(_DRAWS)) if f"{n:g}" not in self._numbers)
         yield draw()
 
     def _filled(self, text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -15,7 +16,8 @@ _KNOWN = {*TradingBot.stocks, "AMZN", "GORI", "TSLA"}
 """What the broker knows by name, whether or not it trades it."""
 
 
-def listed(seed: int, items: int) -> list[str]:
+@lru_cache(maxsize=4)
+def listed(seed: int, items: int) -> tuple[str, ...]:
     """Return the symbols of further companies: known ones with one or two letters changed."""
     random = Random(f"{seed} symbols")
     known = [*TradingBot.stocks]
@@ -25,7 +27,7 @@ def listed(seed: int, items: int) -> list[str]:
         for place in random.sample(range(1, 4), random.choice((1, 2))):
             letters[place] = random.choice(_LETTERS)
         symbols["".join(letters)] = None
-    return [symbol for symbol in symbols if symbol not in _KNOWN]
+    return tuple([symbol for symbol in symbols if symbol not in _KNOWN])
 
 
 def fill(
