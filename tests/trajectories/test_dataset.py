@@ -139,10 +139,16 @@ def test_a_trajectory_that_is_not_long_has_no_pack(dataset_of, folders):
 
 
 def test_generated_material_is_made_once(dataset_of, folders):
-    long = replace(folders, long_context=LongContext("generated", 4, 10))
+    bulk = LongContext("generated", 4, 10)
+    long = replace(folders, environments=("VehicleControlAPI",), config={}, long_context=bulk)
     some = dataset_of(long)
     assert some.pack(long) == generate(long.long_context)
     assert some.pack(replace(long, id="other")) is some.pack(long)
+
+
+def test_what_no_backend_shows_is_not_made(dataset_of, folders):
+    long = replace(folders, long_context=LongContext("generated", 4, 10))
+    assert dataset_of(long).pack(long) is None
 
 
 def test_a_config_is_as_wide_as_its_bulk(dataset_of, folders):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trajectories.filling.bulk import Bulk
@@ -10,6 +10,8 @@ from trajectories.vocabulary import Vocabulary
 
 _COMMENTS = 8
 """Items for each comment on a tweet that is there."""
+_FEW = 2
+"""Comments on a tweet that stands beside, at most."""
 _ENDINGS = ("daily", "archive", "club", "news", "official")
 
 
@@ -35,22 +37,23 @@ def fill(
     }
     comments = {
         key: [
-            *(
-                {
-                    "username": vocabulary.random.choice(others),
-                    "content": vocabulary.remark("comment"),
-                }
-                for _ in range(bulk.items // _COMMENTS)
-            ),
+            *_comments(others, vocabulary, bulk),
             *whole["comments"].get(key, ()),
         ]
         for key in (tweets if bulk.lengthens else added)
     }
-    if not bulk.lengthens:
-        comments = {**whole["comments"], **comments}
     config["tweets"] = {**added, **tweets}
-    config["comments"] = comments
+    config["comments"] = comments if bulk.lengthens else {**whole["comments"], **comments}
     config["following_list"] = [*others, *whole["following_list"]]
+
+
+def _comments(
+    others: Sequence[str], vocabulary: Vocabulary, bulk: Bulk
+) -> Iterator[dict[str, str]]:
+    count = bulk.items // _COMMENTS if bulk.lengthens else vocabulary.number(0, _FEW)
+    for _ in range(count):
+        username = vocabulary.random.choice(others)
+        yield {"username": username, "content": vocabulary.remark("comment")}
 
 
 def _accounts(known: Sequence[str], vocabulary: Vocabulary, count: int) -> list[str]:

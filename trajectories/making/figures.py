@@ -11,13 +11,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
+from statistics import median
 from textwrap import wrap
 
 from checkers.answers import Date, Items, Number, Text, YesNo
 from envs.calls import parse_call
 from envs.registry import BACKENDS
 from trajectories.dataset import load_embedded
-from trajectories.schema import MULTI_TURN, Category, Trajectory
+from trajectories.graph.graph import load
+from trajectories.graph.sampling import coverage, trace
+from trajectories.making.base import start
+from trajectories.making.worlds import sizes
+from trajectories.schema import MULTI_TURN, Category, Label, Tier, Trajectory
 from trajectories.standing import (
     EntryStanding,
     Opinion,
@@ -31,6 +36,10 @@ from trajectories.standing import (
 README = Path(__file__).parents[1] / "README.md"
 OPENING = "<!-- figures: written by python -m trajectories.making.figures -->"
 CLOSING = "<!-- end of figures -->"
+LARGE = 50
+"""Items from which on a world is large."""
+MANY = 3
+"""Calls from which on a turn has many."""
 _WIDTH = 112
 """Characters to a line."""
 _KINDS = {Number: "number", Text: "text", Items: "list", YesNo: "yes or no", Date: "date"}
@@ -49,6 +58,12 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryStanding]
     return [
         *_by_category(trajectories),
         "",
+        *_by_tier(trajectories),
+        "",
+        *_wrapped(_labelled(base)),
+        "",
+        *_wrapped(_sized(base)),
+        "",
         f"Backends of the {len(base)} scenarios, {single} with one and {len(base) - single} with "
         "more:",
         *_wrapped(_listed((name, backends[name]) for name in BACKENDS) + "."),
@@ -60,8 +75,11 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryStanding]
         "",
         *_by_reader(entries),
         "",
+        *_wrapped(_connected(base)),
+        "",
         f"{len(used)} of {sum(len(b.TOOLS) for b in BACKENDS.values())} functions are in the "
-        "ground truth; the number is that of scenarios:",
+        f"ground truth, {sum(n >= 4 for n in used.values())} of them in four scenarios or more.",
+        "The number is that of scenarios:",
         "",
         *(
             line
@@ -77,6 +95,50 @@ def functions_used(base: Sequence[Trajectory]) -> Counter[str]:
         name
         for t in base
         for name in {parse_call(text).name for turn in t.turns for text in turn.ground_truth}
+    )
+
+
+def _by_tier(trajectories: Sequence[Trajectory]) -> list[str]:
+    rows = [f"| tier | {' | '.join(MULTI_TURN)} | all |", f"|---|{'---|' * len(MULTI_TURN)}---|"]
+    for tier in Tier:
+        members = Counter(t.category for t in trajectories if t.tier is tier)
+        counts = " | ".join(str(members[category]) for category in MULTI_TURN)
+        rows.append(f"| {tier} | {counts} | {members.total()} |")
+    return rows
+
+
+def _labelled(base: Sequence[Trajectory]) -> str:
+    """Return how many scenarios have which label."""
+    labels = Counter(label for t in base for label in t.labels)
+    hard = sum(t.tier is Tier.HARD for t in base)
+    return (
+        f"Labels of the {hard} hard scenarios: {_listed((each, labels[each]) for each in Label)}."
+    )
+
+
+def _sized(base: Sequence[Trajectory]) -> str:
+    """Return how large worlds and turns are."""
+    items = [sum(sum(sizes(c).values()) for c in t.config.values()) for t in base]
+    calls = [len(turn.ground_truth) for t in base for turn in t.turns]
+    many = sum(count >= MANY for count in calls)
+    large = sum(count >= LARGE for count in items)
+    return (
+        f"{large} scenarios have {LARGE} items or more in their world, the largest {max(items)}; "
+        f"the others {median(count for count in items if count < LARGE):g} in the median. {many} "
+        f"of {len(calls)} base turns ({many / len(calls):.0%}) have {MANY} calls or more, "
+        f"{calls.count(0)} none: questions that what was seen answers."
+    )
+
+
+def _connected(base: Sequence[Trajectory]) -> str:
+    """Return how many edges of the function graph ground truths go along."""
+    graph = load()
+    covered = coverage(
+        graph, (trace(start(t), [c for turn in t.turns for c in turn.ground_truth]) for t in base)
+    )
+    return (
+        f"{len(covered.edges)} of {len(graph.edges)} edges of the function graph are in the ground "
+        "truth: a result of one call is an argument of a later one."
     )
 
 

@@ -15,6 +15,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from envs.calls import read_call
+from envs.errors import MalformedCall
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 from trajectories.making.worlds import surrounded
@@ -139,7 +141,7 @@ class Scenario(Strict):
         """The base trajectory.
 
         Raises:
-            DataError: There is a world, and the config or a ground-truth call has a defect.
+            DataError: There is a world, and the config has a defect.
         """
         if self.world is None:
             return self.by_hand
@@ -163,6 +165,15 @@ def read_scenario(path: Path) -> Scenario:
     if len({*scenario.labels}) < len(scenario.labels):
         raise DataError(where, "$.labels: names one twice")
     check_turns(scenario.by_hand, where)
+    for index, turn in enumerate(scenario.turns):
+        for position, text in enumerate(turn.ground_truth):
+            call = read_call(text)
+            if str(call) != text:
+                place = f"$.turns[{index}].ground_truth[{position}]"
+                raise DataError(
+                    where,
+                    f"{place}: {call if isinstance(call, MalformedCall) else f'write {call}'}",
+                )
     return scenario
 
 

@@ -10,14 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from envs.errors import MalformedCall
 from envs.initial_configs import check_config
 from trajectories.errors import DataError
 from trajectories.filling.bulk import Bulk
 from trajectories.making.meant import meant
 from trajectories.making.phrases import WORLD
 from trajectories.packs import filled
-from trajectories.scene import truth_calls
 from trajectories.schema import Trajectory
 
 
@@ -31,18 +29,29 @@ def surrounded(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> 
         said: What else the user says in variants of it.
 
     Raises:
-        DataError: The config has a defect, or a ground-truth call cannot be read.
+        DataError: The config has a defect.
     """
     for defect in check_config(base.environments, base.config):
         raise DataError(base.id, f"config: {defect}")
-    for index, turn in enumerate(base.turns):
-        for call in truth_calls(turn):
-            if isinstance(call, MalformedCall):
-                raise DataError(base.id, f"turns[{index}].ground_truth: {call}")
     bulk = Bulk(seed, items, meant(base, said, WORLD), lengthens=False)
     return replace(base, config=filled(base.environments, base.config, bulk, WORLD))
 
 
-def sizes(value: Mapping[str, Any]) -> dict[str, int]:
-    """Return how many members each list and mapping of a backend's state has."""
-    return {name: len(member) for name, member in value.items() if isinstance(member, (list, dict))}
+def sizes(config: Mapping[str, Any]) -> dict[str, int]:
+    """Return how many items each member of a backend's config holds; of folders, files."""
+    return {
+        name: sum(map(_files, member.values())) if name == "root" else _items(member)
+        for name, member in config.items()
+        if isinstance(member, (list, Mapping))
+    }
+
+
+def _items(member: Sequence[Any] | Mapping[str, Any]) -> int:
+    """Return how many items a list or mapping has, or all lists in a mapping."""
+    if isinstance(member, Mapping) and all(isinstance(each, list) for each in member.values()):
+        return sum(map(len, member.values()))
+    return len(member)
+
+
+def _files(node: Mapping[str, Any]) -> int:
+    return sum(map(_files, node["contents"].values())) if node["type"] == "directory" else 1

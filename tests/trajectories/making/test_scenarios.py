@@ -73,6 +73,8 @@ def test_labels_make_a_scenario_hard(tmp_path):
             turn(accepts=[{"call": "f()", "instead": ["g()"]}]),
             r"\$\.turns\[0\]\.accepts\[0\]\.call",
         ),
+        (turn(ground_truth=["ls("], accepts=[]), r"\.ground_truth\[0\]: .*not valid Python"),
+        (turn(ground_truth=['f(a="b")'], accepts=[]), r"ground_truth\[0\]: write f\(a='b'\)"),
         (turn(tels=[]), r"\$\.turns\[0\]\.tels"),
         (
             {"missing_function": {"turn": "first", "functions": []}},
