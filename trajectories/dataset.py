@@ -140,7 +140,7 @@ def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") 
 def load_embedded(categories: Sequence[Category]) -> Dataset:
     """Load categories of the data set that comes with the package."""
     found = [DATA / f"{category}.jsonl" for category in categories]
-    return _load_files([path for path in found if path.is_file()], "turnwise", "2")
+    return _load_files([path for path in found if path.is_file()], "turnwise", "3")
 
 
 def load_path(path: Path, categories: Sequence[Category]) -> Dataset:

@@ -176,7 +176,7 @@ def load_dataset(
 
     >>> import turnwise
     >>> turnwise.load_dataset(categories="base")
-    Dataset(turnwise 2: 108 trajectories, ...)
+    Dataset(turnwise 3: ... trajectories, ...)
 
     Args:
         name: A file or folder of trajectories, ``bfcl``, ``bfcl:FOLDER``, or None for the data set

@@ -130,7 +130,7 @@ def test_short_texts_of_large_things():
     data = turnwise.load_dataset(categories="base")
     assert (
         repr(data)
-        == f"Dataset(turnwise 2: {len(data.trajectories)} trajectories, {data.sha256[:12]})"
+        == f"Dataset(turnwise 3: {len(data.trajectories)} trajectories, {data.sha256[:12]})"
     )
     assert (
         repr(Dataset("mine", "2", "0" * 64, {})) == "Dataset(mine 2: 0 trajectories, 000000000000)"

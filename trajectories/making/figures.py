@@ -163,7 +163,7 @@ def _by_category(trajectories: Sequence[Trajectory]) -> list[str]:
         steps = [len(turn.ground_truth) for t in members for turn in t.turns]
         rows.append(
             f"| {category} | {len(members)} | {len(steps)} | {sum(steps)} "
-            f"| {_histogram(len(t.turns) for t in members)} | {_histogram(steps)} |"
+            f"| {_histogram(len(t.turns) for t in members)} | {_histogram(steps, 4)} |"
         )
     return rows
 
@@ -185,8 +185,11 @@ def _by_reader(entries: Sequence[EntryStanding]) -> list[str]:
     return [*rows, "", *_wrapped(told)]
 
 
-def _histogram(values: Iterable[int]) -> str:
-    return ", ".join(f"{value}: {times}" for value, times in sorted(Counter(values).items()))
+def _histogram(values: Iterable[int], most: int = 7) -> str:
+    """Return how often each value occurs, those from the last on together."""
+    counts = Counter(min(value, most) for value in values)
+    more = {most: f"{most}+"}
+    return ", ".join(f"{more.get(value, value)}: {counts[value]}" for value in sorted(counts))
 
 
 def _listed(counts: Iterable[tuple[str, int]]) -> str:

@@ -39,11 +39,14 @@ def surrounded(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> 
 
 def sizes(config: Mapping[str, Any]) -> dict[str, int]:
     """Return how many items each member of a backend's config holds; of folders, files."""
-    return {
-        name: sum(map(_files, member.values())) if name == "root" else _items(member)
+    found = {
+        name: _items(member)
         for name, member in config.items()
         if isinstance(member, (list, Mapping))
     }
+    if "root" in found:
+        found["root"] = sum([_files(node) for node in config["root"].values()])
+    return found
 
 
 def _items(member: Sequence[Any] | Mapping[str, Any]) -> int:
@@ -54,4 +57,7 @@ def _items(member: Sequence[Any] | Mapping[str, Any]) -> int:
 
 
 def _files(node: Mapping[str, Any]) -> int:
-    return sum(map(_files, node["contents"].values())) if node["type"] == "directory" else 1
+    """Return how many files a node of a file system is, or has below it."""
+    if node["type"] != "directory":
+        return 1
+    return sum([_files(each) for each in node["contents"].values()])
