@@ -47,6 +47,8 @@ WORKED_OUT = {
     "mean=3.309, sd=0.008": "the two rounded numbers, written as in run_06_result.txt",
     "Subscriptions received. Balance after paying the hall: 8485.75": "user's text, then a result",
     "I land in Tokyo on 2 April, booking 7683758": "user's text, then a result",
+    100: "the fare, shown as 100.0",
+    1240: "the balance, shown as 1240.0",
     29.5: "what a tank of 50 gallons with 20.5 in it still takes",
 }
 """Values of the ground truth that stand nowhere as they are, and how a reader gets there."""
@@ -153,9 +155,8 @@ def test_turns_are_of_sensible_length(category: Category) -> None:
     for t in of(category):
         base = t if category is Category.BASE else base_of(t)
         assert 2 <= len(base.turns) <= 8, t.id
-        most = 4 if t.tier is Tier.PLAIN else 9
         assert all(turn.only_asks or turn.ground_truth for turn in base.turns), t.id
-        assert all(len(turn.ground_truth) <= most for turn in t.turns), t.id
+        assert all(len(turn.ground_truth) <= 9 for turn in t.turns), t.id
 
 
 @each
