@@ -26,6 +26,7 @@ from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import mend_for, workers_for
 from runner.commands.shared import note
+from runner.data import choose
 from runner.episodes.telling import requiring_told
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, estimate, open_jobs, open_store, preflight
@@ -39,7 +40,7 @@ from runner.records.files import NotWritten, write_whole
 from runner.records.masking import Secrets
 from runner.records.record import EpisodeRecord, Selection, Spent
 from runner.records.run import is_run, open_run, records_in
-from runner.records.store import RunStore, claimed, default_folder
+from runner.records.store import RunStore, claimed, default_folder, read_run_file
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -120,9 +121,17 @@ def _run_plan(
     Raises:
         DataError: The folder cannot be used.
     """
-    with open_store(folder, plan, _selection(options), sys.argv, resumes=resumes) as store:
+    selection = _selection(options, folder if resumes else None)
+    with open_store(folder, plan, selection, sys.argv, resumes=resumes) as store:
         jobs = open_jobs(store, trajectories, options.trials, options.only)
-        note(f"{len(jobs)} episodes to do, kept in {store.folder}")
+        begun = sum(bool(job.course) for job in jobs)
+        going_on = f", {begun} of them from where they were" if begun else ""
+        note(f"{len(jobs)} episodes to do{going_on}, kept in {store.folder}")
+        if store.lost_tools:
+            note(
+                f"warning: {len(store.lost_tools)} tool lists are lost that episodes name, and the "
+                "data do not give them any more: export cannot write those episodes"
+            )
 
         meter = Meter(len(jobs), sys.stderr, time.monotonic)
         # What is loaded by now stays; looking through it again and again took a tenth of the time.
@@ -274,10 +283,22 @@ def _flags(options: EvalOptions) -> dict[str, Any]:
     return {member.name: given[member.name] for member in fields(Settings)}
 
 
-def _selection(options: EvalOptions) -> Selection:
-    """Return what the user chose of the data, for the run's definition."""
+def _selection(options: EvalOptions, begun: Path | None) -> Selection:
+    """Return what the user chose of the data, for the run's definition.
+
+    Args:
+        options: The user's.
+        begun: The folder of a run that goes on: it has the same categories as they are spelled
+            there, if these are the same.
+    """
+    category = options.category
+    if begun is not None and is_run(begun):
+        spelled = read_run_file(begun)["definition"].get("selection", {}).get("category")
+        name = options.dataset
+        if choose.categories(spelled, name) == choose.categories(category, name):
+            category = spelled
     return Selection(
-        options.category,
+        category,
         options.ids,
         options.limit,
         options.sample,

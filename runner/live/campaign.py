@@ -10,6 +10,7 @@ from typing import NamedTuple
 from checkers.profile import Profile
 from envs import __version__
 from runner.episodes.boundary import fault_of
+from runner.episodes.dialogue import Dialogue
 from runner.live.budget import Budget
 from runner.live.engine import Engine, Stopped
 from runner.live.loop import Ask, run_live
@@ -28,7 +29,7 @@ from runner.records.record import (
     Selection,
     StepRecord,
 )
-from runner.records.store import Keeps
+from runner.records.store import Keeps, RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared, prepare
@@ -134,11 +135,9 @@ class Campaign:
             self._store.put_step(AnsweredStep(*job.key, step, message), budget.spent)
 
         try:
-            toolbox = toolbox_of(trajectory, function_docs_folder(plan.settings, plan.dataset))
-            style = Style(toolbox, plan.prompts, plan.settings.reasoning, plan.format)
             done = await run_live(
                 self._prepare(trajectory),
-                style,
+                _style(plan, trajectory),
                 plan.settings.mode,
                 plan.profile,
                 plan.step_limit,
@@ -160,6 +159,34 @@ class Campaign:
             plan = self._plan
             self._prepared[trajectory.id] = prepare(plan.dataset, trajectory, plan.profile)
         return self._prepared[trajectory.id]
+
+
+def restore_tools(plan: Plan, store: RunStore) -> None:
+    """Make the tool lists anew that a run has lost, as far as the data still give them.
+
+    Raises:
+        DataError: They cannot be kept.
+    """
+    for trajectory in plan.dataset.trajectories.values():
+        if not store.lost_tools:
+            return
+        prepared = prepare(plan.dataset, trajectory, plan.profile)
+        dialogue = Dialogue(prepared, _style(plan, trajectory), plan.settings.mode, plan.profile, 0)
+        while not dialogue.episode.finished:
+            tools = dialogue.request().tools
+            if tools and tools.digest in store.lost_tools:
+                store.put_tools(tools.digest, tools.tools)
+            dialogue.episode.end_turn()
+
+
+def _style(plan: Plan, trajectory: Trajectory) -> Style:
+    """Return how the model is talked to about a trajectory.
+
+    Raises:
+        DataError: There are no documents of its functions.
+    """
+    toolbox = toolbox_of(trajectory, function_docs_folder(plan.settings, plan.dataset))
+    return Style(toolbox, plan.prompts, plan.settings.reasoning, plan.format)
 
 
 def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:

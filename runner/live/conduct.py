@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from runner.live.activity import Activity
 from runner.live.budget import Budget
-from runner.live.campaign import Campaign, Job, Plan, jobs_of
+from runner.live.campaign import Campaign, Job, Plan, jobs_of, restore_tools
 from runner.live.engine import Engine, Limits
 from runner.live.settings import Settings
 from runner.models.agent import PREFIX, AgentModel
@@ -122,7 +122,7 @@ def open_store(
         DataError: The folder cannot be used.
     """
     begin = RunStore.resume if resumes else RunStore.create
-    return begin(
+    store = begin(
         folder,
         plan.definition(selection),
         note={
@@ -132,6 +132,8 @@ def open_store(
         secrets=secrets_of(plan.model, plan.settings, os.environ),
         said=lambda id: repr(plan.dataset.trajectories[id]),
     )
+    restore_tools(plan, store)
+    return store
 
 
 def open_jobs(

@@ -125,7 +125,9 @@ def _union(readers: Sequence[Read]) -> Read:
             try:
                 return reader(value)
             except Unfit as misfit:
-                complaints.append(misfit)
+                # Its traceback would hold this frame, and the frame what was read, until a
+                # collection of cycles.
+                complaints.append(misfit.with_traceback(None))
         # What came furthest into the value knows best what is wrong with it.
         raise max(complaints, key=lambda misfit: len(misfit.path))
 

@@ -115,6 +115,7 @@ class RunStore:
         folder: Where the run is.
         secrets: What masks them, with what came of it.
         spent: What it has used so far.
+        lost_tools: Digests of tool lists that episodes name and that are not kept any more.
     """
 
     def __init__(
@@ -130,6 +131,7 @@ class RunStore:
         self.folder = folder
         self.secrets = Secrets(secrets, said)
         self.spent = Spent()
+        self.lost_tools: set[str] = set()
         self._done: dict[Key, Outcome] = {}
         self._underway: dict[Key, list[tuple[int, bytes]]] = {}
         self._obsolete = 0
@@ -243,6 +245,7 @@ class RunStore:
         if digest not in self._digests:
             self._tools.append(self.secrets.of_tools({"digest": digest, "tools": tools}))
             self._digests.add(digest)
+            self.lost_tools.discard(digest)
 
     def put_step(self, step: AnsweredStep, spent: Spent) -> None:
         """Keep an answer of an episode that is under way, and what the run has used so far.
@@ -344,6 +347,8 @@ class RunStore:
         for line in self._episodes.mended():
             key, outcome = _episode_of(line)
             self._done[once(key, self._done, line)] = outcome
+            self.lost_tools.update(_tools_named(line))
+        self.lost_tools -= self._digests
         self._load_underway()
         with writing(self.folder):
             self._finish_superseding()
@@ -504,6 +509,14 @@ def _episode_of(line: FileLine) -> tuple[Key, Outcome]:
         line.where,
         'no episode with "id", "trial", "category" and "outcome": passed, failed, error',
     )
+
+
+def _tools_named(line: FileLine) -> Iterator[str]:
+    """Yield the digests of the tool lists that an episode names."""
+    steps = line.value.get("steps")
+    for step in steps if isinstance(steps, list) else ():
+        if isinstance(step, dict) and isinstance(step.get("tools"), str):
+            yield step["tools"]
 
 
 def _key(line: FileLine) -> Key:

@@ -16,7 +16,7 @@ import pytest
 from runner.cli import main
 from runner.records.export import export_bfcl
 from runner.records.run import open_run
-from runner.records.store import UNDERWAY_FILE
+from runner.records.store import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
 from tests.live.running import (
     BASE,
     ENTRIES,
@@ -222,6 +222,25 @@ def test_a_budget_stops_a_run_that_can_go_on(
     assert [*outcomes(folder).values()] == ["passed"] * ENTRIES
 
 
+def test_what_a_budget_leaves_unfinished_goes_on_and_the_budget_counts_the_whole_run(
+    run: Run, server: FakeServer, folder: Path, tmp_path: Path
+) -> None:
+    flags = [*BASE, "--no-preflight", "--concurrency", "24"]
+    assert run(*flags, folder=tmp_path / "whole").status == 0
+    whole, server.requests = server.requests, 0
+    assert run(*flags, "--max-requests", "40").status == 0
+    kept = sum(len(record["steps"]) for record in records(folder))
+    assert 0.9 * 40 <= kept <= server.requests == 40
+    done = run(*flags, *resume(folder), "--max-requests", "40")
+    assert (done.status, server.requests) == (0, 40)
+    assert "the budget of 40 requests is used up" in done.err
+    run(*flags, *resume(folder), "--max-requests", "55")
+    assert server.requests == 55
+    last = run(*flags, *resume(folder))
+    assert (last.status, server.requests) == (0, whole)
+    assert comparable(folder) == comparable(tmp_path / "whole")
+
+
 def test_a_budget_of_cost_needs_a_price(run: Run, server: FakeServer) -> None:
     done = run(*BASE, "--max-cost", "1")
     assert (done.status, server.requests) == (2, 0)
@@ -292,6 +311,28 @@ def test_only_errors_are_done_again(
     assert outcomes(folder) == dict.fromkeys(ids[:6], "passed")
 
 
+def test_episodes_that_ended_in_errors_go_on_from_their_last_answer(
+    run: Run,
+    server: FakeServer,
+    truth: Answerer,
+    openings: Mapping[str, str],
+    ids: list[str],
+    folder: Path,
+    tmp_path: Path,
+) -> None:
+    flags = [*BASE, "--limit", "6", "--no-preflight", "--attempts", "1"]
+    assert run(*flags, folder=tmp_path / "whole").status == 0
+    whole, server.requests = server.requests, 0
+    server.answer = spoiled(truth, dict.fromkeys(ids[:3], fault("500")), openings)
+    assert run(*flags).status == 3
+    server.answer, asked = truth, server.requests
+    again = run(*flags, *resume(folder), "--only", "errors")
+    assert (again.status, comparable(folder)) == (0, comparable(tmp_path / "whole"))
+    assert "turnwise: 3 episodes to do, 3 of them from where they were, kept in" in again.err
+    # Only what was refused is asked again.
+    assert asked + whole - (asked - 3) == server.requests
+
+
 @pytest.mark.parametrize("allowed", [False, True])
 def test_too_many_errors_give_no_score(
     run: Run,
@@ -317,6 +358,55 @@ def test_a_run_that_is_done_asks_nothing_more(run: Run, server: FakeServer, fold
     again = run(*BASE, "--limit", "2", *resume(folder), "--no-preflight")
     assert (again.status, again.out, server.requests) == (0, first.out, asked)
     assert comparable(folder) == kept
+
+
+def test_a_default_that_is_spelled_out_goes_on(run: Run, server: FakeServer, folder: Path) -> None:
+    server.answer = ready_and(of_dataset("turnwise"))
+    suite = ",".join(reversed(MULTI_TURN))
+    assert run("--limit", "2").status == 0
+    for spelled in (("--category", "multi_turn"), ("--category", suite), ()):
+        assert run("--limit", "2", *resume(folder), *spelled).status == 0
+    done = run("--limit", "2", *resume(folder), "--category", "base")
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert "selection.category was None, is 'base'" in done.err
+
+
+def test_a_tool_list_that_was_lost_is_made_anew(run: Run, folder: Path, tmp_path: Path) -> None:
+    run(*BASE, "--limit", "3")
+    tools = folder / TOOLS_FILE
+    kept = tools.read_bytes()
+    tools.write_bytes(b"".join(kept.splitlines(keepends=True)[1:]))
+    assert run(*BASE, "--limit", "3", *resume(folder)).status == 0
+    assert sorted(tools.read_bytes().splitlines()) == sorted(kept.splitlines())
+    assert (
+        main(["export", str(folder), "--format", "openai-messages", "-o", str(tmp_path / "t")]) == 0
+    )
+
+
+def test_a_tool_list_that_nobody_can_make_anew_is_told(run: Run, folder: Path) -> None:
+    run(*BASE, "--limit", "2")
+    path = folder / EPISODES_FILE
+    digest = records(folder)[0]["steps"][0]["tools"]
+    path.write_text(path.read_text(encoding="utf-8").replace(digest, "0" * 64), encoding="utf-8")
+    done = run(*BASE, "--limit", "2", *resume(folder))
+    assert done.status == 0
+    assert "warning: 1 tool lists are lost" in done.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["score"], ["eval", "--model", "replay:"], ["dataset", "audit"], ["table"]],
+    ids=lambda command: " ".join(command),
+)
+def test_a_run_folder_is_taken_wherever_a_run_is(
+    run: Run, folder: Path, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(*BASE, "--limit", "3")
+    words = (
+        [*command[:-1], command[-1] + str(folder)] if "eval" in command else [*command, str(folder)]
+    )
+    assert main(words) == 0
+    assert "100.0%" in capsys.readouterr().out
 
 
 def test_a_run_that_is_defined_otherwise_does_not_go_on(

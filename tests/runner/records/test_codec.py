@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import gc
+
+from runner.records.codec import read
+from runner.records.record import EpisodeRecord
+from tests.runner.records.made import episode, step
+
+
+def test_what_was_read_is_gone_with_the_last_that_holds_it():
+    """A large run is read record by record, and a collection of cycles comes late."""
+    record = episode("a", 0, "base", "passed", 2, 2)._replace(steps=[step(0), step(1)])
+    line = record.to_json()
+    read(EpisodeRecord, line, "a file")
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(5):
+            read(EpisodeRecord, line, "a file")
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
