@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
@@ -124,21 +123,23 @@ class Quota:
         self._expected = 0
         self._needed = 0
 
-    @contextmanager
-    def share(self, expected: int) -> Iterator[Share]:
-        """Have a share for as long as a job is under way."""
+    def open(self, expected: int) -> Share:
+        """Return the share of a job that begins or waits to; it is to be closed.
+
+        Args:
+            expected: How many requests the job is expected to take.
+        """
         share = Share(expected)
         self._shares.append(share)
-        try:
-            yield share
-        finally:
-            self._shares.remove(share)
-            self._share_out()
+        return share
 
-    def finished(self, share: Share) -> None:
-        """Learn from a finished job how many requests jobs need."""
-        self._expected += share.expected
-        self._needed += share.used
+    def close(self, share: Share, *, finished: bool) -> None:
+        """Take note that a job is over; of a finished one is learnt how much jobs need."""
+        self._shares.remove(share)
+        if finished:
+            self._expected += share.expected
+            self._needed += share.used
+        self._share_out()
 
     async def admit(self, share: Share) -> str | None:
         """Wait for the turn of a job, count its request, or return why there may be none."""
@@ -149,7 +150,7 @@ class Quota:
         self._share_out()
         return await turn
 
-    def close(self, reason: str) -> None:
+    def begin_no_more(self, reason: str) -> None:
         """Let no job begin any more."""
         self._closed = reason
         self._share_out()

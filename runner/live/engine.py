@@ -185,7 +185,7 @@ class Engine(Generic[Job, Done]):
         self._no_more_requests = self._no_more_requests or at_once
         self._last_answer = asyncio.get_running_loop().time()
         self._stopping.set()
-        self._quota.close(reason)
+        self._quota.begin_no_more(reason)
 
     def _interrupt(self) -> None:
         again = self._interrupted
@@ -223,12 +223,15 @@ class Engine(Generic[Job, Done]):
             job = next(queue, None)
             if job is None:
                 return
-            with self._quota.share(expected(job)) as share, self.activity.job():
-                try:
+            share, finished = self._quota.open(expected(job)), False
+            try:
+                with self.activity.job():
                     done = await do(job, partial(self.ask, share=share))
-                except Stopped:
-                    return
-                self._quota.finished(share)
+                finished = True
+            except Stopped:
+                return
+            finally:
+                self._quota.close(share, finished=finished)
             on_done(done)
 
     async def _watch(self, workers: Iterable[asyncio.Task[None]]) -> None:

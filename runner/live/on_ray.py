@@ -20,7 +20,7 @@ from typing import Any
 
 from checkers.profile import Profile
 from runner.episodes.spread import Chunk, Found, Judge, Run, evaluate_by, without_trajectories
-from runner.live.budget import Budget
+from runner.live.budget import Budget, Quota, Share
 from runner.live.campaign import Campaign, Job, Plan
 from runner.live.cluster import TRIES, Cluster, Fleet, connected, library
 from runner.live.conduct import Connect, Ending, Watches, secrets_of
@@ -29,7 +29,7 @@ from runner.live.settings import Settings
 from runner.models.agent import AgentModel
 from runner.models.base import FatalError, Model, Reply, Request
 from runner.models.reply import one_line
-from runner.records.record import AnsweredStep, EpisodeRecord, Spent
+from runner.records.record import AnsweredStep, EpisodeRecord, Key, Spent
 from runner.records.store import RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -141,6 +141,7 @@ def conduct_on_ray(
         with _interruptible(account):
             for number, result in fleet.results(wanted):
                 done = _done(jobs[number], result)
+                account.close(jobs[number].key, finished=done.record is not None)
                 account.refresh()
                 for digest, tools in done.tools.items():
                     store.put_tools(digest, tools)
@@ -191,6 +192,8 @@ class SharedBudget(Budget):
         spent: Spent | None = None,
     ) -> None:
         super().__init__(max_requests, max_cost, spent)
+        self._quota = Quota(self)
+        self._shares: dict[Key, Share] = {}
         self._stop_reason: str | None = None
         self._failed = False
 
@@ -200,10 +203,32 @@ class SharedBudget(Budget):
             self._stop_reason = super().admit()
         return self._stop_reason
 
+    async def admit_for(self, key: Key, expected: int) -> str | None:
+        """Wait for the turn of an episode, count its request, or return why there may be none.
+
+        Args:
+            key: Which episode.
+            expected: How many requests it is expected to take.
+        """
+        if self._stop_reason is None:
+            if key not in self._shares:
+                self._shares[key] = self._quota.open(expected)
+            refusal = await self._quota.admit(self._shares[key])
+            if refusal is not None:
+                self.stop(refusal)
+        return self._stop_reason
+
+    def close(self, key: Key, *, finished: bool) -> None:
+        """Take note that an episode is over, or given up."""
+        share = self._shares.pop(key, None)
+        if share is not None:
+            self._quota.close(share, finished=finished)
+
     def stop(self, reason: str, *, failed: bool = False) -> None:
         """Admit no further request; the first reason stands."""
         if self._stop_reason is None:
             self._stop_reason, self._failed = reason, failed
+            self._quota.begin_no_more(reason)
 
     def state(self) -> tuple[Spent, str | None, bool]:
         """Return what was used, why no request is admitted any more, and if that is an error."""
@@ -215,7 +240,6 @@ class EpisodeWorker:
 
     def __init__(self) -> None:
         self._model: Model | None = None
-        self._goes_on = True
 
     async def do(self, needs: Sequence[Awaitable[Any]], job: Job) -> Outbox:
         """Do one episode, unless the run is stopped meanwhile.
@@ -229,11 +253,10 @@ class EpisodeWorker:
         outbox = Outbox()
         try:
             if self._model is None:
-                model = connect(plan)
-                self._goes_on = not isinstance(model, AgentModel)
-                self._model = _Admitted(model, budget)
-            engine = _engine(self._model, plan, job)
-            campaign = Campaign(plan, outbox, goes_on=self._goes_on)
+                self._model = connect(plan)
+            engine = _engine(_Admitted(self._model, budget, job), plan, job)
+            goes_on = not isinstance(self._model, AgentModel)
+            campaign = Campaign(plan, outbox, goes_on=goes_on)
             await campaign.run(engine, [job], lambda _: None)
         except DataError as error:
             await budget.stop.remote(str(error), failed=True)
@@ -250,14 +273,15 @@ def _engine(model: Model, plan: Plan, job: Job) -> Engine[Job, EpisodeRecord]:
 
 
 class _Admitted:
-    """A model that is asked only while the run's budget lasts."""
+    """A model that is asked about an episode only while the run's budget lasts."""
 
-    def __init__(self, model: Model, budget: Any) -> None:
+    def __init__(self, model: Model, budget: Any, job: Job) -> None:
         self._model = model
         self._budget = budget
+        self._job = job
 
     async def ask(self, request: Request) -> Reply:
-        refusal = await self._budget.admit.remote()
+        refusal = await self._budget.admit_for.remote(self._job.key, self._job.expected_requests)
         if refusal is not None:
             raise FatalError(refusal)
         reply = await self._model.ask(request)
@@ -279,6 +303,10 @@ class _Account:
         self._watch = watch
         self.stop_reason: str | None = None
         self.failed = False
+
+    def close(self, key: Key, *, finished: bool) -> None:
+        """Let the budget know that an episode is over, or given up."""
+        self.budget.close.remote(key, finished=finished)
 
     def refresh(self) -> None:
         """Look at the budget again; the first reason to stop stands."""

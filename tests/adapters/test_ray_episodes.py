@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 from functools import partial
@@ -51,6 +52,33 @@ def server():
         yield server
 
 
+class Watch:
+    """Is told how a run gets on.
+
+    Args:
+        on_record: Told the number of every finished episode.
+    """
+
+    def __init__(self, on_record=lambda number: None):
+        self.numbers = iter(range(1, 1000))
+        self.on_record = on_record
+        self.said = []
+
+    def count(self, record, spent):
+        """Take note of a finished episode."""
+        self.on_record(next(self.numbers))
+
+    def look(self, activity, spent):
+        """Look away."""
+
+    def say(self, text):
+        """Take a line."""
+        self.said.append(text)
+
+    def close(self):
+        """Do nothing."""
+
+
 class Runs:
     """Does runs on the cluster, each in a folder of its own."""
 
@@ -76,14 +104,14 @@ class Runs:
     def go(self, name, on_record=lambda number: None, **settings):
         """Do what is left of a run, and return how it ended."""
         plan = self.plan(**settings)
-        number = iter(range(1, 1000))
+        self.watch = Watch(on_record)
         with self.store(name, plan) as store:
             return conduct_on_ray(
                 plan,
                 store,
                 open_jobs(store, SOME, 1, None),
                 partial(connect, self.workers),
-                lambda record, spent: on_record(next(number)),
+                self.watch,
                 self.cluster,
             )
 
@@ -92,7 +120,7 @@ class Runs:
         plan = self.plan()
         with self.store(name, plan) as store:
             jobs = open_jobs(store, SOME, 1, None)
-            await conduct(plan, store, jobs, connect_here, lambda record, spent: None)
+            await conduct(plan, store, jobs, connect_here, Watch())
 
     def comparable(self, name):
         """Return the episodes of a run without what differs between equal runs."""
@@ -141,6 +169,7 @@ def test_an_interrupted_run_goes_on(runs, truth):
 
     ending = runs.go("there", interrupt, concurrency=2)
     assert (ending.stop_reason, ending.failed) == ("interrupted", False)
+    assert runs.watch.said == ["stopping after what is under way, Ctrl-C again stops at once"]
     done = len(runs.comparable("there"))
     # What was under way was finished.
     assert 2 <= done < len(SOME)
@@ -164,9 +193,13 @@ def test_the_budget_is_one_for_all_workers(runs, truth):
     ending = runs.go("there", max_requests=20)
     assert runs.server.requests - before == 20 == ending.spent.requests
     assert (ending.stop_reason, ending.failed) == ("the budget of 20 requests is used up", False)
-    assert len(runs.comparable("there")) < len(SOME)
+    kept = [step for record in runs.comparable("there") for step in json.loads(record)["steps"]]
+    assert 0.5 * 20 <= len(kept) <= 20
+    whole = sum(len(json.loads(record)["steps"]) for record in truth)
     runs.go("there")
     assert runs.comparable("there") == truth
+    # What was under way went on from where it was.
+    assert runs.server.requests - before == whole
 
 
 def test_an_error_that_no_request_survives_ends_the_run(runs):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 from runner.live.budget import Budget
 from runner.live.on_ray import SharedBudget
 from runner.models.base import Usage
@@ -13,6 +15,39 @@ def test_requests_are_admitted_until_the_budget_is_used_up():
         assert [budget.admit() for _ in range(3)] == [None, None, REFUSAL]
         assert budget.spent == Spent(2, 0, None)
     assert budget.state() == (Spent(2, 0, None), REFUSAL, False)
+
+
+def test_an_episode_waits_until_the_budget_is_likely_to_suffice_for_it():
+    first, second = ("a", 0), ("b", 0)
+
+    async def main():
+        budget = SharedBudget(7)
+        assert await budget.admit_for(first, 1) is None
+        waiting = asyncio.create_task(budget.admit_for(second, 1))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        assert await budget.admit_for(first, 1) is None
+        budget.close(first, finished=True)
+        assert await waiting is None
+        assert budget.spent.requests == 3
+        budget.stop("a wrong key", failed=True)
+        assert await budget.admit_for(second, 1) == "a wrong key"
+        budget.close(second, finished=False)
+        budget.close(second, finished=False)
+
+    asyncio.run(asyncio.wait_for(main(), 20))
+
+
+def test_who_waits_for_a_budget_that_is_stopped_is_let_go():
+    async def main():
+        budget = SharedBudget(7)
+        assert await budget.admit_for(("a", 0), 1) is None
+        waiting = asyncio.create_task(budget.admit_for(("b", 0), 1))
+        await asyncio.sleep(0)
+        budget.stop("a wrong key", failed=True)
+        assert await waiting == "a wrong key"
+
+    asyncio.run(asyncio.wait_for(main(), 20))
 
 
 def test_answers_cost():
