@@ -98,8 +98,8 @@ def _days(value: Any) -> list[date]:
 
 def _readings(words: Vocabulary) -> str:
     tires = " / ".join(str(words.number(28, 36)) for _ in range(4))
-    doors = words.random.choice(("all doors locked", "driver door unlocked", "rear doors unlocked"))
-    engine = words.random.choice(("running", "stopped"))
+    doors = words.choice(("all doors locked", "driver door unlocked", "rear doors unlocked"))
+    engine = words.choice(("running", "stopped"))
     return (
         f"{words.day()}, {words.one('town')}: fuel {words.amount(1, 49)} gallons, battery "
         f"{words.amount(11.5, 12.9)} volts, tires {tires} psi, {doors}, engine {engine}, climate "
@@ -108,7 +108,7 @@ def _readings(words: Vocabulary) -> str:
 
 
 def _braking(words: Vocabulary) -> str:
-    mode = words.random.choice(("engaged at 500.0", "released to 0.0"))
+    mode = words.choice(("engaged at 500.0", "released to 0.0"))
     return (
         f"{words.day()}, {words.one('town')}: parking brake {mode} newtons by {words.person()}, "
         f"slope {words.amount(0, 12)} degrees"

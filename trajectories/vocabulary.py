@@ -106,6 +106,7 @@ _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"-?\d[\d.e+-]*")
 _DAY = re.compile(r"\d\d-\d\d")
 _Number = TypeVar("_Number", int, float)
+_Member = TypeVar("_Member")
 _DRAWS = 50
 """How often a number is drawn anew, for a range may have no other."""
 _LONG = 4
@@ -146,7 +147,37 @@ def _alike(word: str, said: str) -> bool:
     return word.startswith(said) or said.startswith(word)
 
 
-class Vocabulary:
+class Draws:
+    """What ``Random`` draws from the same seed, in a third of the time.
+
+    Args:
+        seed: Any text.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self.random = Random(seed)
+        self._bits = self.random.getrandbits
+
+    def below(self, count: int) -> int:
+        """Draw a whole number from 0, below another one."""
+        width = count.bit_length()
+        drawn = self._bits(width)
+        while drawn >= count:
+            drawn = self._bits(width)
+        return drawn
+
+    def choice(self, pool: Sequence[_Member]) -> _Member:
+        """Draw a member, each with the same chance."""
+        # As below(), which would be called a million times.
+        count = len(pool)
+        width = count.bit_length()
+        drawn = self._bits(width)
+        while drawn >= count:
+            drawn = self._bits(width)
+        return pool[drawn]
+
+
+class Vocabulary(Draws):
     """Names, dates and lines of text, drawn from a seed.
 
     Args:
@@ -159,8 +190,8 @@ class Vocabulary:
     def __init__(
         self, seed: str, without: Collection[str], latest: date, phrases: Phrases = NOTES
     ) -> None:
-        self.random = Random(seed)
-        self._bits, self._share = self.random.getrandbits, self.random.random
+        super().__init__(seed)
+        self._share = self.random.random
         self._without = frozenset(without)
         # Most requests name no number and no day, and nothing need be written out for them.
         self._numbers = frozenset(word for word in self._without if _NUMBER.fullmatch(word))
@@ -185,22 +216,12 @@ class Vocabulary:
 
     def one(self, kind: str) -> str:
         """Return one of a kind: first, last, firm, town, goods, event, card_type, status."""
-        return self._choice(self._pools[kind])
-
-    def _below(self, count: int) -> int:
-        """Draw a whole number below another one, as ``Random`` does, in a third of the time."""
-        width = count.bit_length()
-        drawn = self._bits(width)
-        while drawn >= count:
-            drawn = self._bits(width)
-        return drawn
-
-    def _choice(self, pool: Sequence[str]) -> str:
-        return pool[self._below(len(pool))]
+        return self.choice(self._pools[kind])
 
     def person(self) -> str:
         """Return somebody's full name."""
-        return f"{self.one('first')} {self.one('last')}"
+        pools = self._pools
+        return f"{self.choice(pools['first'])} {self.choice(pools['last'])}"
 
     def namesakes(self, people: Collection[str]) -> list[str]:
         """Return names that share one part with some people, as far as no request takes them."""
@@ -215,15 +236,15 @@ class Vocabulary:
 
     def day(self, within: int = 400) -> date:
         """Return a day before the latest one, by at most so many days, that no request names."""
-        day = self._latest - timedelta(1 + self._below(within))
+        day = self._latest - timedelta(1 + self.below(within))
         if not self._days:
             return day
-        draws = (self._latest - timedelta(1 + self._below(within)) for _ in range(_DRAWS - 1))
+        draws = (self._latest - timedelta(1 + self.below(within)) for _ in range(_DRAWS - 1))
         return next((d for d in chain([day], draws) if f"{d:%m-%d}" not in self._days), day)
 
     def line(self) -> str:
         """Return something that was noted on a day."""
-        return self._filled(self._choice(self._lines))
+        return self._filled(self.choice(self._lines))
 
     def remark(self, kind: str) -> str:
         """Return something that somebody says, without a day, in a message, tweet or comment."""
@@ -256,36 +277,41 @@ class Vocabulary:
 
     def subject(self) -> str:
         """Return what a ticket or a message could be about."""
-        return self._filled(self._choice(self._subjects))
+        return self._filled(self.choice(self._subjects))
 
     def number(self, low: int, high: int) -> int:
         """Return a whole number from low to high that no request waits for."""
-        if not self._numbers:
-            return low + self._below(high - low + 1)
-        return next(self._unheard(lambda: low + self._below(high - low + 1)))
+        width = high - low + 1
+        number = low + self.below(width)
+        if self._numbers and f"{number:g}" in self._numbers:
+            return self._unheard(lambda: low + self.below(width))
+        return number
 
     def amount(self, low: float, high: float) -> float:
         """Return a number of two decimals that no request waits for."""
-        if not self._numbers:
-            return round(low + (high - low) * self._share(), 2)
-        return next(self._unheard(lambda: round(low + (high - low) * self._share(), 2)))
+        amount = round(low + (high - low) * self._share(), 2)
+        if self._numbers and f"{amount:g}" in self._numbers:
+            return self._unheard(lambda: round(low + (high - low) * self._share(), 2))
+        return amount
 
-    def _unheard(self, draw: Callable[[], _Number]) -> Iterator[_Number]:
-        """Yield drawn numbers that stand in no request; in the end any."""
-        yield from (n for n in (draw() for _ in range(_DRAWS)) if f"{n:g}" not in self._numbers)
-        yield draw()
+    def _unheard(self, draw: Callable[[], _Number]) -> _Number:
+        """Return the next drawn number that stands in no request; in the end any."""
+        drawn = (draw() for _ in range(_DRAWS - 1))
+        found = next((number for number in drawn if f"{number:g}" not in self._numbers), None)
+        return draw() if found is None else found
 
     def _filled(self, text: str) -> str:
         return text.format(**self._slots(text))
 
     def _slots(self, text: str) -> dict[str, object]:
+        choice, pools = self.choice, self._pools
         slots: dict[str, object] = {
             "day": self.day(),
             "person": self.person(),
-            "firm": self.one("firm"),
-            "town": self.one("town"),
-            "goods": self.one("goods"),
-            "event": self.one("event"),
+            "firm": choice(pools["firm"]),
+            "town": choice(pools["town"]),
+            "goods": choice(pools["goods"]),
+            "event": choice(pools["event"]),
             "number": self.number(2, 90),
             "amount": self.amount(20, 4000),
         }

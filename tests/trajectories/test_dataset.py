@@ -280,5 +280,5 @@ def test_members_of_small_strata_can_be_drawn_too(sizes):
 
 def test_a_small_sample_of_our_data_set_is_not_always_of_the_same_part():
     population = list(load_embedded(list(MULTI_TURN)).trajectories.values())
-    drawn = {id for seed in range(200) for id in ids(sample(population, 30, seed))}
+    drawn = {id for seed in range(500) for id in ids(sample(population, 30, seed))}
     assert len(drawn) == len(population)

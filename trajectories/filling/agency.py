@@ -56,10 +56,10 @@ def fill(
 def _trip(
     routes: Sequence[tuple[str, str]], cards: Sequence[str], vocabulary: Vocabulary
 ) -> dict[str, Any]:
-    origin, destination = vocabulary.random.choice(routes)
-    travel_class, factor = vocabulary.random.choice(list(CLASS_FACTORS.items()))
+    origin, destination = vocabulary.choice(routes)
+    travel_class, factor = vocabulary.choice(list(CLASS_FACTORS.items()))
     return {
-        "card_id": vocabulary.random.choice(cards),
+        "card_id": vocabulary.choice(cards),
         "travel_date": str(vocabulary.day()),
         "travel_from": origin,
         "travel_to": destination,
@@ -72,7 +72,7 @@ def _trip(
 def _near(numbers: Sequence[str], vocabulary: Vocabulary, digits: int) -> str:
     """Return a number that begins as one of some, or any one."""
     begins = [number[: digits // 3] for number in numbers if number.isdigit()]
-    begin = vocabulary.random.choice(begins) if begins else str(vocabulary.number(1, 9))
+    begin = vocabulary.choice(begins) if begins else str(vocabulary.number(1, 9))
     rest = digits - len(begin)
     return f"{begin}{vocabulary.random.randrange(10**rest):0{rest}}"
 
@@ -88,4 +88,4 @@ def _between(balances: Sequence[float], vocabulary: Vocabulary) -> float:
 def _year(own: Mapping[str, Any], vocabulary: Vocabulary) -> int:
     years = {card.get("expiration_date", "")[-4:] for card in own.values()}
     free = [year for year in range(2025, 2034) if str(year) not in years]
-    return vocabulary.random.choice(free)
+    return vocabulary.choice(free)

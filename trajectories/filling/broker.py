@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from random import Random
 from typing import Any
 
 from envs.backends.trading_bot import TradingBot
 from trajectories.filling.bulk import Bulk
-from trajectories.vocabulary import Vocabulary
+from trajectories.vocabulary import Draws, Vocabulary
 
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _KNOWN = {*TradingBot.stocks, "AMZN", "GORI", "TSLA"}
@@ -19,13 +18,13 @@ _KNOWN = {*TradingBot.stocks, "AMZN", "GORI", "TSLA"}
 @lru_cache(maxsize=4)
 def listed(seed: int, items: int) -> tuple[str, ...]:
     """Return the symbols of further companies: known ones with one or two letters changed."""
-    random = Random(f"{seed} symbols")
+    draws = Draws(f"{seed} symbols")
     known = [*TradingBot.stocks]
     symbols: dict[str, None] = {}
     while len(symbols) < 2 * items:
-        letters = list(random.choice(known))
-        for place in random.sample(range(1, 4), random.choice((1, 2))):
-            letters[place] = random.choice(_LETTERS)
+        letters = list(draws.choice(known))
+        for place in draws.random.sample(range(1, 4), draws.choice((1, 2))):
+            letters[place] = draws.choice(_LETTERS)
         symbols["".join(letters)] = None
     return tuple([symbol for symbol in symbols if symbol not in _KNOWN])
 
@@ -44,11 +43,11 @@ def fill(
     orders = {
         str(number): {
             "id": number,
-            "order_type": random.choice(("Buy", "Sell")),
-            "symbol": random.choice(traded),
+            "order_type": vocabulary.choice(("Buy", "Sell")),
+            "symbol": vocabulary.choice(traded),
             "price": vocabulary.amount(10, 900),
             "amount": vocabulary.number(1, 60),
-            "status": random.choice(("Completed", "Cancelled")),
+            "status": vocabulary.choice(("Completed", "Cancelled")),
         }
         for number in range(max(1, first - bulk.items), first)
         if str(number) not in bulk.without
@@ -59,7 +58,7 @@ def fill(
     )
     moved = [
         {
-            "type": random.choice(("deposit", "withdrawal")),
+            "type": vocabulary.choice(("deposit", "withdrawal")),
             "amount": vocabulary.amount(10, 900),
             "timestamp": moment,
         }

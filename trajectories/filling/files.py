@@ -41,7 +41,7 @@ def _filled(
         filled[name] = {**node, "content": longer}
     if folder not in bulk.without:
         for ending in endings and [
-            vocabulary.random.choice(endings) for _ in range(bulk.items // _BESIDE)
+            vocabulary.choice(endings) for _ in range(bulk.items // _BESIDE)
         ]:
             name = vocabulary.file().replace(": ", "_").replace(", ", "_").replace(" ", "_")
             added = f"{name.lower()}_{vocabulary.day()}.{ending}"

@@ -27,7 +27,7 @@ def fill(
             **dict(zip(("title", "description"), vocabulary.matter(), strict=True)),
             "status": vocabulary.one("status"),
             "priority": vocabulary.number(1, 5),
-            "created_by": vocabulary.random.choice(people),
+            "created_by": vocabulary.choice(people),
         }
         for number in numbers
     ]

@@ -20,7 +20,7 @@ def fill(
     added = {name: f"USR{whole['user_count'] + 500 + i}" for i, name in enumerate(free)}
     receivers = list(added.values())
     sent = [
-        {vocabulary.random.choice(receivers): vocabulary.remark("message")}
+        {vocabulary.choice(receivers): vocabulary.remark("message")}
         for _ in range(bulk.items if added else 0)
     ]
     config["user_map"] = {**people, **added}

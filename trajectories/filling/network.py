@@ -27,7 +27,7 @@ def fill(
     added = {
         str(number): {
             "id": number,
-            "username": vocabulary.random.choice(posting),
+            "username": vocabulary.choice(posting),
             "content": vocabulary.remark("tweet"),
             "tags": [f"#{vocabulary.one('town')}"],
             "mentions": [],
@@ -52,7 +52,7 @@ def _comments(
 ) -> Iterator[dict[str, str]]:
     count = bulk.items // _COMMENTS if bulk.lengthens else vocabulary.number(0, _FEW)
     for _ in range(count):
-        username = vocabulary.random.choice(others)
+        username = vocabulary.choice(others)
         yield {"username": username, "content": vocabulary.remark("comment")}
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from trajectories.canary import CANARY
 from trajectories.dataset import DATA
 from trajectories.errors import DataError
 from trajectories.making.base import derived, variant_id
@@ -91,7 +92,7 @@ def build(
     items: int = ITEMS,
     without: Collection[str] = (),
 ) -> dict[Category, list[Trajectory]]:
-    """Return the trajectories of each category, in the order of the scenarios.
+    """Return the trajectories of each category, in the order of the scenarios, with the canary.
 
     Without a seed for the bulk in long contexts, each trajectory has its own. Of what is to be done
     without, by id, nothing is made.
@@ -108,7 +109,7 @@ def build(
     }
     return {
         category: [
-            made
+            replace(made, provenance={**made.provenance, "canary": CANARY})
             for scenario in scenarios
             if variant_id(scenario.base, category) not in without
             and (made := make(scenario)) is not None
