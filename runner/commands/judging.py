@@ -16,7 +16,7 @@ from runner.analysis.figure_lines import both_lines, summary
 from runner.analysis.figures import RunFigures
 from runner.analysis.mended import JudgeRecord, Mend
 from runner.commands import DONE, RUN_ERROR
-from runner.commands.options import option, positive
+from runner.commands.options import above_zero, option, positive
 from runner.commands.shared import (
     ErrataOption,
     JudgingOptions,
@@ -26,12 +26,14 @@ from runner.commands.shared import (
 )
 from runner.data import choose
 from runner.data.errata import open_errata
+from runner.episodes.allowance import ENTRY_TIMEOUT, Allowance
 from runner.episodes.telling import requiring_told, with_telling
 from runner.live.workers import Workers, workers_of
 from runner.records.files import written
 from runner.records.record import EpisodeRecord, Recorded
 from runner.show.terminal import progress
 from trajectories.dataset import Dataset
+from trajectories.errors import DataError
 from trajectories.prepare import Prepared
 from trajectories.schema import Trajectory
 
@@ -43,6 +45,17 @@ class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
     workers: int | None = option("to judge with, or workers of Ray", "N", read=positive)
     engine: str = option("where", default="local", choices=["local", "ray"])
     address: str | None = option("the Ray cluster (default: one here, for the time being)", "NAME")
+    entry_timeout: float | None = option(
+        "a worker that judges an entry for longer is ended, which is an error of that entry "
+        f"(default: {ENTRY_TIMEOUT:g})",
+        "SECONDS",
+        read=above_zero,
+    )
+    memory: int | None = option(
+        "memory for judging in each process; what takes more is an error of the entry",
+        "MB",
+        read=positive,
+    )
 
 
 def workers_for(options: WorkOptions) -> Workers:
@@ -51,7 +64,11 @@ def workers_for(options: WorkOptions) -> Workers:
     Raises:
         DataError: The options contradict each other, or Ray is not installed.
     """
-    return workers_of(options.engine, options.address, options.workers)
+    local = options.engine == "local"
+    if options.entry_timeout is not None and local and options.workers is None:
+        raise DataError("--entry-timeout", "needs --workers N: a process cannot end itself")
+    allowance = Allowance(options.entry_timeout or ENTRY_TIMEOUT, options.memory)
+    return workers_of(options.engine, options.address, options.workers, allowance)
 
 
 class Readable(Protocol):

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from functools import partial
-from multiprocessing import get_context
 
 from checkers.profile import Profile
 from checkers.verdict import Verdict
@@ -48,13 +43,13 @@ class Judge:
     profile: Profile
     run: Run
 
-    def do(self, chunk: Chunk) -> Found:
-        """Return what became of each, or what is wrong with the user's input."""
+    def each(self, chunk: Chunk) -> Iterator[EpisodeRecord | str]:
+        """Yield what became of each, in the end perhaps what is wrong with the user's input."""
         try:
-            return list(evaluate(self.dataset, chunk, self.profile, self.run))
+            yield from evaluate(self.dataset, chunk, self.profile, self.run)
         except DataError as error:
             # It would not survive the way back as an exception.
-            return str(error)
+            yield str(error)
 
 
 def without_trajectories(dataset: Dataset) -> Dataset:
@@ -103,40 +98,3 @@ def evaluate_by(
     judge = Judge(without_trajectories(dataset), profile, run)
     for judged in judges(judge, chunks(trajectories, workers)):
         yield from outcomes_of(judged)
-
-
-def evaluate_in_processes(
-    dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run, *, workers: int
-) -> Iterator[EpisodeRecord]:
-    """Do what ``evaluate`` does with several processes of this machine.
-
-    Raises:
-        DataError: The user's input is wrong, or a process was killed.
-    """
-    judges = partial(_in_processes, workers)
-    return evaluate_by(judges, workers, dataset, trajectories, profile, run)
-
-
-def _in_processes(workers: int, judge: Judge, parts: Sequence[Chunk]) -> Iterator[Found]:
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (judge,))
-    try:
-        yield from pool.map(_judge, parts)
-    except BrokenProcessPool:
-        message = "a process was killed, perhaps for want of memory; try fewer"
-        raise DataError("--workers", message) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_judges: list[Judge] = []
-"""In a process of a pool, its judge: a pool offers no other place."""
-
-
-def _begin(judge: Judge) -> None:
-    # Ctrl-C is for the process that started this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _judges.append(judge)
-
-
-def _judge(chunk: Chunk) -> Found:
-    return _judges[0].do(chunk)

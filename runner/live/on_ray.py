@@ -19,6 +19,8 @@ from random import Random
 from typing import Any
 
 from checkers.profile import Profile
+from runner.episodes.allowance import ALLOWANCE, Allowance
+from runner.episodes.processes import Crew
 from runner.episodes.spread import Chunk, Found, Judge, Run, evaluate_by, without_trajectories
 from runner.live.budget import Budget, Quota, Share
 from runner.live.campaign import Campaign, Job, Plan
@@ -36,7 +38,13 @@ from trajectories.errors import DataError
 
 
 def evaluate_on_ray(
-    dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run, *, cluster: Cluster
+    dataset: Dataset,
+    trajectories: Chunk,
+    profile: Profile,
+    run: Run,
+    *,
+    cluster: Cluster,
+    allowance: Allowance = ALLOWANCE,
 ) -> Iterator[EpisodeRecord]:
     """Do what ``evaluate`` does on a cluster; files of the data set are read where the workers are.
 
@@ -44,14 +52,16 @@ def evaluate_on_ray(
         DataError: The user's input is wrong, or the cluster cannot be used.
     """
     with connected(cluster) as size:
-        judges = partial(_on_cluster, size)
+        judges = partial(_on_cluster, size, allowance)
         yield from evaluate_by(judges, size, dataset, trajectories, profile, run)
 
 
-def _on_cluster(size: int, judge: Judge, parts: Sequence[Chunk]) -> Iterator[Found]:
+def _on_cluster(
+    size: int, allowance: Allowance, judge: Judge, parts: Sequence[Chunk]
+) -> Iterator[Found]:
     early: dict[int, Found] = {}
     due = 0
-    for number, result in Fleet(JudgeWorker, size, judge).results(parts):
+    for number, result in Fleet(JudgeWorker, size, judge, allowance).results(parts):
         early[number] = _found_by(parts[number], result)
         while due in early:
             yield early.pop(due)
@@ -59,16 +69,18 @@ def _on_cluster(size: int, judge: Judge, parts: Sequence[Chunk]) -> Iterator[Fou
 
 
 class JudgeWorker:
-    """A judge in a process of its own."""
+    """A judge in a process of its own, which may die or stall without this one."""
 
     def __init__(self) -> None:
-        self._judge: Judge | None = None
+        self._crew: Crew | None = None
 
     def do(self, needs: Sequence[Any], chunk: Chunk) -> Found:
         """Judge a chunk; what it takes to do so comes with the first one."""
-        if self._judge is None:
-            (self._judge,) = library().get(needs)
-        return self._judge.do(chunk)
+        if self._crew is None:
+            judge, allowance = library().get(needs)
+            self._crew = Crew(judge, 1, allowance)
+        (found,) = self._crew.judge([chunk])
+        return found
 
 
 def _found_by(chunk: Chunk, result: Any) -> Found:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from checkers.profile import Profile
 from envs.lazy import lazily
 from runner.data.cache import truth_cache
+from runner.episodes.allowance import ALLOWANCE, Allowance, limited_memory
 from runner.episodes.evaluate import evaluate
 from runner.records.record import EpisodeRecord
 from trajectories.dataset import Dataset
@@ -15,7 +16,7 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from runner.episodes import spread
+    from runner.episodes import processes, spread
     from runner.live import cluster, conduct, on_ray
     from runner.live.campaign import Job, Plan
     from runner.live.conduct import Connect, Ending, Watches
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from runner.records.store import RunStore
 else:
     # Most commands judge in this process, which needs none of them.
-    spread = lazily("..episodes.spread", __package__)
+    processes = lazily("..episodes.processes", __package__)
     conduct = lazily(".conduct", __package__)
     cluster = lazily(".cluster", __package__)
     on_ray = lazily(".on_ray", __package__)
@@ -72,8 +73,9 @@ class Workers(Protocol):
 class Here(NamedTuple):
     """This machine."""
 
-    processes: int | None = None
-    """How many judge; None for this one alone."""
+    number: int | None = None
+    """How many processes judge; None for this one alone."""
+    allowance: Allowance = ALLOWANCE
 
     def judge(
         self,
@@ -84,28 +86,32 @@ class Here(NamedTuple):
     ) -> Iterator[EpisodeRecord]:
         """Judge in this process, which keeps what it works out, or in others."""
         what = dataset, trajectories, profile, run
-        if self.processes is not None:
-            yield from spread.evaluate_in_processes(*what, workers=self.processes)
+        if self.number is not None:
+            yield from processes.evaluate_in_processes(
+                *what, workers=self.number, allowance=self.allowance
+            )
             return
-        with truth_cache(dataset, profile) as cache:
+        with limited_memory(self.allowance.megabytes), truth_cache(dataset, profile) as cache:
             yield from evaluate(*what, cache.outcomes)
 
     def check(self, settings: Settings, connect: Connect) -> None:
         """Refuse several processes: a model waits for its server, not for a processor."""
-        if self.processes is not None:
+        if self.number is not None:
             raise DataError("--workers", "a live model is asked by one process, or by --engine ray")
 
     def conduct(
         self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
     ) -> Ending:
         """Ask the model from this process."""
-        return conduct.conduct_here(plan, store, jobs, connect, watch)
+        with limited_memory(self.allowance.megabytes):
+            return conduct.conduct_here(plan, store, jobs, connect, watch)
 
 
 class OnRay(NamedTuple):
     """A Ray cluster."""
 
     where: cluster.Cluster
+    allowance: Allowance = ALLOWANCE
 
     def judge(
         self,
@@ -115,10 +121,14 @@ class OnRay(NamedTuple):
         run: spread.Run,
     ) -> Iterator[EpisodeRecord]:
         """Judge on the cluster; files of the data set are read where its workers are."""
-        return on_ray.evaluate_on_ray(dataset, trajectories, profile, run, cluster=self.where)
+        return on_ray.evaluate_on_ray(
+            dataset, trajectories, profile, run, cluster=self.where, allowance=self.allowance
+        )
 
     def check(self, settings: Settings, connect: Connect) -> None:
         """Refuse what must not, or cannot, travel to the workers."""
+        if self.allowance != ALLOWANCE:
+            raise DataError("--memory, --entry-timeout", "limit judging, no live run on Ray")
         on_ray.refuse_what_must_not_travel(settings, connect)
 
     def conduct(
@@ -128,20 +138,23 @@ class OnRay(NamedTuple):
         return on_ray.conduct_on_ray(plan, store, jobs, connect, watch, self.where)
 
 
-def workers_of(engine: str, address: str | None, workers: int | None) -> Workers:
+def workers_of(
+    engine: str, address: str | None, workers: int | None, allowance: Allowance = ALLOWANCE
+) -> Workers:
     """Return the workers that the user wants.
 
     Args:
         engine: ``local`` or ``ray``.
         address: The Ray cluster, or None for one on this machine, for the time being.
         workers: How many processes, or None for as many as is usual there.
+        allowance: What judging an entry may take.
 
     Raises:
         DataError: The options contradict each other, or Ray is not installed.
     """
     if engine == "ray":
         cluster.library()
-        return OnRay(cluster.Cluster(address, workers))
+        return OnRay(cluster.Cluster(address, workers), allowance)
     if address:
         raise DataError("--address", "is that of a Ray cluster, and needs --engine ray")
-    return Here(workers)
+    return Here(workers, allowance)

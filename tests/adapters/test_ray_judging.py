@@ -12,8 +12,9 @@ import pytest
 from checkers.profile import STRICT
 from runner.cli import main
 from runner.episodes import spread
+from runner.episodes.allowance import Allowance
 from runner.episodes.evaluate import evaluate, run_null, run_oracle
-from runner.live.cluster import TRIES
+from runner.episodes.processes import TRIES
 from runner.live.on_ray import evaluate_on_ray
 from runner.records.record import EpisodeRecord
 from trajectories.dataset import load_embedded
@@ -41,6 +42,13 @@ def run_and_always_die(prepared, profile):
     return run_oracle(prepared, profile)
 
 
+def run_and_stall(prepared, profile):
+    """Run the ground truth; any process that comes to a certain trajectory waits for ever."""
+    if prepared.trajectory.id == ALL[1].id:
+        signal.pause()
+    return run_oracle(prepared, profile)
+
+
 def run_and_complain(prepared, profile):
     """Complain of the user's data."""
     raise DataError("data.jsonl:7", "no good: mend it")
@@ -64,9 +72,18 @@ def test_what_kills_every_worker_is_an_error_and_the_rest_goes_on(cluster, monke
     monkeypatch.setattr(spread, "chunks", lambda some, _: [some[:1], some[1:3]])
     run = partial(run_and_always_die, profile=STRICT)
     first, *rest = evaluate_on_ray(DATA, ALL[:3], STRICT, run, cluster=cluster)
-    message = f"the process that judged it was killed {TRIES} times"
+    message = f"the process that judged it was killed by SIGKILL, {TRIES} times"
     assert first == EpisodeRecord.of(ALL[0], None, message)
     assert [judged.verdict.valid for judged in rest] == [True, True]
+
+
+def test_what_stalls_is_an_error_and_the_rest_goes_on(cluster):
+    run, allowance = partial(run_and_stall, profile=STRICT), Allowance(seconds=4.0)
+    there = evaluate_on_ray(DATA, ALL[:3], STRICT, run, cluster=cluster, allowance=allowance)
+    first, second, third = there
+    message = "to judge it took more than 4 seconds (--entry-timeout)"
+    assert second == EpisodeRecord.of(ALL[1], None, message)
+    assert [judged.verdict.valid for judged in (first, third)] == [True, True]
 
 
 def test_a_complaint_comes_back_as_it_was(cluster):
