@@ -44,6 +44,7 @@ class Meter:
     ) -> None:
         self._total = total
         self._stream = stream
+        self._moving = stream.isatty()
         self._clock = clock
         self._width = width
         self._started = clock()
@@ -77,7 +78,7 @@ class Meter:
             self._unfinished_line = False
 
     def _show(self, spent: Spent) -> None:
-        moving, now = self._stream.isatty(), self._clock()
+        moving, now = self._moving, self._clock()
         over = self._done == self._total
         if not over and now - self._shown_at < (_BRISK if moving else _QUIET):
             return

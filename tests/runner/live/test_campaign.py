@@ -32,7 +32,7 @@ from runner.models.base import (
 from runner.models.prompting import read_prompts
 from runner.records.record import TIMING_FIELDS
 from runner.records.run import open_run
-from runner.records.store import EPISODES_FILE, TOOLS_FILE, RunStore
+from runner.records.store import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE, RunStore
 from tests.runner.records.made import EVERYTHING
 from trajectories.bfcl import function_docs_file
 from trajectories.errors import DataError
@@ -488,6 +488,28 @@ def test_a_run_that_was_cut_off_at_any_byte_goes_on(
     jobs = resumed(plan_of(help_desk, folders), folder, Oracle(help_desk, folders))
     assert (jobs == []) == (kept == 1.0)
     assert comparable(folder) == undisturbed
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.2, 0.5, 0.8, 0.999, 1.0])
+@pytest.mark.parametrize("mode", ["fc", "prompt"])
+def test_answers_that_were_cut_off_at_any_byte_are_asked_for_again(
+    tmp_path, plan_of, run, help_desk, folders, mode, kept
+):
+    plan, folder = plan_of(help_desk, folders, mode=mode), tmp_path / "stopped"
+    limit = Budget(max_requests=16)
+    with RunStore.create(folder, plan.definition(EVERYTHING)) as store:
+        go(plan, store, Oracle(help_desk, folders), missing(plan, store), budget=limit)
+    path = folder / UNDERWAY_FILE
+    content = path.read_bytes()
+    cut = content[: int(kept * len(content))]
+    path.write_bytes(cut)
+    whole = cut[: cut.rfind(b"\n") + 1].count(b'"step":')
+    model, before = Oracle(help_desk, folders), len(open_run(folder).episodes)
+    jobs = resumed(plan, folder, model)
+    assert sum(len(job.course) for job in jobs) == whole
+    assert before + len(jobs) == 6
+    assert model.number == sum(REQUESTS[job.trajectory.id] - len(job.course) for job in jobs)
+    assert comparable(folder) == comparable(run(help_desk, folders, mode=mode))
 
 
 def test_a_run_that_is_done_asks_nothing_when_it_goes_on(run, plan_of, help_desk, folders):
