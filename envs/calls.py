@@ -278,7 +278,7 @@ def parse_expression(text: str) -> ast.expr:
         return ast.parse(text.strip(" \t"), _SOURCE, "eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         reason = getattr(error, "msg", None) or str(error) or type(error).__name__
-        raise MalformedCall(f"{_excerpt(text)} is not valid Python: {reason}.") from None
+        raise MalformedCall(f"{_excerpt(text)} is not valid Python: {reason}.", error) from None
 
 
 def call_from_node(node: ast.Call, depth: int = 0) -> Call:

@@ -16,7 +16,7 @@ SimulatorError            the person who runs the simulator reads it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -26,13 +26,31 @@ class ToolError(Exception):
     Args:
         message: What was wrong, the offending value, and what would do; or what finds that out,
             where it takes long and often nobody asks.
+        why: A word for what was wrong, where errors of one class come of different causes, or the
+            exception that Python would have raised.
+        values: What the error is about, where neither arguments nor state tell.
         fields: Further members of the result, in front of ``error``; used where a
             function reports a status flag in success and failure alike.
+
+    Attributes:
+        kind: A word for what was wrong: why it was, or the name of the class.
+        cause: What Python raised or would have, where it was Python that refused; else None.
     """
 
-    def __init__(self, message: str | Callable[[], str], **fields: object) -> None:
+    def __init__(
+        self,
+        message: str | Callable[[], str],
+        why: str | Exception | None = None,
+        values: Mapping[str, object] | None = None,
+        /,
+        **fields: object,
+    ) -> None:
         super().__init__()
         self._message = message
+        # Its frames would keep the state alive.
+        self.cause = why.with_traceback(None) if isinstance(why, Exception) else None
+        self.kind = why if isinstance(why, str) else type(self.cause or self).__name__
+        self.values = values or {}
         self.fields = fields
 
     @property

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from envs.bounds import BOUNDS
+from envs.calls import Call
 from envs.errors import ToolError
 
 _encoder = json.JSONEncoder()
@@ -69,6 +70,18 @@ def _encode_bulky(value: dict[str, Any]) -> str:
     return f"{{{', '.join(members)}}}"
 
 
+class Declined(dict[str, Any]):
+    """What a function returns that says no in a member of its own, without being an error.
+
+    Attributes:
+        kind: A word for why.
+    """
+
+    def __init__(self, why: str, /, **members: Any) -> None:
+        super().__init__(members)
+        self.kind = why
+
+
 class Result:
     """The outcome of one call.
 
@@ -81,9 +94,11 @@ class Result:
     Attributes:
         error: The error, or None for a success.
         changed: Whether compared state is different from before the call.
+        call: The call with values in the place of the calls inside it, where there were any.
+        shown: What the model reads where that is not our text.
     """
 
-    __slots__ = ("_text", "_value", "changed", "error")
+    __slots__ = ("_text", "_value", "call", "changed", "error", "shown")
 
     def __init__(
         self,
@@ -95,6 +110,8 @@ class Result:
         self._value = value
         self.error = error
         self.changed = changed
+        self.call: Call | None = None
+        self.shown: str | None = None
         self._text = text
 
     @classmethod
@@ -125,9 +142,14 @@ class Result:
     def text(self) -> str:
         """The wire form: text as it is, an object as JSON, anything else in Python notation."""
         if self._text is None:
-            text = _render(self._value if self.error is None else self.value)
+            text = render(self._value if self.error is None else self.value)
             self._text = text if len(text) <= BOUNDS.result else _too_long(text)
         return self._text
+
+    @property
+    def observation(self) -> str:
+        """What the model reads: the text, unless another wording was asked for."""
+        return self.text if self.shown is None else self.shown
 
     def __repr__(self) -> str:
         """Return a short description for debuggers."""
@@ -139,7 +161,8 @@ def _too_long(text: str) -> str:
     return encode({"error": f"{reason} Ask for less at once."})
 
 
-def _render(value: Any) -> str:
+def render(value: Any) -> str:
+    """Return the wire form of a value, however long."""
     if not isinstance(value, dict):
         return value if isinstance(value, str) else _written(value)
     try:

@@ -205,6 +205,7 @@ class Session:
         else:
             self._unmeasured = 1
             result = self._run(tool, args, kwargs)
+            result.call = Call(tool.name, args, kwargs)
         result.changed = self.snapshot() != before
         return result
 
@@ -274,7 +275,7 @@ class Session:
             BackendFault: Arguments and state are fine, so the backend is not.
         """
         if self.tolerant:
-            return InvalidArgument(lambda: _explained(tool, args, kwargs, error))
+            return InvalidArgument(lambda: _explained(tool, args, kwargs, error), error)
         try:
             _check(tool, args, kwargs)
         except ToolError as reason:

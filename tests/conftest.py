@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from runner.data import literals
 from trajectories import bfcl
 from trajectories.dataset import Dataset
 from trajectories.schema import SINGLE_TURN, Category, ExpectedCalls, Message, Trajectory, Turn
@@ -190,9 +191,35 @@ def bfcl_entries() -> dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]
     }
 
 
+def at_place(function: str, number: int, last: str, indent: str = "") -> str:
+    """Return the source of a function whose last place, of that number, is a statement."""
+    body = [f"x = {n}" for n in range(number)] + [last]
+    return f"{indent}def {function}():\n" + "".join(f"{indent}    {line}\n" for line in body)
+
+
+def made_up_texts() -> dict[str, str]:
+    """Return modules with made-up texts at places where BFCL's package has its own."""
+    raised = at_place("execute_multi_turn_func_call", 25, "y = f'It broke: {e}'")
+    tickets = "eval_checker/multi_turn_eval/func_source_code/ticket_api.py"
+    no_ticket = at_place("get_ticket", 1, "return {'error': f'No such thing: {n}'}", "    ")
+    return {
+        **dict.fromkeys(literals.MODULES, ""),
+        "eval_checker/multi_turn_eval/multi_turn_utils.py": raised,
+        tickets: f"class TicketAPI:\n{no_ticket}",
+        "constants/default_prompts.py": (
+            "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC = 'There is more now.'\n"
+        ),
+        "utils.py": at_place("_get_language_specific_hint", 2, "return ' It is Python.'"),
+        "model_handler/utils.py": at_place("_cast_to_openai_type", 3, "x += ' It is a float.'"),
+    }
+
+
 def bfcl_files() -> dict[str, str]:
     """Return the made-up data files by their path below BFCL's package folder."""
-    files = {"eval_checker/multi_turn_eval/func_source_code/long_context.py": MATERIAL}
+    files = {
+        "eval_checker/multi_turn_eval/func_source_code/long_context.py": MATERIAL,
+        **made_up_texts(),
+    }
     for name, (questions, answers) in bfcl_entries().items():
         question_folder, answer_folder = "data", "data/possible_answer"
         if name == "multi_turn_composite":

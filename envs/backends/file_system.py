@@ -162,10 +162,14 @@ class GorillaFileSystem(Backend):
         """
         target = folder.rstrip("/")
         if "/" in target:
-            raise InvalidArgument(f"{folder!r} is a path. Give one directory; cd again for more.")
+            raise InvalidArgument(
+                f"{folder!r} is a path. Give one directory; cd again for more.", "path"
+            )
         if target == "..":
             if not self._path:
-                raise Refused(f"{self._place()} is the root directory, there is none above it.")
+                raise Refused(
+                    f"{self._place()} is the root directory, there is none above it.", "root"
+                )
             self._path = self._path[:-1]
             return {}
         if not target:
@@ -195,7 +199,9 @@ class GorillaFileSystem(Backend):
         _check_characters(dir_name)
         self._check_new(dir_name)
         if len(self._path) >= MAX_DEPTH:
-            raise Refused(f"Directories cannot be nested more than {MAX_DEPTH} levels deep.")
+            raise Refused(
+                f"Directories cannot be nested more than {MAX_DEPTH} levels deep.", "depth"
+            )
         self._write({**self._entries(), dir_name: _directory({})})
 
     @writes
@@ -283,8 +289,8 @@ class GorillaFileSystem(Backend):
             >>> find(path='missing')
             {"error": "'missing' leads nowhere: there is no directory 'missing' on the way."}
         """
-        above = path.rstrip("/")
-        found = (way for way, _ in _walk(self._start(path)) if name is None or name in way[-1])
+        start, above = self._start(path), path.rstrip("/")
+        found = (way for way, _ in _walk(start) if name is None or name in way[-1])
         return {"matches": _bounded("/".join([above, *map(str, way)]) for way in found)}
 
     @reads
@@ -477,7 +483,9 @@ class GorillaFileSystem(Backend):
             {"error": "The directory 'reports' is not empty. Remove what is in it first."}
         """
         if self._contents(dir_name):
-            raise Refused(f"The directory {dir_name!r} is not empty. Remove what is in it first.")
+            raise Refused(
+                f"The directory {dir_name!r} is not empty. Remove what is in it first.", "filled"
+            )
         self._write(_without(self._entries(), dir_name))
         return {"result": f"'{dir_name}' removed"}
 
@@ -537,14 +545,14 @@ class GorillaFileSystem(Backend):
     def _contents(self, name: str) -> Mapping[str, _Node]:
         node = self._entry(name)
         if node["type"] == "file":
-            raise Refused(f"{name!r} is a file; name a directory.")
+            raise Refused(f"{name!r} is a file; name a directory.", "file")
         contents: Mapping[str, _Node] = node["contents"]
         return contents
 
     def _content(self, name: str) -> Any:
         node = self._entry(name)
         if node["type"] == "directory":
-            raise Refused(f"{name!r} is a directory; name a file.")
+            raise Refused(f"{name!r} is a directory; name a file.", "directory")
         return node["content"]
 
     def _text(self, name: str) -> str:
@@ -555,10 +563,11 @@ class GorillaFileSystem(Backend):
 
     def _start(self, path: str) -> _Node:
         """Return the directory that a path of find means."""
+        names = path.strip("/").split("/")
         node = self._top() if path.startswith("/") else self._current()
         if path == "/":
             return node
-        for name in path.strip("/").split("/"):
+        for name in names:
             if name == ".":
                 continue
             entry = node["contents"].get(name)
@@ -580,23 +589,28 @@ class GorillaFileSystem(Backend):
         if "/" in destination:
             raise InvalidArgument(
                 f"{destination!r} is a path. Give the name of a directory in {self._place()}, or a "
-                "new name."
+                "new name.",
+                "path",
             )
         if destination not in self._entries():
             self._check_new(destination)
             return
         node = self._entry(destination)
         if node["type"] == "file":
-            raise AlreadyExists(f"There is a file {destination!r} already. Nothing is overwritten.")
+            raise AlreadyExists(
+                f"There is a file {destination!r} already. Nothing is overwritten.", "file"
+            )
         if destination == source:
-            raise Refused(f"The directory {source!r} cannot be put into itself.")
+            raise Refused(f"The directory {source!r} cannot be put into itself.", "itself")
         if source in node["contents"]:
-            raise AlreadyExists(f"There is a {source!r} in {destination!r} already.")
+            raise AlreadyExists(f"There is a {source!r} in {destination!r} already.", "inside")
 
     def _check_depth(self, node: _Node, destination: str) -> None:
         above = len(self._path) + (destination in self._entries())
         if above + _height(node) > MAX_DEPTH:
-            raise Refused(f"Directories cannot be nested more than {MAX_DEPTH} levels deep.")
+            raise Refused(
+                f"Directories cannot be nested more than {MAX_DEPTH} levels deep.", "depth"
+            )
 
     def _check_room(self, node: _Node) -> None:
         """Refuse to copy a node if the tree would become too large."""
@@ -604,7 +618,8 @@ class GorillaFileSystem(Backend):
         if entries > MAX_ENTRIES or characters > MAX_TEXT:
             raise Refused(
                 f"The disk is full: with this copy there would be {entries} files and directories "
-                f"with {characters} characters; {MAX_ENTRIES} and {MAX_TEXT} fit."
+                f"with {characters} characters; {MAX_ENTRIES} and {MAX_TEXT} fit.",
+                "room",
             )
 
     def _put(self, node: _Node, name: str, destination: str) -> str:
@@ -731,7 +746,7 @@ def _holdings(entries: Mapping[str, _Node]) -> str:
 
 def _text_of(value: Any, what: str) -> str:
     if not isinstance(value, str):
-        raise Refused(f"The {what} is not text but {str(value)[:100]}.")
+        raise Refused(f"The {what} is not text but {str(value)[:100]}.", "no text")
     return value
 
 
@@ -755,6 +770,8 @@ def _bounded(paths: Iterable[str]) -> list[str]:
     for path in paths:
         characters += len(path)
         if characters > MAX_TEXT:
-            raise Refused("Too much was found. Start further down, or give more of the name.")
+            raise Refused(
+                "Too much was found. Start further down, or give more of the name.", "room"
+            )
         found.append(path)
     return found

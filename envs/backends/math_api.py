@@ -82,7 +82,7 @@ def _bounded(function: Callable[P, dict[str, Any]]) -> Callable[P, dict[str, Any
                 "A number gets too large for a float: keep results below 1.8e308."
             ) from None
         if isinstance(answer["result"], int) and abs(answer["result"]) >= _TOO_LARGE:
-            raise InvalidArgument(_too_long())
+            raise InvalidArgument(_too_long(), "size")
         return answer
 
     return run
@@ -118,7 +118,7 @@ class MathAPI(Backend):
         dividend = _natural_logarithm(_exact(value, bits), bits)
         divisor = _natural_logarithm(_exact(base, bits), bits)
         if divisor == (0, 0):
-            raise InvalidArgument("There is no logarithm to the base 1: give another base.")
+            raise InvalidArgument("There is no logarithm to the base 1: give another base.", "base")
         real, imaginary = (_notation(part, bits) for part in _quotient(dividend, divisor, bits))
         if dividend[1] or divisor[1]:
             return {"result": Multiprecision(f"mpc(real='{real}', imag='{imaginary}')")}
@@ -220,7 +220,7 @@ class MathAPI(Backend):
         if units == _TO_CELSIUS:
             return {"result": (value - 32) * (5 / 9)}
         if units not in _FACTORS:
-            raise InvalidArgument(_no_conversion(*units))
+            raise InvalidArgument(_no_conversion(*units), "conversion")
         return {"result": value * _FACTORS[units]}
 
     @reads
@@ -321,7 +321,10 @@ class MathAPI(Backend):
             {"error": "Cannot raise 0 to the negative power -1."}
         """
         if base == 0 and exponent < 0:
-            raise InvalidArgument(f"Cannot raise 0 to the negative power {exponent}.")
+            raise InvalidArgument(
+                f"Cannot raise 0 to the negative power {exponent}.",
+                ZeroDivisionError("0.0 cannot be raised to a negative power"),
+            )
         _check_growth(base, exponent)
         return {"result": base**exponent}
 
@@ -343,10 +346,13 @@ class MathAPI(Backend):
             {"error": "There is no square root of -1: give 0 or more."}
         """
         if number < 0:
-            raise InvalidArgument(f"There is no square root of {number}: give 0 or more.")
+            raise InvalidArgument(
+                f"There is no square root of {number}: give 0 or more.", "negative"
+            )
         if not 1 <= precision <= _MAX_PRECISION:
             raise InvalidArgument(
-                f"Precision {precision} is out of range: give 1 to {_MAX_PRECISION}."
+                f"Precision {precision} is out of range: give 1 to {_MAX_PRECISION}.",
+                ValueError("valid range for prec is [1, MAX_PREC]"),
             )
         context = Context(prec=precision, rounding=ROUND_HALF_EVEN)
         return {"result": context.sqrt(Decimal(number))}
@@ -474,12 +480,12 @@ class MathAPI(Backend):
 
 def _check_any(numbers: object) -> None:
     if not numbers:
-        raise InvalidArgument("There are no numbers: give a list of at least one.")
+        raise InvalidArgument("There are no numbers: give a list of at least one.", "none")
 
 
 def _check_number(value: object) -> None:
     if not isinstance(value, (int, float)):
-        raise InvalidArgument(f"{value!r} is not a number.")
+        raise InvalidArgument(f"{value!r} is not a number.", "no number")
 
 
 def _check_growth(base: object, exponent: object) -> None:
@@ -487,7 +493,7 @@ def _check_growth(base: object, exponent: object) -> None:
     if not (isinstance(base, int) and isinstance(exponent, int)):
         return
     if (base.bit_length() - 1) * exponent > _TOO_LARGE.bit_length():
-        raise InvalidArgument(_too_long())
+        raise InvalidArgument(_too_long(), "size")
 
 
 def _too_long() -> str:
@@ -510,11 +516,15 @@ def _sum(numbers: Iterable[float]) -> float:
 
 def _exact(number: Any, bits: int) -> Real:
     """Return a number as it is, and one given as text as close as so many bits come to it."""
-    if isinstance(number, str):
-        return _rounded(_spelled(number), bits)
-    if isinstance(number, float) and not math.isfinite(number):
-        return number
-    return Fraction(number)
+    try:
+        if isinstance(number, str):
+            return _rounded(_spelled(number), bits)
+        if isinstance(number, float) and not math.isfinite(number):
+            return number
+        return Fraction(number)
+    except (ArithmeticError, TypeError):
+        # As mpmath has it, whose numbers these are.
+        raise TypeError(f"cannot create mpf from {number!r}") from None
 
 
 def _spelled(text: str) -> Real:

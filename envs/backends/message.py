@@ -18,6 +18,7 @@ from envs.backend import Backend, irreversible, random_stream, reads, writes, wr
 from envs.errors import AccessDenied, AlreadyExists, NotFound, Refused
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
+from envs.results import Declined
 
 _SEED = 200191
 _MESSAGE_IDS = (10000, 99999)
@@ -136,7 +137,7 @@ class MessageAPI(Backend):
             {"login_status": true, "message": "User 'USR011' logged in successfully."}
         """
         if user_id not in self.user_map.values():
-            return {"login_status": False, "message": self._no_user(user_id)}
+            return Declined("NotFound", login_status=False, message=self._no_user(user_id))
         self.current_user = user_id
         return {"login_status": True, "message": f"User '{user_id}' logged in successfully."}
 
@@ -258,13 +259,16 @@ class MessageAPI(Backend):
         """
         if user_name in self.user_map:
             raise AlreadyExists(
-                f"There is a user {user_name!r} already, with the id {self.user_map[user_name]}."
+                f"There is a user {user_name!r} already, with the id {self.user_map[user_name]}.",
+                "name",
             )
         self.user_count += 1
         user_id = _new_id(self.user_count)
         if user_id in self.user_map.values():
             raise AlreadyExists(
-                f"The next id, {user_id}, is taken. Call again to try the one after."
+                f"The next id, {user_id}, is taken. Call again to try the one after.",
+                "id",
+                {"user_id": user_id},
             )
         self.user_map = {**self.user_map, user_name: user_id}
         return {
@@ -294,7 +298,9 @@ class MessageAPI(Backend):
             if not isinstance(content, str):
                 raise Refused(
                     f"A message to {receiver} is not a text, so messages cannot be searched. "
-                    "Use view_messages_sent."
+                    "Use view_messages_sent.",
+                    "no text",
+                    {"type": type(content).__name__},
                 )
             if wanted in content.lower():
                 found.append({"receiver_id": receiver, "message": content})
@@ -341,7 +347,10 @@ def _new_id(count: int) -> str:
 def _read(message: Mapping[str, Any]) -> tuple[str, Any]:
     """Return receiver and content; of an object with several members only the first counts."""
     if not message:
-        raise Refused("The inbox cannot be read: it holds an empty object.")
+        raise Refused(
+            "The inbox cannot be read: it holds an empty object.",
+            IndexError("list index out of range"),
+        )
     return next(iter(message.items()))
 
 

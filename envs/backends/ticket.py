@@ -281,7 +281,9 @@ class TicketAPI(Backend):
     def _member(self, index: int, name: str) -> Any:
         ticket = self.ticket_queue[index]
         if name not in ticket:
-            raise Refused(f"The ticket at position {index + 1} of the queue has no {name}.")
+            raise Refused(
+                f"The ticket at position {index + 1} of the queue has no {name}.", KeyError(name)
+            )
         return ticket[name]
 
     def _set_status(self, ticket_id: int, status: str, **members: str) -> None:

@@ -294,7 +294,9 @@ class TradingBot(Backend):
         """
         order = self._order(order_id)
         if _member(order, "status", f"The order {order_id}") == "Completed":
-            raise Refused(f"The order {order_id} is completed and can no longer be cancelled.")
+            raise Refused(
+                f"The order {order_id} is completed and can no longer be cancelled.", "completed"
+            )
         self.orders = {**self.orders, order_id: {**order, "status": "Cancelled"}}
         return {"order_id": order_id, "status": "Cancelled"}
 
@@ -323,7 +325,9 @@ class TradingBot(Backend):
         self._require_login("place an order")
         self._stock(symbol)
         if price <= 0 or amount <= 0:
-            raise InvalidArgument(f"Price {price} and amount {amount} must both be above 0.")
+            raise InvalidArgument(
+                f"Price {price} and amount {amount} must both be above 0.", "amount"
+            )
         if order_type.lower() == "buy":
             self._require_funds(price, amount)
         order_id = self.order_counter
@@ -364,11 +368,13 @@ class TradingBot(Backend):
         """
         self._require_login("withdraw money")
         if self.market_status != "Open":
-            raise Refused(f"The market is {self.market_status!r}; it must be 'Open' to withdraw.")
+            raise Refused(
+                f"The market is {self.market_status!r}; it must be 'Open' to withdraw.", "market"
+            )
         _require_positive(amount)
         balance = self._balance()
         if amount > balance:
-            raise Refused(f"Cannot withdraw {amount}: the balance is {balance}.")
+            raise Refused(f"Cannot withdraw {amount}: the balance is {balance}.", "balance")
         self._settle("withdrawal", amount, balance - amount)
         return {"status": "Withdrawal successful", "new_balance": balance - amount}
 
@@ -588,7 +594,11 @@ class TradingBot(Backend):
             >>> filter_stocks_by_price(stocks=['NEPT', 'ZETA'], min_price=50.0, max_price=100.0)
             {"filtered_stocks": ["NEPT"]}
         """
-        fitting = [symbol for symbol in stocks if min_price <= self._price(symbol) <= max_price]
+        fitting = [
+            symbol
+            for symbol in stocks
+            if (price := self._price(symbol)) >= min_price and price <= max_price
+        ]
         return {"filtered_stocks": fitting}
 
     @writes
@@ -641,7 +651,11 @@ class TradingBot(Backend):
         account = _object(self.account_info, "The account")
         balance = _number({"balance": 0, **account}, "balance", "The account")
         if cost > balance:
-            raise Refused(f"{amount} shares at {price} cost {cost:.2f}, the balance is {balance}.")
+            raise Refused(
+                f"{amount} shares at {price} cost {cost:.2f}, the balance is {balance}.",
+                "balance",
+                {"cost": cost, "balance": balance},
+            )
 
     def _balance(self) -> float:
         return _number(self.account_info, "balance", "The account")
@@ -658,12 +672,16 @@ class TradingBot(Backend):
 
     def _order(self, order_id: int) -> Any:
         if order_id not in self.orders:
-            raise NotFound(f"There is no order {order_id!r}; there are {_listed(self.orders)}.")
+            raise NotFound(
+                f"There is no order {order_id!r}; there are {_listed(self.orders)}.", "order"
+            )
         return self.orders[order_id]
 
     def _stock(self, symbol: str) -> Any:
         if symbol not in self.stocks:
-            raise NotFound(f"There is no stock {symbol!r}; there are {_listed(self.stocks)}.")
+            raise NotFound(
+                f"There is no stock {symbol!r}; there are {_listed(self.stocks)}.", "stock"
+            )
         return self.stocks[symbol]
 
     def _price(self, symbol: str) -> float:
@@ -683,7 +701,7 @@ def _order_id(key: str | int) -> str | int:
 
 def _require_positive(amount: float) -> None:
     if amount <= 0:
-        raise InvalidArgument(f"The amount {amount} must be above 0.")
+        raise InvalidArgument(f"The amount {amount} must be above 0.", "amount")
 
 
 def _parsed(text: str, form: str) -> datetime | None:
@@ -697,10 +715,13 @@ def _day(text: str | None, unbounded: datetime) -> datetime:
     """Return the first second of a day."""
     if not text:
         return unbounded
-    day = _parsed(text, _DAY)
-    if day is None:
-        raise InvalidArgument(f"{text!r} is not a day. Write YYYY-MM-DD, such as 2024-09-01.")
-    return day
+    try:
+        return datetime.strptime(text, _DAY)
+    except ValueError as error:
+        raise InvalidArgument(
+            f"{text!r} is not a day. Write YYYY-MM-DD, such as 2024-09-01.",
+            error,
+        ) from None
 
 
 def _moment(transaction: Mapping[str, Any]) -> datetime:
@@ -720,7 +741,7 @@ def _object(value: Any, owner: str) -> Mapping[str, Any]:
 def _member(value: Any, name: str, owner: str) -> Any:
     members = _object(value, owner)
     if name not in members:
-        raise Refused(f"{owner} has no {name}.")
+        raise Refused(f"{owner} has no {name}.", KeyError(name))
     return members[name]
 
 

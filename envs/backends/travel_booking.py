@@ -20,6 +20,7 @@ from envs.backends.travel_facts import AIRPORTS, CITIES, CLASS_FACTORS, FARES, U
 from envs.errors import AccessDenied, AlreadyExists, InvalidArgument, NotFound, Refused, ToolError
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
+from envs.results import Declined
 
 _USUAL_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _SEED = 141053
@@ -228,7 +229,9 @@ class TravelAPI(Backend):
             {"error": "'1' is not the valid access token. Give the one that authenticate_travel ...
         """
         if self.token_expires_in is None:
-            raise AccessDenied("There is no access token yet. Get one with authenticate_travel.")
+            raise AccessDenied(
+                "There is no access token yet. Get one with authenticate_travel.", "missing"
+            )
         self._require_token(access_token)
         if card_number in self.credit_card_list:
             raise AlreadyExists(f"{card_number!r} is the id of a registered card.")
@@ -503,7 +506,8 @@ class TravelAPI(Backend):
         failure = self._unverified(first_name, last_name, date_of_birth, passport_number)
         if failure is None:
             return {"verification_status": True}
-        return {"verification_status": False, "verification_failure": failure}
+        why, reason = failure
+        return Declined(why, verification_status=False, verification_failure=reason)
 
     @writes
     def set_budget_limit(self, access_token: str, budget_limit: float) -> dict[str, float]:
@@ -575,7 +579,9 @@ class TravelAPI(Backend):
         with _Reporting(insurance_status=False):
             self._require_token(access_token)
             if self.budget_limit is not None and self.budget_limit < insurance_cost:
-                raise Refused(f"{insurance_cost} exceeds the budget limit, {self.budget_limit}.")
+                raise Refused(
+                    f"{insurance_cost} exceeds the budget limit, {self.budget_limit}.", "budget"
+                )
             self._booking(booking_id)
             balance = self._balance(card_id)
         self._set_balance(card_id, balance - insurance_cost)
@@ -646,18 +652,21 @@ class TravelAPI(Backend):
 
     def _require_token(self, access_token: str) -> None:
         if self.token_expires_in == 0:
-            raise AccessDenied("The access token has expired. Get one with authenticate_travel.")
+            raise AccessDenied(
+                "The access token has expired. Get one with authenticate_travel.", "expired"
+            )
         if access_token != self.access_token:
             raise AccessDenied(
                 f"{access_token!r} is not the valid access token. "
-                "Give the one that authenticate_travel returned last."
+                "Give the one that authenticate_travel returned last.",
+                "wrong",
             )
 
     def _card(self, card_id: str) -> Any:
         # By equality, not by hash: an irregular booking may name its card by anything.
         if card_id not in list(self.credit_card_list):
             known = ", ".join(self.credit_card_list) or "none"
-            raise NotFound(f"There is no card {card_id!r}; registered are {known}.")
+            raise NotFound(f"There is no card {card_id!r}; registered are {known}.", "card")
         return self.credit_card_list[card_id]
 
     def _balance(self, card_id: str) -> float:
@@ -669,41 +678,49 @@ class TravelAPI(Backend):
 
     def _require_funds(self, card_id: str, balance: float, cost: float) -> None:
         if balance < cost:
-            raise Refused(f"The flight costs {cost}, the card {card_id} has only {balance}.")
+            raise Refused(
+                f"The flight costs {cost}, the card {card_id} has only {balance}.", "balance"
+            )
         # A rule of BFCL: what the budget limits is the card, not the price.
         if self.budget_limit is not None and balance < self.budget_limit:
             raise Refused(
                 f"The card {card_id} has {balance}, less than the budget limit, "
-                f"{self.budget_limit}. Lower the limit or take another card."
+                f"{self.budget_limit}. Lower the limit or take another card.",
+                "budget",
             )
 
     def _booking(self, booking_id: str | None) -> Any:
         if booking_id is None or booking_id not in self.booking_record:
-            raise NotFound(f"There is no booking {booking_id!r}. See get_booking_history.")
+            raise NotFound(
+                f"There is no booking {booking_id!r}. See get_booking_history.", "booking"
+            )
         return self.booking_record[booking_id]
 
     def _unverified(
         self, first_name: str, last_name: str, date_of_birth: str, passport_number: str
-    ) -> str | None:
-        """Return why a traveler is not accepted, None for one who is."""
+    ) -> tuple[str, str] | None:
+        """Return in a word and in words why a traveler is not accepted, None for one who is."""
         if (first_name, last_name) != (self.user_first_name, self.user_last_name):
             expected = f"{self.user_first_name} {self.user_last_name}"
-            return f"The traveler must be {expected}, not {first_name} {last_name}."
+            return "name", f"The traveler must be {expected}, not {first_name} {last_name}."
         born = _day(date_of_birth)
         if born is None:
-            return f"The date of birth {date_of_birth!r} is not a day. Write YYYY-MM-DD."
+            return "date", f"The date of birth {date_of_birth!r} is not a day. Write YYYY-MM-DD."
         before_birthday = (_TODAY.month, _TODAY.day) < (born.month, born.day)
         if _TODAY.year - born.year - before_birthday < _ADULT:
-            return f"The traveler must be at least {_ADULT} years old."
+            return "age", f"The traveler must be at least {_ADULT} years old."
         if not passport_number.startswith("US"):
-            return f"The passport {passport_number} must begin with US, for the United States."
+            return (
+                "passport",
+                f"The passport {passport_number} must begin with US, for the United States.",
+            )
         return None
 
 
 class _Reporting:
     """Puts members in front of the reason in every refusal inside; a generator takes longer."""
 
-    def __init__(self, **flags: bool) -> None:
+    def __init__(self, **flags: object) -> None:
         self._flags = flags
 
     def __enter__(self) -> None:
@@ -711,16 +728,18 @@ class _Reporting:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, ToolError):
-            raise type(error)(error.message, **self._flags) from None
+            error.fields = self._flags
 
 
 def _bookable_cost(travel_from: str, travel_to: str, travel_date: str, travel_class: str) -> float:
     """Return the cost of a flight, for which more is checked than for asking what it costs."""
-    for airport in (travel_from, travel_to):
+    for end, airport in (("from", travel_from), ("to", travel_to)):
         if airport not in AIRPORTS:
-            raise NotFound(f"There is no airport {airport!r}; there are {', '.join(AIRPORTS)}.")
+            raise NotFound(
+                f"There is no airport {airport!r}; there are {', '.join(AIRPORTS)}.", end
+            )
     if _day(travel_date) is None:
-        raise InvalidArgument(f"The date {travel_date!r} is not a day. Write YYYY-MM-DD.")
+        raise InvalidArgument(f"The date {travel_date!r} is not a day. Write YYYY-MM-DD.", "date")
     factor = _class_factor(travel_class) * _date_factor(travel_date)
     return float(_fare(travel_from, travel_to) * factor)
 
@@ -730,21 +749,26 @@ def _fare(travel_from: str, travel_to: str) -> int:
         reachable = ", ".join(end for start, end in FARES if start == travel_from) or "nowhere"
         raise NotFound(
             f"There is no flight from {travel_from!r} to {travel_to!r}. "
-            f"From {travel_from!r} there are flights to: {reachable}."
+            f"From {travel_from!r} there are flights to: {reachable}.",
+            "route",
         )
     return FARES[travel_from, travel_to]
 
 
 def _class_factor(travel_class: str) -> int:
     if travel_class not in CLASS_FACTORS:
-        raise InvalidArgument(f"No class {travel_class!r}; give {', '.join(CLASS_FACTORS)}.")
+        raise InvalidArgument(
+            f"No class {travel_class!r}; give {', '.join(CLASS_FACTORS)}.",
+            "class",
+            {"classes": f"{{{', '.join(map(repr, CLASS_FACTORS))}}}"},
+        )
     return CLASS_FACTORS[travel_class]
 
 
 def _date_factor(travel_date: str) -> int:
     """Return 2 for a date whose digits add up to an even number, 1 for any other."""
     try:
-        total = sum(map(int, filter(str.isdigit, travel_date)))
+        total = sum(int(digit) for digit in travel_date if digit.isdigit())
     except ValueError:  # such as a superscript two
         raise InvalidArgument(
             f"The date {travel_date!r} has digits that are none. Use 0 to 9."
@@ -761,7 +785,7 @@ def _insured(insurance_type: str) -> str:
 def _day(text: str) -> date | None:
     try:
         # strptime knows more forms of a date, and takes longer to read one than booking a flight.
-        if _USUAL_DATE.fullmatch(text):
+        if isinstance(text, str) and _USUAL_DATE.fullmatch(text):
             return date.fromisoformat(text)
         return datetime.strptime(text, "%Y-%m-%d").date()
     except ValueError:
@@ -775,7 +799,7 @@ def _filled_up(own: Mapping[str, Any], added: Mapping[str, Mapping[str, Any]]) -
 
 def _member(value: Any, name: str, owner: str) -> Any:
     if not isinstance(value, dict) or name not in value:
-        raise Refused(f"{owner} has no {name}.")
+        raise Refused(f"{owner} has no {name}.", KeyError(name))
     return value[name]
 
 

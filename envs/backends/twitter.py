@@ -227,7 +227,7 @@ class TwitterAPI(Backend):
             raise Refused(
                 f"The mentions of tweet {tweet_id} are not a list and cannot be added to."
             )
-        tweet = {**tweet, "mentions": [*mentions, *mentioned_usernames]}
+        tweet = {**tweet, "mentions": mentions + list(mentioned_usernames)}
         self.tweets = {**self.tweets, tweet_id: tweet}
         return {"mention_status": "Users mentioned successfully"}
 
@@ -396,7 +396,7 @@ class TwitterAPI(Backend):
 
 def _member(tweet: Mapping[str, Any], name: str) -> Any:
     if name not in tweet:
-        raise Refused(f"The tweet {tweet.get('id')!r} has no {name}.")
+        raise Refused(f"The tweet {tweet.get('id')!r} has no {name}.", KeyError(name))
     return tweet[name]
 
 

@@ -240,12 +240,13 @@ class VehicleControlAPI(Backend):
             {"error": "90.0 gallons do not fit: the tank holds 50 gallons and there are 28.5 in ...
         """
         if fuelAmount < 0:
-            raise InvalidArgument(f"Cannot add {fuelAmount} gallons: give 0 or more.")
+            raise InvalidArgument(f"Cannot add {fuelAmount} gallons: give 0 or more.", "negative")
         level = self._reading("fuelLevel")
         if level + fuelAmount > _TANK:
             raise InvalidArgument(
                 f"{fuelAmount} gallons do not fit: the tank holds {_TANK} gallons and there are "
-                f"{level} in it, so give {max(_TANK - level, 0)} or less."
+                f"{level} in it, so give {max(_TANK - level, 0)} or less.",
+                "room",
             )
         if level + fuelAmount < 0:
             raise Refused(f"The tank would still be at {level + fuelAmount} gallons, below empty.")
@@ -271,7 +272,9 @@ class VehicleControlAPI(Backend):
         doors = dict(self.doorStatus)
         for name in door:
             if name not in doors:
-                raise NotFound(f"There is no door {name!r}. The doors are: {', '.join(doors)}.")
+                raise NotFound(
+                    f"There is no door {name!r}. The doors are: {', '.join(doors)}.", KeyError(name)
+                )
             if doors[name] != wanted:
                 doors[name] = wanted
                 self.remainingUnlockedDoors += 1 if unlock else -1
@@ -697,17 +700,25 @@ class VehicleControlAPI(Backend):
             doors = ", ".join(f"{name} {status}" for name, status in self.doorStatus.items())
             raise Refused(
                 f"The engine starts only with all {_DOORS} doors locked. Now they are: {doors}. "
-                "Lock them with lockDoors first."
+                "Lock them with lockDoors first.",
+                "doors",
+                {"unlocked": ", ".join(self._unlocked())},
             )
         if self.brakePedalStatus != "pressed" or self._brakePedalForce != _FULL_BRAKE_FORCE:
             raise Refused(
                 "The engine starts only with the brake pedal all the way down: it is "
                 f"{self.brakePedalStatus}, with {self._brakePedalForce} newtons of "
-                f"{_FULL_BRAKE_FORCE}. Call pressBrakePedal with 1 first."
+                f"{_FULL_BRAKE_FORCE}. Call pressBrakePedal with 1 first.",
+                "brake" if self.brakePedalStatus == "pressed" else "pedal",
             )
         fuel = self._reading("fuelLevel")
         if fuel < 0:
-            raise Refused(f"The tank is empty: fuelLevel is {fuel}. Use fillFuelTank first.")
+            raise Refused(
+                f"The tank is empty: fuelLevel is {fuel}. Use fillFuelTank first.", "tank"
+            )
+
+    def _unlocked(self) -> list[str]:
+        return [name for name, status in self.doorStatus.items() if status == "unlocked"]
 
     def _engine_report(self) -> dict[str, Any]:
         return {

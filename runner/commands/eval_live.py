@@ -95,7 +95,9 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
     _check_budget(options.model, settings)
     workers_for(options).check(settings, _connect)
     prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT)
-    return Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
+    plan = Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
+    plan.wording()  # that texts are missing is said before anything is asked
+    return plan
 
 
 def _is_ready(plan: Plan) -> bool:
@@ -215,7 +217,8 @@ def _print_result(
     data = plan.dataset
     print(
         f"model {plan.model}, {plan.settings.mode}; data {data.name} {data.version}, sha256 "
-        f"{data.sha256[:12]}; profile {plan.profile.name}; run {folder}"
+        f"{data.sha256[:12]}; profile {plan.profile.name}; observations {plan.observations}; "
+        f"run {folder}"
     )
     print(f"next: turnwise report {folder} -o report.html{_again(figures, folder)}")
 

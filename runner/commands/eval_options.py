@@ -16,6 +16,7 @@ from checkers.profile import Mode
 from runner.commands.judging import WorkOptions
 from runner.commands.options import above_zero, option, positive, switch
 from runner.commands.shared import EntriesOptions
+from runner.data.wording import Observations
 from runner.live.settings import ALL_KINDS, Effort
 from runner.models.base import ApiName
 
@@ -85,6 +86,9 @@ class _Asked:
     parallel_tool_calls: Literal["on", "off"] | None = option("whether it may make several at once")
     function_docs: Literal["own", "bfcl"] | None = option(
         "whose function documents (default: those of the data set)"
+    )
+    observations: Observations | None = option(
+        "whose texts where calls are refused (default: bfcl for its data under its profile)"
     )
     prompts: str | None = option("texts to use instead of ours", "FILE")
     formats: str | None = option(

@@ -14,6 +14,7 @@ from runner.commands.options import option, positive
 from runner.commands.shared import EntriesOptions, JudgingOptions, OutputOption, note
 from runner.data import choose
 from runner.data.choose import profile_for
+from runner.data.wording import Observations, observations_for, wording_of
 from runner.episodes.evaluate import kind_of
 from runner.episodes.scripted import Scripted
 from runner.records.files import written
@@ -41,6 +42,9 @@ class Options(EntriesOptions, OutputOption, JudgingOptions):
     )
     max_calls: int = option("requests for an entry", "N", default=100, read=positive)
     max_nodes: int = option("steps for an entry", "N", default=100, read=positive)
+    observations: Observations | None = option(
+        "whose texts where calls are refused (default: bfcl for its data under its profile)"
+    )
     seed: int = option("of scripted errors", "S", default=0)
 
 
@@ -54,18 +58,22 @@ def run(options: Options) -> int:
     dataset = choose.dataset_named(options.dataset, options.category, note)
     entries = choose.trajectories(dataset, None, options.split)
     entries = [entry for entry in entries if not kind_of(entry).is_single_turn]
+    profile = profile_for(dataset, options.profile)
+    observations = observations_for(options.observations, dataset, profile)
+    wording_of(observations, dataset)  # that texts are missing is said before anything is asked
     what = Search(
         options.model,
         rate,
         options.seed,
         options.mode,
         dataset,
-        profile_for(dataset, options.profile),
+        profile,
         options.step_limit,
         options.max_calls,
         options.max_nodes,
         options.base_url,
         options.concurrency,
+        observations,
     )
     chosen = choose.part(entries, options.ids, options.limit, None, 0)
     methods = {"ReAct": 1, f"DFSDT, {options.children} children": options.children}
@@ -77,7 +85,8 @@ def run(options: Options) -> int:
     print(table([_HEADING, *(_row(name, results) for name, results in found.items())]))
     print(
         f"at most {options.max_calls} requests and {options.max_nodes} steps an entry; "
-        f"model {options.model}; data {dataset.name}; profile {what.profile.name}"
+        f"model {options.model}; data {dataset.name}; profile {what.profile.name}; "
+        f"observations {what.observations}"
     )
     records = [result.record for results in found.values() for result in results]
     errors = [record for record in records if record.error]

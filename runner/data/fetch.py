@@ -13,6 +13,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from runner.data.cache import cache_folder
+from runner.data.literals import TEXTS_FILE, texts_of
 from trajectories import bfcl
 from trajectories.errors import DataError
 
@@ -29,7 +30,7 @@ def fetch() -> Path:
         DataError: The download fails or is not what was expected.
     """
     folder = cache_folder()
-    if (folder / bfcl.MANIFEST_FILE).is_file():
+    if _is_whole(folder):
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -44,14 +45,19 @@ def fetch() -> Path:
     return folder
 
 
+def _is_whole(folder: Path) -> bool:
+    """Tell whether all is there; an earlier version of ours has left out the texts."""
+    return all((folder / name).is_file() for name in (bfcl.MANIFEST_FILE, TEXTS_FILE))
+
+
 def _put(made: Path, folder: Path) -> None:
     """Move the finished folder into place in one step; another process may have been faster."""
-    if folder.exists() and not (folder / bfcl.MANIFEST_FILE).is_file():
+    if folder.exists() and not _is_whole(folder):
         shutil.rmtree(folder)
     try:
         made.rename(folder)
     except OSError:
-        if not (folder / bfcl.MANIFEST_FILE).is_file():
+        if not _is_whole(folder):
             raise
 
 
@@ -84,11 +90,16 @@ def _unpack(wheel: Path, target: Path) -> None:
                 path = target / name.removeprefix(f"{_PACKAGE_FOLDER}/data/")
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(archive.read(name))
-            source = archive.read(f"{_PACKAGE_FOLDER}/{bfcl.MATERIAL_MODULE}").decode("utf-8")
-        material = bfcl.read_material(source)
+
+            def source(module: str) -> str:
+                return archive.read(f"{_PACKAGE_FOLDER}/{module}").decode("utf-8")
+
+            material = bfcl.read_material(source(bfcl.MATERIAL_MODULE))
+            texts = texts_of(source)
     except (BadZipFile, KeyError, ValueError) as error:
         raise DataError(wheel.name, f"is not the expected wheel: {error}") from None
     _write(target / bfcl.LONG_CONTEXT_FILE, material)
+    _write(target / TEXTS_FILE, texts)
     manifest = {"package": bfcl.PACKAGE, "version": bfcl.VERSION, "sha256": WHEEL_SHA256}
     _write(target / bfcl.MANIFEST_FILE, manifest)
 

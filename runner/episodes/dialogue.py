@@ -65,7 +65,8 @@ class Dialogue:
         profile: Profile,
         step_limit: int | None,
     ) -> None:
-        self.episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit)
+        session = prepared.template.fork()
+        self.episode = Episode(prepared.trajectory, session, profile, step_limit, style.observe)
         self.conversation = FunctionCalling(style) if mode == "fc" else Prompting(style)
         self.result: list[list[Step]] = []
         self.mode = mode

@@ -17,6 +17,7 @@ from envs.calls import Call
 from envs.errors import MalformedCall, Refused
 from envs.results import Result
 from envs.session import Session
+from runner.models.conversation import Observe
 from trajectories.schema import Message, Trajectory
 
 STEP_LIMIT = 20
@@ -39,6 +40,7 @@ class Episode:
         session: What it is asked in, freshly loaded under the profile; the episode owns it.
         profile: How steps are executed.
         step_limit: Steps with calls that a turn may take, or None for no limit.
+        observe: Says what the model reads of a call.
 
     Attributes:
         turn: Index of the current turn.
@@ -54,7 +56,9 @@ class Episode:
         session: Session,
         profile: Profile,
         step_limit: int | None = STEP_LIMIT,
+        observe: Observe | None = None,
     ) -> None:
+        self._observe = observe
         self.trajectory = trajectory
         self.session = session
         self.profile = profile
@@ -62,8 +66,7 @@ class Episode:
         self.turn = 0
         self.steps: list[ExecutedStep] = []
         self.outcomes: list[TurnOutcome] = []
-        self.finished = False
-        self.terminated = False
+        self.finished = self.terminated = False
         self._steps_this_turn = 0
         self._results: list[Result] = []
         self._calls: list[Call | MalformedCall] = []
@@ -116,6 +119,7 @@ class Episode:
         make, most = self.session.call, BOUNDS.calls_in_step
         for call in calls:
             made = make(call) if len(results) < most else _beyond()
+            made.shown = self._observe and self._observe(self.session, call, made)
             results.append(made)
             yield made
         self._results += results
@@ -153,8 +157,7 @@ class Episode:
 
     def _close_turn(self) -> None:
         results, calls = tuple(self._results), tuple(self._calls)
-        outcome = TurnOutcome(results, self.session.snapshot(), bool(results), calls)
-        self.outcomes.append(outcome)
+        self.outcomes.append(TurnOutcome(results, self.session.snapshot(), bool(results), calls))
         self._results, self._calls = [], []
 
     def _offer(self) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from checkers.profile import Profile
 from envs import __version__
+from runner.data.wording import Observations, Wording, observations_for, wording_of
 from runner.episodes.boundary import fault_of
 from runner.episodes.dialogue import Dialogue
 from runner.live.budget import Budget
@@ -18,7 +19,7 @@ from runner.live.settings import Settings
 from runner.models.base import ChatMessage
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
-from runner.models.tools import toolbox_of
+from runner.models.tools import OWN_FOOTNOTES, toolbox_of
 from runner.records.record import (
     AnsweredStep,
     DatasetReference,
@@ -71,6 +72,32 @@ class Plan(NamedTuple):
     format: PromptFormat | None = None
     """How a prompting model is asked, where not as ``prompts`` says."""
 
+    @property
+    def observations(self) -> Observations:
+        """Whose texts the model reads where calls are refused."""
+        return observations_for(self.settings.observations, self.dataset, self.profile)
+
+    def wording(self) -> Wording | None:
+        """Return how refusals are worded; None for as they are.
+
+        Raises:
+            DataError: The texts are not there.
+        """
+        return wording_of(self.observations, self.dataset)
+
+    def style(self, trajectory: Trajectory) -> Style:
+        """Return how the model is talked to about a trajectory.
+
+        Raises:
+            DataError: The documents or texts to show are not there.
+        """
+        folder = function_docs_folder(self.settings, self.dataset)
+        wording, prompts = self.wording(), self.prompts
+        if wording is not None and self.settings.prompts is None:
+            prompts = wording.prompts(prompts)
+        toolbox = toolbox_of(trajectory, folder, wording.notes() if wording else OWN_FOOTNOTES)
+        return Style(toolbox, prompts, self.settings.reasoning, self.format, wording)
+
     def definition(self, selection: Selection) -> RunDefinition:
         """Return what defines the run, for its folder.
 
@@ -80,7 +107,9 @@ class Plan(NamedTuple):
         data, asked = self.dataset, self.format
         return RunDefinition(
             model=self.model,
-            settings=self.settings.defining(),
+            settings=self.settings.defining()._replace(
+                observations=None if self.observations == "own" else self.observations
+            ),
             prompts_sha256=self.prompts.sha256,
             dataset=DatasetReference(data.name, data.version, data.sha256),
             profile=self.profile.name,
@@ -137,7 +166,7 @@ class Campaign:
         try:
             done = await run_live(
                 self._prepare(trajectory),
-                _style(plan, trajectory),
+                plan.style(trajectory),
                 plan.settings.mode,
                 plan.profile,
                 plan.step_limit,
@@ -171,22 +200,12 @@ def restore_tools(plan: Plan, store: RunStore) -> None:
         if not store.lost_tools:
             return
         prepared = prepare(plan.dataset, trajectory, plan.profile)
-        dialogue = Dialogue(prepared, _style(plan, trajectory), plan.settings.mode, plan.profile, 0)
+        dialogue = Dialogue(prepared, plan.style(trajectory), plan.settings.mode, plan.profile, 0)
         while not dialogue.episode.finished:
             tools = dialogue.request().tools
             if tools and tools.digest in store.lost_tools:
                 store.put_tools(tools.digest, tools.tools)
             dialogue.episode.end_turn()
-
-
-def _style(plan: Plan, trajectory: Trajectory) -> Style:
-    """Return how the model is talked to about a trajectory.
-
-    Raises:
-        DataError: There are no documents of its functions.
-    """
-    toolbox = toolbox_of(trajectory, function_docs_folder(plan.settings, plan.dataset))
-    return Style(toolbox, plan.prompts, plan.settings.reasoning, plan.format)
 
 
 def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from checkers.profile import Mode
 from envs.lazy import lazily
+from runner.data.wording import Observations
 from runner.models.base import (
     ERROR_KINDS,
     FAULTS,
@@ -55,6 +56,8 @@ class Settings:
         reasoning: Thoughts of which turns that are over a model sees again.
         api: Which of OpenAI's APIs; None for what the model needs.
         function_docs: Whose function documents are shown; None for those of the data set.
+        observations: Whose texts it reads where calls are refused; None for BFCL's with its data
+            and profile, else ours.
         prompts: File with the texts put to the model, or None for ours.
         reasoning_effort: How much a reasoning model is to think; only sent when given.
         tool_choice: Whether it may call functions; only sent when given, and with tools.
@@ -80,6 +83,7 @@ class Settings:
     reasoning: ReasoningPolicy = "all"
     api: ApiName | None = None
     function_docs: FunctionDocs | None = None
+    observations: Observations | None = None
     prompts: str | None = None
     reasoning_effort: Effort | None = None
     tool_choice: Literal["auto", "none"] | None = None
@@ -140,6 +144,7 @@ class Settings:
             mode=self.mode,
             reasoning=self.reasoning,
             function_docs=self.function_docs,
+            observations=self.observations,
             temperature=self.temperature,
             top_p=self.top_p,
             seed=self.seed,

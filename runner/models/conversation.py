@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from itertools import zip_longest
 from math import inf
@@ -18,6 +18,7 @@ from checkers.replies.decoding import Step
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
+from envs.session import Session
 from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList
 from runner.models.prompting import PromptFormat, PromptTexts, with_functions, with_results
 from runner.models.tools import Toolbox
@@ -29,6 +30,10 @@ ReasoningPolicy = Literal["none", "last", "all"]
 _TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf}
 
 
+Observe = Callable[[Session, Call | MalformedCall, Result], str | None]
+"""Says what the model reads of a call that has just been made; None for the result's own text."""
+
+
 class Style(NamedTuple):
     """What defines how models are talked to, besides the trajectory."""
 
@@ -38,6 +43,8 @@ class Style(NamedTuple):
     reasoning: ReasoningPolicy
     format: PromptFormat | None = None
     """How a prompting model is asked about one turn; None for what ``prompts`` says."""
+    observe: Observe | None = None
+    """What it reads of a call where that is not the result's own text."""
 
 
 class _Thoughts(NamedTuple):
@@ -182,7 +189,7 @@ class FunctionCalling(Conversation):
     def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
         """Answer each tool call with its result."""
         for id, result in zip(self._open_calls, results, strict=True):
-            self._answer(id, result.text)
+            self._answer(id, result.observation)
         self._open_calls = []
 
     def refuse(self, reason: str) -> None:
@@ -241,7 +248,7 @@ class Prompting(Conversation):
         """Show all results in one user message."""
         texts = ["(unreadable)" if isinstance(c, MalformedCall) else str(c) for c in calls]
         shown = with_results(
-            self._style.prompts.observation, texts, [result.text for result in results]
+            self._style.prompts.observation, texts, [result.observation for result in results]
         )
         self._put({"role": "user", "content": shown})
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from envs.registry import backend_class
 from envs.schema import spec
@@ -26,6 +26,7 @@ _SYNTAX_NOTES = {
     "java": " Argument values are texts of Java 8 expressions.",
     "javascript": " Argument values are texts of JavaScript expressions.",
 }
+_FLOAT_NOTE = " A number, may have a fraction."
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST_NAME = 64
 
@@ -83,9 +84,9 @@ def _in_words(schema: Mapping[str, Any]) -> str:
     return kind
 
 
-def with_syntax_note(document: Document, language: str = "python") -> Document:
+def with_syntax_note(document: Document, note: str = _SYNTAX_NOTES["python"]) -> Document:
     """Return a document that says in which syntax values are."""
-    return {**document, "description": document["description"] + _SYNTAX_NOTES[language]}
+    return {**document, "description": document["description"] + note}
 
 
 class Names:
@@ -116,14 +117,28 @@ class Names:
         return name
 
 
-def as_tool(document: Document, names: Names) -> dict[str, Any]:
+def as_tool(document: Document, names: Names, float_note: str = _FLOAT_NOTE) -> dict[str, Any]:
     """Return a document as a chat-completions tool with a valid JSON Schema."""
     function = {
         "name": names.legal(document["name"]),
         "description": document["description"],
-        "parameters": {**_schema(document["parameters"]), "type": "object"},
+        "parameters": {**_schema(document["parameters"], float_note), "type": "object"},
     }
     return {"type": "function", "function": function}
+
+
+class Footnotes(NamedTuple):
+    """The sentences behind descriptions."""
+
+    syntax: Mapping[str, str] = _SYNTAX_NOTES
+    """Of functions: in which syntax values are, by language."""
+    float: str = _FLOAT_NOTE
+    """Of parameters that take fractions."""
+    late: bool = False
+    """Whether tools that are handed over late have the first one, too."""
+
+
+OWN_FOOTNOTES = Footnotes()
 
 
 class Toolbox:
@@ -134,10 +149,17 @@ class Toolbox:
     Args:
         documents: Of all functions of the backends.
         language: What argument values are written in.
+        notes: The sentences behind descriptions.
     """
 
-    def __init__(self, documents: Sequence[Document], language: str = "python") -> None:
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        language: str = "python",
+        notes: Footnotes = OWN_FOOTNOTES,
+    ) -> None:
         self._language = language
+        self._footnotes = notes
         self._documents = {document["name"]: document for document in documents}
         self.names = Names(self._documents)
         self._tool_lists: dict[tuple[frozenset[str], tuple[str, ...]], ToolList] = {}
@@ -153,11 +175,16 @@ class Toolbox:
 
     def early(self, offered: frozenset[str]) -> list[Document]:
         """Return the documents of functions that are offered from the start."""
-        return [with_syntax_note(document, self._language) for document in self.plain(offered)]
+        note = self._footnotes.syntax[self._language]
+        return [with_syntax_note(document, note) for document in self.plain(offered)]
 
     def late(self, offers: Sequence[str]) -> list[Document]:
         """Return the documents of functions that are handed over later, in that order."""
         return [self._documents[name] for name in offers]
+
+    def _late_tools(self, offers: Sequence[str]) -> list[Document]:
+        note = self._footnotes.syntax[self._language] if self._footnotes.late else ""
+        return [with_syntax_note(document, note) for document in self.late(offers)]
 
     def tools(self, offered: frozenset[str], late: tuple[str, ...]) -> ToolList:
         """Return the tools of a request; functions that were handed over late come last.
@@ -168,36 +195,47 @@ class Toolbox:
         """
         key = (offered, late)
         if key not in self._tool_lists:
-            documents = self.early(offered.difference(late)) + self.late(late)
-            self._tool_lists[key] = ToolList([as_tool(d, self.names) for d in documents])
+            documents = self.early(offered.difference(late)) + self._late_tools(late)
+            self._tool_lists[key] = ToolList(
+                [as_tool(d, self.names, self._footnotes.float) for d in documents]
+            )
         return self._tool_lists[key]
 
 
-def toolbox_of(trajectory: Trajectory, folder: Path | None = None) -> Toolbox:
+def toolbox_of(
+    trajectory: Trajectory, folder: Path | None = None, notes: Footnotes = OWN_FOOTNOTES
+) -> Toolbox:
     """Return the functions that a trajectory's model is shown.
 
     Args:
         trajectory: The trajectory.
         folder: BFCL's data folder, to show its documents; None for our own.
+        notes: The sentences behind descriptions.
 
     Raises:
         DataError: A file with documents is missing or malformed.
     """
     if trajectory.functions is None:
-        return _shared_toolbox(trajectory.environments, folder)
+        return _shared_toolbox(trajectory.environments, folder, notes.syntax["python"], *notes[1:])
     documents, language = documents_for(trajectory), trajectory.language
     # Java and JavaScript values have no JSON form: they are texts, their types told in words.
     shown = documents if language == "python" else map(_with_texts, documents)
-    return Toolbox([*shown], language)
+    return Toolbox([*shown], language, notes)
 
 
 @cache
-def _shared_toolbox(environments: tuple[str, ...], folder: Path | None) -> Toolbox:
+def _shared_toolbox(
+    environments: tuple[str, ...],
+    folder: Path | None,
+    syntax_note: str,
+    float_note: str,
+    late: bool,
+) -> Toolbox:
     documents = bfcl_documents(environments, folder) if folder else own_documents(environments)
-    return Toolbox(documents)
+    return Toolbox(documents, notes=Footnotes({"python": syntax_note}, float_note, late))
 
 
-def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _schema(schema: Mapping[str, Any], float_note: str) -> dict[str, Any]:
     """Return a schema whose types are JSON Schema's, all the way down."""
     mapped = dict(schema)
     kind = schema.get("type")
@@ -207,17 +245,17 @@ def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
         mapped["type"] = "string"
     if kind == "float":
         mapped["format"] = "float"
-        described = f"{schema.get('description', '')} A number, may have a fraction."
+        described = f"{schema.get('description', '')}{float_note}"
         mapped["description"] = described.lstrip()
     if isinstance(schema.get("properties"), Mapping):
-        mapped["properties"] = {k: _schema(v) for k, v in schema["properties"].items()}
+        mapped["properties"] = {k: _schema(v, float_note) for k, v in schema["properties"].items()}
     for keyword in ("anyOf", "oneOf", "allOf"):
         if isinstance(schema.get(keyword), list):
-            mapped[keyword] = [_schema(member) for member in schema[keyword]]
+            mapped[keyword] = [_schema(member, float_note) for member in schema[keyword]]
     if isinstance(schema.get("additionalProperties"), Mapping):
-        mapped["additionalProperties"] = _schema(schema["additionalProperties"])
+        mapped["additionalProperties"] = _schema(schema["additionalProperties"], float_note)
     if isinstance(schema.get("items"), Mapping):
-        mapped["items"] = _schema(schema["items"])
+        mapped["items"] = _schema(schema["items"], float_note)
     elif mapped.get("type") == "array":
         # Some providers refuse an array that does not say of what.
         mapped["items"] = {}

@@ -350,6 +350,9 @@ class Asked(NamedTuple):
     """What counted as a ``failure`` of the model or as an ``error``, otherwise than usual, by the
     kind of what kept a request from being answered; left out where nothing did."""
 
+    observations: str | None = None
+    """Whose texts it read where calls were refused: ``bfcl``; left out where ours."""
+
     def to_json(self) -> dict[str, Any]:
         """Return the settings as a JSON object."""
         late = self._field_defaults

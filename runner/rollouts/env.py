@@ -21,6 +21,7 @@ from envs.errors import ToolError
 from envs.registry import backend_class
 from envs.tool import bind
 from runner.data.rest import connect
+from runner.data.wording import Observations, Wording, observations_for, wording_of
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import STEP_LIMIT
 from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
@@ -101,10 +102,12 @@ class RolloutEnv:
         reward: Name of the reward, one of REWARDS.
         mode: How the model calls functions: by tool calls, or in its text.
         step_limit: Steps with calls that a turn may take, or None for no limit.
+        observations: Whose texts the model reads where calls are refused; by default BFCL's for
+            its data under its profile, else ours.
 
     Raises:
         DataError: The initial config does not fit the backends, or the ground truth does not work
-            under the seed.
+            under the seed; or the texts that the model shall read are not there.
     """
 
     _dialogue: Dialogue
@@ -121,6 +124,7 @@ class RolloutEnv:
         reward: RewardName = "verdict",
         mode: Mode = "fc",
         step_limit: int | None = STEP_LIMIT,
+        observations: Observations | None = None,
     ) -> None:
         self.trajectory = trajectory
         self.profile = profile
@@ -129,6 +133,8 @@ class RolloutEnv:
         self.mode = mode
         self.step_limit = step_limit
         self._prepared = _prepared(trajectory, profile, seed, dataset)
+        data = dataset or _alone(trajectory)
+        self._wording = wording_of(observations_for(observations, data, profile), data)
         self._begin()
 
     @property
@@ -224,7 +230,7 @@ class RolloutEnv:
         self.restore(snapshot)
 
     def _begin(self) -> None:
-        style = Style(toolbox_of(self.trajectory), _prompts(), "all")
+        style = _style(self.trajectory, self._wording)
         self._dialogue = Dialogue(self._prepared, style, self.mode, self.profile, self.step_limit)
         self._replies = []
         self._passed = 0
@@ -274,7 +280,7 @@ class RolloutEnv:
         return {
             "turn": taken.turn,
             "calls": [str(call) for call in taken.calls],
-            "results": [result.text for result in taken.results],
+            "results": [result.observation for result in taken.results],
             "problem": taken.problem,
             "turns_passed": self._passed,
             "verdict": verdict.to_json() if verdict else None,
@@ -299,6 +305,17 @@ class RolloutEnv:
         return _as_reply(None, [(None, call.name, _arguments(call, tools)) for call in action])
 
 
+def _alone(trajectory: Trajectory) -> Dataset:
+    """Return a data set of one trajectory."""
+    return Dataset(
+        "rollout",
+        "unknown",
+        "",
+        {trajectory.id: trajectory},
+        connect=partial(connect, allow_network=False),
+    )
+
+
 def _prepared(
     trajectory: Trajectory, profile: Profile, seed: int | None, dataset: Dataset | None
 ) -> Prepared:
@@ -307,13 +324,7 @@ def _prepared(
     Raises:
         DataError: The ground truth does not work under the seed.
     """
-    data = dataset or Dataset(
-        "rollout",
-        "unknown",
-        "",
-        {trajectory.id: trajectory},
-        connect=partial(connect, allow_network=False),
-    )
+    data = dataset or _alone(trajectory)
     own = prepare(data, trajectory, profile)
     if seed is None:
         return own
@@ -322,6 +333,14 @@ def _prepared(
         message = f"{trajectory.id}: its ground truth names what is drawn at random"
         raise DataError(f"seed {seed}", message)
     return seeded
+
+
+def _style(trajectory: Trajectory, wording: Wording | None) -> Style:
+    """Return how the model is talked to."""
+    if wording is None:
+        return Style(toolbox_of(trajectory), _prompts(), "all")
+    toolbox = toolbox_of(trajectory, notes=wording.notes())
+    return Style(toolbox, wording.prompts(_prompts()), "all", observe=wording)
 
 
 def _with_seed(trajectory: Trajectory, seed: int) -> Trajectory:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from checkers.profile import Mode, Profile
 from envs.calls import Call, parse_call
 from envs.tool import bind
+from runner.data.wording import Observations, wording_of
 from runner.episodes.boundary import fault_of
 from runner.episodes.scripted import Made, wrong_call
 from runner.live.engine import Engine, Limits, Stopped
@@ -29,7 +30,7 @@ from runner.models.base import (
 from runner.models.connect import connect
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
-from runner.models.tools import toolbox_of
+from runner.models.tools import OWN_FOOTNOTES, toolbox_of
 from runner.records.record import EpisodeRecord
 from runner.rollouts.search import GIVE_UP, Effort, Propose, SearchLimits, search
 from trajectories.dataset import Dataset
@@ -54,6 +55,8 @@ class Search(NamedTuple):
     max_nodes: int
     base_url: str | None
     concurrency: int
+    observations: Observations = "own"
+    """Whose texts the model reads where calls are refused."""
 
 
 class Searched(NamedTuple):
@@ -117,7 +120,10 @@ async def _one(
     children: int,
     proposer: Callable[[Prepared], Propose],
 ) -> Searched:
-    style = Style(toolbox_of(trajectory), read_prompts(), "all")
+    wording = wording_of(what.observations, what.dataset)
+    toolbox = toolbox_of(trajectory, notes=wording.notes() if wording else OWN_FOOTNOTES)
+    prompts = wording.prompts(read_prompts()) if wording else read_prompts()
+    style = Style(toolbox, prompts, "all", observe=wording)
     limits = SearchLimits(children, what.max_calls, what.max_nodes)
     try:
         prepared = prepare(what.dataset, trajectory, what.profile)

@@ -1,14 +1,13 @@
 """Compares Turnwise with BFCL as a black box: ``python -m tests.conformance --bfcl-python PATH``.
 
-Six parts: ground truth, random call scripts, decoding of replies, verdicts on recorded runs, single
-turns, and the table of scores. Every difference that is not a known one is a line of its own; the
-exit status is 1 if there is any.
+Seven parts: ground truth, random call scripts, decoding of replies, verdicts on recorded runs,
+single turns, the table of scores, and what models read of refused calls. Every difference that is
+not a known one is a line of its own; the exit status is 1 if there is any.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,26 +15,26 @@ from pathlib import Path
 
 from envs.long_context import Pack
 from envs.registry import BACKENDS
-from tests.conformance import single_turn, table
+from tests.conformance import observations, single_turn, table
 from tests.conformance.compare import Tally
 from tests.conformance.diagnoses import found_causes, read_causes
 from tests.conformance.generator import Generator
 from tests.conformance.known import KNOWN, failed
 from tests.conformance.recorded import our_verdicts, verdicts_of
 from tests.conformance.replies import decoded_by_bfcl, decoded_by_turnwise, random_replies, same
-from tests.conformance.sides import Reply, Script, play_on_bfcl, play_on_turnwise
+from tests.conformance.sides import Reply, Script, data_folder, play_on_bfcl, play_on_turnwise
 from trajectories.bfcl import load, load_pack
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 REPLIES = 20_000
 """How many random replies are decoded."""
-PARTS = ("ground-truth", "random", "decoding", "recorded", "single-turn", "table")
+PARTS = ("ground-truth", "random", "decoding", "recorded", "single-turn", "table", "observations")
 
 
 def main() -> int:
     """Run the parts that are asked for; return the exit status."""
     options = _options()
-    data = _data_folder(options.bfcl_python)
+    data = data_folder(options.bfcl_python)
     pack = load_pack(data)
     trajectories = {category: list(load(data, category)) for category in MULTI_TURN}
     differences = 0
@@ -54,7 +53,24 @@ def main() -> int:
         differences += single_turn.run(options.bfcl_python, data, options.recorded, options.seed)
     if options.only in (None, "table"):
         differences += table.run(options.bfcl_python, options.seed)
+    if options.only in (None, "observations"):
+        entries = [entry for category in trajectories.values() for entry in category]
+        differences += read_of_refusals(options, data, entries, pack)
     return 1 if differences else 0
+
+
+def read_of_refusals(
+    options: argparse.Namespace, data: Path, entries: Sequence[Trajectory], pack: Pack
+) -> int:
+    """Compare what models read of refused calls; return how many floors are not reached."""
+    python = options.bfcl_python
+    scripts = Generator(entries, pack, options.seed).scripts(options.scripts)
+    below = observations.run(python, data, pack, scripts, "random")
+    if options.recorded:
+        for run in sorted(path for path in options.recorded.iterdir() if path.is_dir()):
+            scripts = observations.recorded_scripts(run, entries)
+            below += observations.run(python, data, pack, scripts, run.name)
+    return below
 
 
 def ground_truth(
@@ -173,13 +189,6 @@ def _script(entry: Trajectory) -> Script:
 
 def _fails_somewhere(reply: Reply) -> bool:
     return any(failed(result) for turn in reply.turns for result in turn.results)
-
-
-def _data_folder(python: Path) -> Path:
-    """Return where the black box keeps its data."""
-    code = "import bfcl_eval; print(bfcl_eval.__path__[0])"
-    found = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
-    return Path(found.stdout.strip()) / "data"
 
 
 def _options() -> argparse.Namespace:

@@ -271,7 +271,12 @@ def _words_inside(case: Case) -> bool:
 
 def _call_in_string(case: Case) -> bool:
     call = case.step.call
-    return call is not None and any(map(_looks_like_call, (*call.args, *call.kwargs.values())))
+    return call is not None and rewritten(call)
+
+
+def rewritten(call: Call) -> bool:
+    """Tell whether BFCL changes the arguments of a call: they hold what looks like one."""
+    return any(map(_looks_like_call, (*call.args, *call.kwargs.values())))
 
 
 def _looks_like_call(value: Any) -> bool:

@@ -54,6 +54,13 @@ class Reply(NamedTuple):
         return cls(record["initial_state"], turns)
 
 
+def data_folder(python: Path) -> Path:
+    """Return where the black box keeps its data."""
+    code = "import bfcl_eval; print(bfcl_eval.__path__[0])"
+    found = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
+    return Path(found.stdout.strip()) / "data"
+
+
 def play_on_bfcl(python: Path, scripts: Iterable[Script]) -> Iterator[tuple[Script, Reply]]:
     """Play scripts on BFCL, in order.
 

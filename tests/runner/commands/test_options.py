@@ -194,6 +194,7 @@ VALUES = {
     "--tool-choice": "auto",
     "--parallel-tool-calls": "off",
     "--function-docs": "own",
+    "--observations": "own",
     "--temperature": "0.7",
     "--top-p": "0.5",
     "--only": "errors",

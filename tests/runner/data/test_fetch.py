@@ -9,6 +9,7 @@ from zipfile import ZipFile
 import pytest
 
 from runner.data import fetch
+from runner.data.literals import TEXTS_FILE, load_texts
 from trajectories import bfcl
 from trajectories.dataset import load_bfcl
 from trajectories.errors import DataError
@@ -101,7 +102,7 @@ def test_data_is_downloaded_checked_and_unpacked_and_nothing_is_run(cache, make_
     folder = fetch.fetch()
     assert folder == fetch.cache_folder()
     assert list(cache.iterdir()) == [folder]
-    expected = contents(bfcl_folder) | {bfcl.MANIFEST_FILE, bfcl.LONG_CONTEXT_FILE}
+    expected = contents(bfcl_folder) | {bfcl.MANIFEST_FILE, bfcl.LONG_CONTEXT_FILE, TEXTS_FILE}
     assert contents(folder) == expected
     assert json.loads((folder / bfcl.MANIFEST_FILE).read_text(encoding="utf-8")) == {
         "package": "bfcl-eval",
@@ -147,8 +148,17 @@ def test_data_that_is_there_is_not_downloaded_again(cache, download):
     download(fail)
     folder = fetch.cache_folder()
     folder.mkdir(parents=True)
-    (folder / bfcl.MANIFEST_FILE).write_text("{}", encoding="utf-8")
+    for name in (bfcl.MANIFEST_FILE, TEXTS_FILE):
+        (folder / name).write_text("{}", encoding="utf-8")
     assert fetch.fetch() == folder
+
+
+def test_data_that_an_earlier_version_fetched_without_the_texts_is_fetched_anew(cache, make_wheel):
+    make_wheel()
+    folder = fetch.cache_folder()
+    folder.mkdir(parents=True)
+    (folder / bfcl.MANIFEST_FILE).write_text("{}", encoding="utf-8")
+    assert load_texts(fetch.fetch())["constants/default_prompts"]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("No space left on device")])
@@ -194,6 +204,7 @@ def test_another_process_may_have_been_faster(cache, make_wheel, download):
     def slow(work):
         theirs.parent.mkdir()
         theirs.write_text("theirs", encoding="utf-8")
+        theirs.with_name(TEXTS_FILE).write_text("{}", encoding="utf-8")
         (work / "x.whl").write_bytes(wheel)
 
     download(slow)
@@ -248,7 +259,7 @@ def test_only_data_files_are_unpacked_and_only_below_the_folder(
     wheel = make_wheel(**hostile).read_bytes()
     download(lambda work: (work / "x.whl").write_bytes(wheel))
     folder = fetch.fetch()
-    expected = contents(bfcl_folder) | {bfcl.MANIFEST_FILE, bfcl.LONG_CONTEXT_FILE}
+    expected = contents(bfcl_folder) | {bfcl.MANIFEST_FILE, bfcl.LONG_CONTEXT_FILE, TEXTS_FILE}
     assert contents(folder) == expected
     assert not any("owned" in name for name in contents(tmp_path))
 

@@ -18,6 +18,7 @@ reasoning = "last"
 reasoning_effort = "low"
 api = "responses"
 function_docs = "own"
+observations = "own"
 prompts = "mine.toml"
 temperature = 0.5
 top_p = 1
@@ -81,6 +82,7 @@ def test_every_setting_can_be_in_a_file(written):
         reasoning_effort="low",
         api="responses",
         function_docs="own",
+        observations="own",
         prompts="mine.toml",
         temperature=0.5,
         top_p=1.0,
