@@ -603,7 +603,10 @@ class GorillaFileSystem(Backend):
         if destination == source:
             raise Refused(f"The directory {source!r} cannot be put into itself.", "itself")
         if source in node["contents"]:
-            raise AlreadyExists(f"There is a {source!r} in {destination!r} already.", "inside")
+            raise AlreadyExists(
+                f"There is a {source!r} in {destination!r} already.",
+                f"{self._entry(source)['type']} inside",
+            )
 
     def _check_depth(self, node: _Node, destination: str) -> None:
         above = len(self._path) + (destination in self._entries())

@@ -140,7 +140,7 @@ class Wording:
     def notes(self) -> Footnotes:
         """Return the sentences behind descriptions."""
         syntax = {**OWN_FOOTNOTES.syntax, "python": self.sentence("python_note")}
-        return Footnotes(syntax, self.sentence("float_note"), late=True)
+        return Footnotes(syntax, self.sentence("float_note"))
 
     def given(self, place: str) -> Given:
         """Return what the package gives at a place.

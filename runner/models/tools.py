@@ -134,8 +134,6 @@ class Footnotes(NamedTuple):
     """Of functions: in which syntax values are, by language."""
     float: str = _FLOAT_NOTE
     """Of parameters that take fractions."""
-    late: bool = False
-    """Whether tools that are handed over late have the first one, too."""
 
 
 OWN_FOOTNOTES = Footnotes()
@@ -182,10 +180,6 @@ class Toolbox:
         """Return the documents of functions that are handed over later, in that order."""
         return [self._documents[name] for name in offers]
 
-    def _late_tools(self, offers: Sequence[str]) -> list[Document]:
-        note = self._footnotes.syntax[self._language] if self._footnotes.late else ""
-        return [with_syntax_note(document, note) for document in self.late(offers)]
-
     def tools(self, offered: frozenset[str], late: tuple[str, ...]) -> ToolList:
         """Return the tools of a request; functions that were handed over late come last.
 
@@ -195,7 +189,7 @@ class Toolbox:
         """
         key = (offered, late)
         if key not in self._tool_lists:
-            documents = self.early(offered.difference(late)) + self._late_tools(late)
+            documents = self.early(offered.difference(late)) + self.late(late)
             self._tool_lists[key] = ToolList(
                 [as_tool(d, self.names, self._footnotes.float) for d in documents]
             )
@@ -216,7 +210,7 @@ def toolbox_of(
         DataError: A file with documents is missing or malformed.
     """
     if trajectory.functions is None:
-        return _shared_toolbox(trajectory.environments, folder, notes.syntax["python"], *notes[1:])
+        return _shared_toolbox(trajectory.environments, folder, notes.syntax["python"], notes.float)
     documents, language = documents_for(trajectory), trajectory.language
     # Java and JavaScript values have no JSON form: they are texts, their types told in words.
     shown = documents if language == "python" else map(_with_texts, documents)
@@ -229,10 +223,9 @@ def _shared_toolbox(
     folder: Path | None,
     syntax_note: str,
     float_note: str,
-    late: bool,
 ) -> Toolbox:
     documents = bfcl_documents(environments, folder) if folder else own_documents(environments)
-    return Toolbox(documents, notes=Footnotes({"python": syntax_note}, float_note, late))
+    return Toolbox(documents, notes=Footnotes({"python": syntax_note}, float_note))
 
 
 def _schema(schema: Mapping[str, Any], float_note: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ from tests.conformance.sides import Reply, Script, data_folder, play_on_bfcl
 from trajectories.bfcl import load, load_pack
 from trajectories.schema import MULTI_TURN
 
-SCRIPTS = 6000
+SCRIPTS = 3000
 SEED = 20
 """Of scripts that no other part of the comparison plays."""
 MOST = 150
@@ -334,7 +335,10 @@ def _source(
                     votes[f"place:{owner}.{function}.{number}"] += 1
     if not votes or not votes.most_common(1)[0][1]:
         return None
-    return max(votes.items(), key=lambda each: (each[1], -len(each[0]), each[0]))[0]
+    return max(
+        votes.items(),
+        key=lambda each: (each[1], not each[0].startswith("constant:"), -len(each[0]), each[0]),
+    )[0]
 
 
 def _writes(shape: Mapping[str, str] | None, value: Any, want: Any) -> bool:
@@ -359,6 +363,17 @@ def _sets_sorted(text: str) -> str:
     )
 
 
+def rare_scripts() -> Iterator[Script]:
+    """Yield scripts that meet what random ones rarely do."""
+    file, empty = {"type": "file", "content": ""}, {"type": "directory", "contents": {}}
+    filled = {"type": "directory", "contents": {"a": file, "e": empty}}
+    root = {"type": "directory", "contents": {"a": file, "e": empty, "d": filled}}
+    config = {"GorillaFileSystem": {"root": {"r": root}}}
+    for name, text in product("ae", ("cp", "mv")):
+        turns = [[f"{text}(source={name!r}, destination='d')"]]
+        yield Script(f"rare_{text}_{name}", config, ["GorillaFileSystem"], False, turns)
+
+
 def random_scripts(data: Path, seed: int, count: int) -> Iterator[Script]:
     """Yield random scripts on the configs of the data."""
     entries = [entry for category in MULTI_TURN for entry in load(data, category)]
@@ -373,7 +388,7 @@ def main() -> int:
     options = parser.parse_args()
     data = data_folder(options.bfcl_python)
     pack, texts = load_pack(data), load_texts(data)
-    scripts = random_scripts(data, SEED, options.scripts)
+    scripts = chain(rare_scripts(), random_scripts(data, SEED, options.scripts))
     found = (
         each
         for script, theirs in play_on_bfcl(options.bfcl_python, scripts)
