@@ -8,7 +8,7 @@ from typing import Literal
 from runner.commands import DONE
 from runner.commands.options import argument
 from runner.commands.shared import note
-from runner.data import choose
+from runner.data import choose, fetch
 
 EXAMPLE = "turnwise dataset fetch bfcl"
 
@@ -22,5 +22,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Download the data unless it is there, and print where it is."""
-    print(choose.bfcl_folder(options.dataset, note))
+    choose.bfcl_folder(options.dataset, note)
+    # An earlier version may have left out what a live run needs.
+    print(fetch.fetch())
     return DONE
