@@ -48,7 +48,7 @@ SENTENCES = {
     "python_note": "utils._get_language_specific_hint.2",
     "float_note": "model_handler/utils._cast_to_openai_type.3",
 }
-"""Found by the length of what ``bfcl generate`` sends; ``tests.conformance.requests`` compares."""
+"""Found by what ``bfcl generate`` sends to a server."""
 
 
 class Met(NamedTuple):
