@@ -27,11 +27,14 @@ from runner.episodes.scripts import Script, oracle
 from tests.judging import null, run_script
 from trajectories.canary import CANARY
 from trajectories.dataset import load_embedded
+from trajectories.graph.graph import load
+from trajectories.graph.sampling import coverage, trace
 from trajectories.making.base import start
 from trajectories.making.build import long
 from trajectories.making.scenarios import SCENARIOS, read_scenario
+from trajectories.making.worlds import sizes
 from trajectories.prepare import Prepared, prepare
-from trajectories.schema import MULTI_TURN, Category, Tier, Trajectory
+from trajectories.schema import MULTI_TURN, Category, Label, Tier, Trajectory
 from trajectories.told import documents, shown
 from trajectories.validation import to_json
 
@@ -126,6 +129,27 @@ def test_every_function_is_used_by_several_scenarios() -> None:
     )
     every = {tool for backend in BACKENDS.values() for tool in backend.TOOLS}
     assert {name: users[name] for name in every - NEVER_SUCCEEDS if users[name] < 4} == {}
+
+
+def test_what_is_hard_is_so_in_every_way() -> None:
+    labels = Counter(label for t in BASES for label in t.labels)
+    assert {label: labels[label] for label in Label if labels[label] < 12} == {}
+    assert sum(t.tier is Tier.HARD for t in BASES) >= 90
+    turns = [turn for t in BASES for turn in t.turns]
+    assert 3 * sum(len(turn.ground_truth) >= 3 for turn in turns) >= len(turns)
+    assert sum(turn.only_asks for turn in turns) >= 20
+
+
+def test_many_worlds_are_worth_searching() -> None:
+    counts = [sum(sum(sizes(config).values()) for config in t.config.values()) for t in BASES]
+    assert sum(50 <= count <= 310 for count in counts) >= 40
+    assert max(counts) <= 310
+
+
+def test_results_feed_arguments_along_many_edges() -> None:
+    called = [[c for turn in t.turns for c in turn.ground_truth] for t in BASES]
+    traces = (trace(start(t), texts) for t, texts in zip(BASES, called, strict=True))
+    assert len(coverage(load(), traces).edges) >= 250
 
 
 @each
