@@ -64,8 +64,11 @@ def test_an_agent_that_knows_the_truth_passes(tmp_path, capsys):
 
 
 def test_what_an_agent_raises_is_an_error_and_no_failure(tmp_path, capsys):
+    first, *_ = load_dataset(categories="base").trajectories.values()
+    opening = first.turns[0].messages[0].content
+
     def agent(messages, tools):
-        if "report" in messages[0]["content"]:
+        if messages[0]["content"] == opening:
             raise LookupError("not found")
         return "I do nothing."
 
