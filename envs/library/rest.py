@@ -21,6 +21,8 @@ from envs.state import brief
 
 _LONGEST_URL = 2_000
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_HEADERS_OF_OURS = ("host", "connection", "content-length", "transfer-encoding")
+"""They say whom is asked, and where a request ends."""
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
 
 
@@ -126,5 +128,7 @@ def _written(value: str | int | float | bool) -> str:
 def _check_headers(headers: Mapping[str, str]) -> None:
     check_count("headers", list(headers), 0, 20)
     for name, value in headers.items():
+        if name.lower() in _HEADERS_OF_OURS:
+            raise InvalidArgument(f"{name} is set by the client itself: leave it out.")
         if not (_HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(value)):
             raise InvalidArgument(f"{name!r:.100}: {value!r:.100} is no header.")

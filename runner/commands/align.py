@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from runner.commands import DONE
 from runner.commands.episodes import EpisodeOptions, WithState, examined_episodes, source_name
 from runner.commands.options import index, option
 from runner.commands.shared import JsonOption, show
+from runner.show.terminal import say_json
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise align multi_turn_base_0 --run runs/a --run runs/b"
@@ -45,7 +45,7 @@ def run(options: Options) -> int:
         raise DataError("--run", f"there must be 2 to {MOST} episodes to align, not {len(columns)}")
     alignment = align(columns)
     if options.json:
-        print(json.dumps(document(alignment), indent=2))
+        say_json(document(alignment))
     else:
         show(lines(alignment, max(80, shutil.get_terminal_size().columns)))
     return DONE

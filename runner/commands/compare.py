@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from runner.commands.shared import (
 from runner.data.errata import open_errata
 from runner.records.files import written
 from runner.records.run import open_run
+from runner.show.terminal import say_json
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise compare runs/a runs/b --html comparison.html"
@@ -47,7 +47,7 @@ def run(options: Options) -> int:
             file.write(comparison_page(comparison))
         note(f"wrote {options.html}")
     if options.json:
-        print(json.dumps(comparison.to_json(), indent=2))
+        say_json(comparison.to_json())
     else:
         show(lines(comparison))
     return DONE

@@ -48,7 +48,7 @@ def run(options: Options) -> int:
         categories = result_file.categories_of(recorded.ids)
     else:
         categories = choose.categories(options.category, name)
-    dataset = choose.dataset(name, categories, note, allow_network=options.allow_network)
+    dataset = choose.dataset(name, categories, note, options.reach)
     profile = profile_for(dataset, options.profile)
     everything = choose.trajectories(dataset, recorded, options.split)
     trajectories = choose.part(
@@ -56,7 +56,7 @@ def run(options: Options) -> int:
     )
     choose.require_languages(trajectories)
     population = len(everything) if options.sample else len(trajectories)
-    require_up(trajectories, allow_network=options.allow_network)
+    require_up(trajectories, options.reach)
     if dataset.tolerant:
         _note_irregularities(dataset)
     if model.live:

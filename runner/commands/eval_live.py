@@ -41,6 +41,7 @@ from runner.records.masking import Secrets
 from runner.records.record import EpisodeRecord, Selection, Spent
 from runner.records.run import is_run, open_run, records_in
 from runner.records.store import RunStore, claimed, default_folder, read_run_file
+from runner.show.terminal import say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -204,23 +205,23 @@ def _print_result(
     if options.require_told:
         records = [*map(requiring_told, records)]
     if options.output is not None:
-        write_whole(options.output, map(_verdict_line, records))
+        write_whole(options.output, map(_verdict_line, records), named=True)
     figures = RunFigures(records, trajectories, totals, options.allow_errors)
     for line in summary(figures, options.trials, population, field=plan.profile is BFCL):
-        print(line)
+        say(line)
     for line in (*_mended(folder, plan, figures, options), *symptoms.causes()):
-        print(line)
+        say(line)
     for warning in symptoms.warnings(plan.settings.mode, plan.settings.max_tokens):
         note(f"warning: {warning}")
     for line in usage_lines(totals):
-        print(line)
+        say(line)
     data = plan.dataset
-    print(
+    say(
         f"model {plan.model}, {plan.settings.mode}; data {data.name} {data.version}, sha256 "
         f"{data.sha256[:12]}; profile {plan.profile.name}; observations {plan.observations}; "
         f"run {folder}"
     )
-    print(f"next: turnwise report {folder} -o report.html{_again(figures, folder)}")
+    say(f"next: turnwise report {folder} -o report.html{_again(figures, folder)}")
 
 
 def _looked_at(
@@ -268,12 +269,12 @@ def _print_estimate(
 
     guess = estimate(jobs_of(trajectories, trials), tools_size)
     if formats:
-        print(
+        say(
             f"{len(trajectories)} entries in {formats} formats, {formats * guess.requests} "
             f"requests and about {formats * guess.tokens} prompt tokens"
         )
         return
-    print(
+    say(
         f"{len(trajectories)} entries, {guess.episodes} episodes, about {guess.requests} requests "
         f"and {guess.tokens} prompt tokens for a model that makes one call a step"
     )
@@ -321,9 +322,9 @@ def _evaluate_formats(
     """Ask a live model in several formats, print the table, and return the exit status."""
     status = _run_formats(plan, formats, folder, asked, options)
     for line in format_lines([_score(each, folder, asked, options) for each in formats]):
-        print(line)
+        say(line)
     data, profile = plan.dataset.name, plan.profile.name
-    print(f"model {plan.model}; data {data}; profile {profile}; runs in {folder}")
+    say(f"model {plan.model}; data {data}; profile {profile}; runs in {folder}")
     return status
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from checkers.profile import Mode
 from runner.commands.judging import WorkOptions
 from runner.commands.options import above_zero, option, positive, switch
-from runner.commands.shared import EntriesOptions
+from runner.commands.shared import EntriesOptions, ReachOptions
 from runner.data.wording import Observations
 from runner.live.settings import ALL_KINDS, Effort
 from runner.models.base import ApiName
@@ -137,7 +137,7 @@ class LiveOptions(_Reached, _Asked, _Kept):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalOptions(EntriesOptions, WorkOptions, LiveOptions):
+class EvalOptions(EntriesOptions, WorkOptions, LiveOptions, ReachOptions):
     """Which model to run, on what and how."""
 
     model: str = option(
@@ -150,4 +150,3 @@ class EvalOptions(EntriesOptions, WorkOptions, LiveOptions):
     )
     sample: int | None = option("a stratified sample", "N", read=positive)
     sample_seed: int = option("of the sample", "S", default=0)
-    allow_network: bool = switch("let REST entries ask other machines than this one")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from runner.commands.options import option
 from runner.commands.shared import note
 from runner.data import choose
 from runner.episodes.execute import execute, read_script
+from runner.show.terminal import say_json
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
@@ -53,7 +53,7 @@ def run(options: Options) -> int:
             status = RUN_ERROR
             continue
         _warn(where, problems)
-        print(json.dumps(answer), flush=True)
+        say_json(answer, indent=None, flush=True)
     return status
 
 

@@ -10,6 +10,7 @@ from runner.commands import DONE
 from runner.commands.options import argument, index, option, switch
 from runner.records.export import export_bfcl, export_openai_messages
 from runner.records.run import read_run
+from runner.show.terminal import say
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise export runs/mine --format bfcl"
@@ -39,11 +40,12 @@ def run(options: Options) -> int:
     if options.format == "bfcl":
         folder = options.output or options.run / "bfcl"
         for path in export_bfcl(kept, folder, trial=options.trial or 0, model=options.model):
-            print(path)
+            say(str(path))
     else:
         path = options.output or options.run / "openai-messages.jsonl"
-        count = export_openai_messages(kept, path, only_passed=options.only_passed)
-        print(f"{path}: {count} transcripts")
+        named = options.output is not None
+        count = export_openai_messages(kept, path, only_passed=options.only_passed, named=named)
+        say(f"{path}: {count} transcripts")
     return DONE
 
 

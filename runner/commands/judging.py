@@ -31,7 +31,7 @@ from runner.episodes.telling import requiring_told, with_telling
 from runner.live.workers import Workers, workers_of
 from runner.records.files import written
 from runner.records.record import EpisodeRecord, Recorded
-from runner.show.terminal import progress
+from runner.show.terminal import progress, say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared
@@ -156,11 +156,11 @@ def report(
     """Print the table and what the data were; return the exit status."""
     figures = RunFigures(outcomes, trajectories)
     for line in summary(figures, 1, population, field=profile is BFCL):
-        print(line)
+        say(line)
     if mend is not None:
         for line in both_lines(figures, mend.figures(figures), mend.readings):
-            print(line)
-    print(
+            say(line)
+    say(
         f"data {dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}; "
         f"profile {profile.name}; turnwise {__version__}"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from runner.commands.episodes import (
 from runner.commands.options import index, option, switch
 from runner.commands.shared import JsonOption, note, show
 from runner.episodes.examined import Examined
-from runner.show.terminal import visible
+from runner.show.terminal import say_json, visible
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise replay multi_turn_base_0 --run runs/mine"
@@ -57,7 +56,7 @@ def run(options: Options) -> int:
     examined, source = _examined(options)
     part = EpisodePart(options.turn, options.step, options.only_diff)
     if options.json:
-        print(json.dumps(examined.show(Document(source, part)), indent=2))
+        say_json(examined.show(Document(source, part)))
     else:
         show(examined.show(Transcript(source, part)))
     return DONE

@@ -21,6 +21,7 @@ from runner.commands.shared import (
 )
 from runner.records.files import written
 from runner.records.run import open_run
+from runner.show.terminal import say
 
 EXAMPLE = "turnwise report runs/mine --output report.html"
 
@@ -48,5 +49,5 @@ def run(options: Options) -> int:
     text = report(runs)
     with written(options.output) as file:
         file.write(text)
-    print(options.output)
+    say(options.output)
     return DONE

@@ -19,7 +19,7 @@ from runner.episodes.evaluate import kind_of
 from runner.episodes.scripted import Scripted
 from runner.records.files import written
 from runner.rollouts.search_runs import Search, Searched, run_searches
-from runner.show.terminal import table
+from runner.show.terminal import say, table
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise search --model scripted:0.2 --limit 20"
@@ -82,8 +82,8 @@ def run(options: Options) -> int:
         with written(options.output) as file:
             for name, results in found.items():
                 file.writelines(json.dumps({"method": name, **r.to_json()}) + "\n" for r in results)
-    print(table([_HEADING, *(_row(name, results) for name, results in found.items())]))
-    print(
+    say(table([_HEADING, *(_row(name, results) for name, results in found.items())]))
+    say(
         f"at most {options.max_calls} requests and {options.max_nodes} steps an entry; "
         f"model {options.model}; data {dataset.name}; profile {what.profile.name}; "
         f"observations {what.observations}"

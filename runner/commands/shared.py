@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from checkers.profile import PROFILES
 from checkers.verdict import Reason
 from runner.commands.options import option, positive, switch
 from runner.data.choose import SUITES
+from runner.data.rest.reach import Reach
 from runner.episodes.episode import STEP_LIMIT
 from runner.show.terminal import Line, painted, tell, visible, wants_colour
 from trajectories.errors import DataError
@@ -95,6 +97,32 @@ class OutputOption:
     output: Path | None = option(
         "write one JSON line per verdict", "FILE", flags=("--output", "-o")
     )
+
+
+def _service(text: str) -> tuple[str, int]:
+    """Read the host and the port of a web service."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or len(port) > len("65535"):
+        raise ArgumentTypeError(f"{text!r:.200} is not HOST:PORT")
+    return host.strip("[]").lower(), int(port)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReachOptions:
+    """Web services."""
+
+    allow_host: tuple[tuple[str, int], ...] = option(
+        "let REST entries ask this service too, on this machine or another; may be repeated",
+        "HOST:PORT",
+        default=(),
+        read=_service,
+    )
+    allow_network: bool = switch("let REST entries ask other machines than this one")
+
+    @property
+    def reach(self) -> Reach:
+        """Which web services may be asked."""
+        return Reach(frozenset(self.allow_host), self.allow_network)
 
 
 @dataclass(frozen=True, kw_only=True)

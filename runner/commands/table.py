@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from runner.commands.shared import (
     note,
 )
 from runner.records.files import written
+from runner.show.terminal import say, say_json
 
 EXAMPLE = "turnwise table runs/a runs/b --html scores.html"
 NOTES = REASONS
@@ -59,10 +59,10 @@ def run(options: Options) -> int:
                 write(runs, file)
             note(f"wrote {path}")
     if options.json:
-        print(json.dumps({"runs": [run.to_json() for run in runs]}, indent=2))
+        say_json({"runs": [run.to_json() for run in runs]})
     else:
         for line in table_lines(runs):
-            print(line)
+            say(line)
     return DONE
 
 

@@ -15,6 +15,7 @@ from envs.initial_configs import check_config
 from envs.lazy import lazily
 from runner.data.cache import cache_folder, held_back_folder
 from runner.data.rest import connect
+from runner.data.rest.reach import FIXTURE_ONLY, Reach
 from runner.records import result_file
 from runner.records.run import Run
 from trajectories import bfcl, held_back
@@ -129,7 +130,10 @@ def dataset_name(name: str | None, ids: Iterable[str]) -> str | None:
 
 
 def dataset(
-    name: str | None, wanted: Sequence[Category], notify: Notify, *, allow_network: bool = False
+    name: str | None,
+    wanted: Sequence[Category],
+    notify: Notify,
+    reach: Reach = FIXTURE_ONLY,
 ) -> Dataset:
     """Load the data set of a name; BFCL's is downloaded when it is not in the cache.
 
@@ -137,7 +141,7 @@ def dataset(
         name: What the user typed, or None for the embedded data set.
         wanted: Which categories to load.
         notify: Told when a download begins.
-        allow_network: Whether REST entries may ask other machines than this one.
+        reach: Which web services REST entries may ask.
 
     Raises:
         DataError: There is no such data set, it cannot be read, or has nothing of what is wanted.
@@ -154,7 +158,7 @@ def dataset(
         raise DataError("--dataset", f"{name!r} is neither bfcl, bfcl:FOLDER nor a file or folder")
     if not loaded.trajectories:
         raise DataError("--category", f"{loaded.name} has nothing in {', '.join(wanted)}")
-    return replace(loaded, connect=partial(connect, allow_network=allow_network))
+    return replace(loaded, connect=partial(connect, reach=reach))
 
 
 def _unpacked() -> Path:

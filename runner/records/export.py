@@ -16,6 +16,8 @@ from runner.records.run import Run
 from trajectories.errors import DataError
 from trajectories.schema import FACTS, SINGLE_TURN, Category
 
+_LONGEST_NAME = 200
+
 
 def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = None) -> list[Path]:
     """Write a run as BFCL's result files, one per category, and return their paths.
@@ -37,8 +39,7 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
             lines.setdefault(category, []).append(line)
     if not lines:
         raise DataError(str(run.path), f"has no finished episode of trial {trial}")
-    name = model or run.name
-    target = folder / name.replace("/", "_")
+    target = folder / _folder_name(model or run.name)
     written = []
     for category, entries in lines.items():
         group, file = _place(category)
@@ -48,13 +49,19 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
     return written
 
 
-def export_openai_messages(run: Run, path: Path, *, only_passed: bool) -> int:
+def export_openai_messages(run: Run, path: Path, *, only_passed: bool, named: bool = True) -> int:
     """Write the conversations of a run, or of what passed, as transcripts; return how many.
 
     Each line has what fine-tuning takes: the messages as they were sent, and the tools that were
     offered at the end. Thoughts are ``reasoning_content`` whatever the server called them; what
     only it can read of them, such as signatures, is left out. So are episodes that ended in an
     error, or without an answer for what the model did.
+
+    Args:
+        run: The run.
+        path: The file.
+        only_passed: Whether what failed is left out.
+        named: Whether the user named the file, so that a link is followed.
 
     Raises:
         DataError: A tool call and its result do not match, or a file cannot be read or written.
@@ -63,8 +70,15 @@ def export_openai_messages(run: Run, path: Path, *, only_passed: bool) -> int:
     chosen = [each for each in run.records if each.outcome in wanted and each.fault is None]
     digests = {record.steps[-1].tools: None for record in chosen if record.steps}
     tools = run.tools(filter(None, digests))
-    write_whole(path, (_line(_transcript(run, record, tools)) for record in chosen))
+    lines = [_line(_transcript(run, record, tools)) for record in chosen]
+    write_whole(path, lines, named=named)
     return len(chosen)
+
+
+def _folder_name(model: str) -> str:
+    """Return a model's name as BFCL's folders have it, if it can be the name of a folder at all."""
+    name = re.sub(r"[^\w.:+=@-]+", "-", model.replace("/", "_"))[:_LONGEST_NAME]
+    return name if name.strip(".") else "model"
 
 
 def _place(category: Category) -> tuple[str, str]:

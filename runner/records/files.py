@@ -2,13 +2,18 @@
 
 A line is added by one system call and never edited. At whatever moment a process is killed, a file
 has at most one unfinished line, its last, which the next process cuts off.
+
+What the user names as an output may be a link or no file at all, and is written through. In the
+folder of a run nothing is: it may be a stranger's, and a link in it lead anywhere.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from errno import ELOOP
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -16,6 +21,8 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 LOCK_FILE = "lock"
+
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 class NotWritten(DataError):
@@ -42,7 +49,7 @@ class LineFile:
         self._path = path
         with writing(path):
             # Unbuffered: what is added goes to the end of the file in one system call.
-            self._file = path.open("ab", buffering=0)
+            self._file = open(path, "ab", buffering=0, opener=_unlinked)  # noqa: SIM115
 
     def mended(self) -> Iterator[FileLine]:
         """Yield the lines there are; at the end, cut off what was never finished."""
@@ -84,40 +91,63 @@ class LineFile:
         return self._file.seek(0, os.SEEK_END)
 
 
-def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
+def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> None:
     """Write a file, and its folder if need be, that is seen only when all of it is on the disk.
+
+    Args:
+        path: The file.
+        chunks: What to write.
+        named: Whether the user named it, as those of ``written``; else a link that has its name is
+            replaced.
 
     Raises:
         DataError: It cannot be written.
     """
-    upcoming = unfinished(path)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with upcoming.open("wb") as file:
-                file.writelines(chunks)
-                file.flush()
-                os.fsync(file.fileno())
-            upcoming.replace(path)
-        finally:
-            upcoming.unlink(missing_ok=True)
+        with _output(path) if named else _upcoming(path) as file:
+            file.writelines(chunks)
 
 
 @contextmanager
 def written(path: Path) -> Iterator[IO[str]]:
     """Open a file for writing that appears under its name only when all of it is there.
 
+    A link is followed; what is no file, such as a pipe, is written as it goes.
+
     Raises:
         DataError: It cannot be written.
     """
     if not path.name:
         raise DataError(str(path), "cannot be written: it names no file")
+    with writing(path), _output(path) as raw:
+        file = TextIOWrapper(raw, encoding="utf-8")
+        yield file
+        file.detach()
+
+
+def _output(path: Path) -> AbstractContextManager[IO[bytes]]:
+    """Open what the user named."""
+    return _upcoming(Path(os.path.realpath(path))) if _is_file(path) else path.open("wb")
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether a path leads to a file that another one may replace, or to nothing yet."""
+    held_open = path.absolute().parts[1:2] in (("dev",), ("proc",))
+    return not held_open and (path.is_file() or not path.exists())
+
+
+@contextmanager
+def _upcoming(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file anew that gets its name when all of it is there."""
     upcoming = unfinished(path)
+    upcoming.unlink(missing_ok=True)
     try:
-        with writing(path), upcoming.open("w", encoding="utf-8") as file:
+        with upcoming.open("xb") as file:
             yield file
-        with writing(path):
-            upcoming.replace(path)
+            file.flush()
+            os.fsync(file.fileno())
+        upcoming.replace(path)
     finally:
         with suppress(OSError):
             upcoming.unlink()
@@ -193,7 +223,7 @@ def locked(folder: Path) -> IO[str]:
     import fcntl
 
     with writing(folder):
-        file = (folder / LOCK_FILE).open("a+", encoding="utf-8")
+        file = open(folder / LOCK_FILE, "a+", encoding="utf-8", opener=_unlinked)  # noqa: SIM115
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -207,6 +237,16 @@ def locked(folder: Path) -> IO[str]:
         file.write(str(os.getpid()))
         file.flush()
     return file
+
+
+def _unlinked(path: str, flags: int) -> int:
+    """Open a file for ``open``, but none that a link leads to."""
+    try:
+        return os.open(path, flags | _NO_LINK, 0o666)
+    except OSError as error:
+        if error.errno == ELOOP:
+            raise OSError(ELOOP, "it is a link; put the file itself there") from None
+        raise
 
 
 def sync_folder(folder: Path) -> None:

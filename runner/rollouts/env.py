@@ -21,6 +21,7 @@ from envs.errors import ToolError
 from envs.registry import backend_class
 from envs.tool import bind
 from runner.data.rest import connect
+from runner.data.rest.reach import FIXTURE_ONLY
 from runner.data.wording import Observations, Wording, observations_for, wording_of
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import STEP_LIMIT
@@ -312,7 +313,7 @@ def _alone(trajectory: Trajectory) -> Dataset:
         "unknown",
         "",
         {trajectory.id: trajectory},
-        connect=partial(connect, allow_network=False),
+        connect=partial(connect, reach=FIXTURE_ONLY),
     )
 
 

@@ -16,6 +16,7 @@ from checkers.verdict import Verdict
 from runner.data import choose
 from runner.data.choose import load_dataset, profile_for
 from runner.data.rest import require_up
+from runner.data.rest.reach import FIXTURE_ONLY
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import judge_recorded
 from runner.live.campaign import Plan
@@ -109,7 +110,7 @@ def evaluate(
     data = load_dataset(dataset, categories=categories)
     some = choose.part(list(data.trajectories.values()), _listed(ids), limit, None, 0)
     choose.require_languages(some)
-    require_up(some, allow_network=False)
+    require_up(some, FIXTURE_ONLY)
     model = name or PREFIX + _place(agent or agent_factory)
     settings = Settings(concurrency=concurrency)
     doing, connect = workers_of(engine, address, workers), partial(_connect, make)

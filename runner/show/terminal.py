@@ -5,6 +5,7 @@ There is nothing in a line that a terminal would obey, and colour only where it 
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -45,6 +46,16 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def say(text: object = "", *, end: str = "\n", flush: bool = False) -> None:
+    """Print lines that are a result, with nothing in them that a terminal would obey."""
+    print("\n".join(map(visible, str(text).split("\n"))), end=end, flush=flush)
+
+
+def say_json(value: object, *, indent: int | None = 2, flush: bool = False) -> None:
+    """Print a JSON value that is a result, in ASCII: so nothing in it is obeyed or looks alike."""
+    print(json.dumps(value, indent=indent), flush=flush)
+
+
 def tell(text: str, stream: TextIO) -> None:
     """Write what is no result, such as progress: that nobody can read it must not end the work."""
     try:
@@ -71,9 +82,10 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     Args:
         rows: The heading first; all of the same length.
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    shown = [[*map(visible, row)] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     lines = []
-    for row in rows:
+    for row in shown:
         first, *others = [
             cell.rjust(width) if index else cell.ljust(width)
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from runner.data.choose import profile_for
 from runner.data.errata import open_errata
 from runner.records import result_file
 from runner.records.run import Run
-from runner.show.terminal import table
+from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.errata.record import Assessment
 from trajectories.schema import Category
@@ -87,12 +86,12 @@ def run(options: Options) -> int:
                 {**finding.to_json(), "judged": judged.get(finding.id)} for finding in findings
             ],
         }
-        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        say_json(shown)
         return DONE
     for line in _findings(findings, judged, None if options.all else _PAGE):
-        print(line)
+        say(line)
     for line in _sums(findings, scores, models, len(ids)):
-        print(line)
+        say(line)
     return DONE
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from runner.commands import DONE
 from runner.commands.options import argument, option, positive
 from runner.records.files import written
+from runner.show.terminal import say
 from trajectories.making.build import ITEMS, texts
 from trajectories.making.scenarios import SCENARIOS, read_scenarios
 from trajectories.standing import RECORD
@@ -33,5 +34,5 @@ def run(options: Options) -> int:
     for name, text in made.items():
         with written(options.folder / name) as file:
             file.write(text)
-        print(options.folder / name)
+        say(options.folder / name)
     return DONE

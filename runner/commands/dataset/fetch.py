@@ -9,6 +9,7 @@ from runner.commands import DONE
 from runner.commands.options import argument
 from runner.commands.shared import note
 from runner.data import choose, fetch
+from runner.show.terminal import say
 
 EXAMPLE = "turnwise dataset fetch bfcl"
 
@@ -24,5 +25,5 @@ def run(options: Options) -> int:
     """Download the data unless it is there, and print where it is."""
     choose.bfcl_folder(options.dataset, note)
     # An earlier version may have left out what a live run needs.
-    print(fetch.fetch())
+    say(fetch.fetch())
     return DONE

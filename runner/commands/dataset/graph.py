@@ -12,7 +12,7 @@ from runner.commands.options import option, positive, switch
 from runner.commands.shared import DataOptions, note
 from runner.data import choose
 from runner.records.files import written
-from runner.show.terminal import table
+from runner.show.terminal import say, table
 from trajectories.errors import DataError
 from trajectories.graph.drawing import to_dot, to_svg
 from trajectories.graph.graph import Graph, load
@@ -50,7 +50,7 @@ def run(options: Options) -> int:
         if path is not None:
             with written(path) as file:
                 file.write(draw(graph))
-            print(f"wrote {path}")
+            say(f"wrote {path}")
     covered = _coverage_of(graph, options) if options.coverage else None
     if covered is not None:
         _print_coverage(graph, covered, options.missing)
@@ -62,13 +62,13 @@ def run(options: Options) -> int:
 
 
 def _print_statistics(graph: Graph) -> None:
-    print(f"{len(graph.functions)} functions that can succeed, {len(graph.edges)} edges\n")
-    print(_matrix("edges from, to", graph.pairs))
+    say(f"{len(graph.functions)} functions that can succeed, {len(graph.edges)} edges\n")
+    say(_matrix("edges from, to", graph.pairs))
     kinds = sorted(graph.kinds.items(), key=lambda item: (-item[1], item[0]))
-    print(f"\nvalues: {', '.join(f'{kind} {times}' for kind, times in kinds)}")
-    print(f"\n{len(graph.alone)} functions without an edge:")
+    say(f"\nvalues: {', '.join(f'{kind} {times}' for kind, times in kinds)}")
+    say(f"\n{len(graph.alone)} functions without an edge:")
     for name, alone in graph.alone.items():
-        print(f"  {name}: {alone.reason}")
+        say(f"  {name}: {alone.reason}")
 
 
 def _matrix(title: str, pairs: Mapping[tuple[str, str], int]) -> str:
@@ -101,18 +101,18 @@ def _print_coverage(graph: Graph, covered: Coverage, missing: bool) -> None:
         ["backends", str(len(covered.backends)), str(len(BACKENDS))],
         ["pairs of backends", str(len(covered.pairs)), str(possible)],
     ]
-    print(table(rows))
-    print()
-    print(_matrix("trajectories with both", covered.pairs))
+    say(table(rows))
+    say()
+    say(_matrix("trajectories with both", covered.pairs))
     if missing:
         _print_list("functions not covered", covered.missing_functions)
         _print_list("edges not covered", covered.missing_edges)
 
 
 def _print_list(title: str, names: Iterable[str]) -> None:
-    print(f"\n{title}:")
+    say(f"\n{title}:")
     for name in names:
-        print(f"  {name}")
+        say(f"  {name}")
 
 
 def _sampled(
@@ -137,11 +137,11 @@ def _sampled(
 
 def _print_paths(paths: Sequence[Walk]) -> None:
     for path in paths:
-        print(f"path {path.seed} in {path.world}: {', '.join(path.environments)}")
+        say(f"path {path.seed} in {path.world}: {', '.join(path.environments)}")
         number = 0
         for index, turn in enumerate(path.turns, start=1):
             for step in turn:
-                print(f"  turn {index}  step {number}  {step.text}")
+                say(f"  turn {index}  step {number}  {step.text}")
                 _print_bindings(step)
                 number += 1
 
@@ -150,4 +150,4 @@ def _print_bindings(step: PathStep) -> None:
     for binding in step.bindings:
         place = f" {binding.place}" if binding.place else ""
         origin = f"step {binding.step}:" if binding.origin is Origin.RESULT else binding.origin
-        print(f"      {binding.argument}: {origin}{place}")
+        say(f"      {binding.argument}: {origin}{place}")

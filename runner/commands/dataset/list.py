@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from runner.commands import DONE
 from runner.data import choose
-from runner.show.terminal import table
+from runner.show.terminal import say, table
 
 EXAMPLE = "turnwise dataset list"
 
@@ -19,5 +19,5 @@ class Options:
 def run(_: Options) -> int:
     """Print every data set, with its version, size, place and standing."""
     heading = ["data set", "version", "trajectories", "where", "as read"]
-    print(table([heading, *choose.known_datasets()]))
+    say(table([heading, *choose.known_datasets()]))
     return DONE

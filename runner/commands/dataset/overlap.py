@@ -11,7 +11,7 @@ from runner.commands import DONE
 from runner.commands.options import argument, option, positive
 from runner.commands.shared import JsonOption, note
 from runner.data import choose
-from runner.show.terminal import clipped, table, visible
+from runner.show.terminal import clipped, say, say_json, table, visible
 from trajectories.canary import CANARY
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -42,10 +42,10 @@ def run(options: Options) -> int:
     second = caught.watching(_texts(options.second)) if options.second != _OURS else _texts(_OURS)
     found = overlap(first, second, options.words)
     if options.json:
-        print(json.dumps(_as_json(found, caught.seen), indent=2, ensure_ascii=False))
+        say_json(_as_json(found, caught.seen))
         return DONE
     for line in _lines(found, options):
-        print(line)
+        say(line)
     for place in caught.seen:
         note(f"{visible(place)} holds the canary of Turnwise's data")
     return DONE

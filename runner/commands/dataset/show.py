@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from runner.commands.options import argument, option, switch
 from runner.commands.shared import note
 from runner.data import choose
 from runner.records.files import written
-from runner.show.terminal import table
+from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.splits import Split
@@ -64,21 +63,21 @@ def run(options: Options) -> int:
         return _show_statistics([statistics(each) for each in (dataset, *more)], options.html)
     if options.ids:
         for id in options.ids.split(","):
-            print(json.dumps(to_json(choose.trajectory(dataset, id.strip())), indent=2))
+            say_json(to_json(choose.trajectory(dataset, id.strip())))
         if options.dataset is None:
             _note_standing(dataset, [id.strip() for id in options.ids.split(",")])
         return DONE
-    print(table(choose.contents(dataset)))
+    say(table(choose.contents(dataset)))
     problems = choose.irregularities(dataset)
     if options.warnings:
         for id, problem in problems:
-            print(f"warning: {id}: {problem}")
-    print(
+            say(f"warning: {id}: {problem}")
+    say(
         f"{dataset.name} {dataset.version}, sha256 {dataset.sha256}; "
         f"{len(problems)} irregularities in {len({id for id, _ in problems})} initial configs"
     )
     if options.dataset is None:
-        print(f"as read: {summary(standings(dataset.trajectories, read_record()))}")
+        say(f"as read: {summary(standings(dataset.trajectories, read_record()))}")
     return DONE
 
 
@@ -95,11 +94,11 @@ def _show_readings(dataset: Dataset) -> int:
     """Print what readers found, where the entries stand, and how far readers agree."""
     entries = standings(dataset.trajectories, read_record())
     readings = [reading for standing in entries for reading in standing.readings]
-    print(table(reader_rows(tallies(readings))), end="\n\n")
-    print(table(state_rows(entries)), end="\n\n")
+    say(table(reader_rows(tallies(readings))), end="\n\n")
+    say(table(state_rows(entries)), end="\n\n")
     for agreement in agreements(readings):
-        print(agreement.text)
-    print(f"as read: {summary(entries)}; {len(changed(entries))} not since their last change")
+        say(agreement.text)
+    say(f"as read: {summary(entries)}; {len(changed(entries))} not since their last change")
     return DONE
 
 
@@ -107,7 +106,7 @@ def _show_statistics(sets: Sequence[Statistics], page: Path | None) -> int:
     """Print the figures of data sets side by side, and write the page where that is wanted."""
     rows = [["", *(found.name for found in sets)]]
     rows += [[figure.name, *(figure.text(found) for found in sets)] for figure in FIGURES]
-    print(table(rows))
+    say(table(rows))
     for found in sets:
         if found.unplayable:
             note(f"{found.name}: {found.unplayable} entries cannot be played and are left out")

@@ -10,6 +10,7 @@ from runner.commands.options import option
 from runner.commands.shared import note
 from runner.data.cache import held_back_folder
 from runner.records.files import write_whole
+from runner.show.terminal import say
 from trajectories.held_back import NAME, NOTE, unpack
 
 EXAMPLE = "turnwise dataset unpack"
@@ -29,5 +30,5 @@ def run(options: Options) -> int:
     for name, text in sorted(unpack().items(), reverse=True):
         write_whole(folder / name, [text.encode()])
     note(NOTE)
-    print(folder)
+    say(folder)
     return DONE

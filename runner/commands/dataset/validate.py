@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from runner.commands import DONE
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import JsonOption, note
 from runner.data import choose
-from runner.show.terminal import table
+from runner.show.terminal import say, say_json, table
 from trajectories.dataset import DATA, Dataset
 from trajectories.rules.detection import Figures, figures
 from trajectories.rules.entry import Entry
@@ -68,13 +67,13 @@ def run(options: Options) -> int:
     exemptions = read_exemptions(path) if path else []
     allowed = apply(problems, exemptions, trajectories, [rule.id for rule in rules])
     if options.json:
-        print(json.dumps(_as_json(dataset, rules, allowed), indent=2, ensure_ascii=False))
+        say_json(_as_json(dataset, rules, allowed))
     else:
         shown = _shown(allowed, Severity(options.severity))
         for line in _listed_by_rule(shown, None if options.all else PAGE):
-            print(line)
+            say(line)
         for line in _as_table(rules, allowed, len(trajectories)):
-            print(line)
+            say(line)
     failing = {Severity.ERROR, Severity.WARNING} if options.strict_warnings else {Severity.ERROR}
     return PROBLEMS if any(p.severity in failing for p in allowed.problems) else DONE
 
@@ -159,10 +158,10 @@ def _print_mutations(dataset: Dataset, trajectories: list[Trajectory], *, as_jso
             for tally in others
         ]
         whole = {**found._asdict(), **told, "accepted": accepted, "others": further}
-        print(json.dumps(whole, indent=2))
+        say_json(whole)
         return DONE
     for line in (*_mutation_lines(found), *_tally_lines(others)):
-        print(line)
+        say(line)
     return DONE
 
 

@@ -15,6 +15,7 @@ from runner.commands import DONE
 from runner.commands.env.tools import environments
 from runner.commands.options import argument
 from runner.commands.shared import needing
+from runner.show.terminal import say
 
 if TYPE_CHECKING:
     from envs import testing
@@ -53,11 +54,11 @@ def run(options: Options) -> int:
 def _check(checks: Sequence[BoundCheck]) -> int:
     """Check one environment, print what comes out, and return how many checks failed."""
     subject = checks[0].subject
-    print(f"{subject.name}  ({place(subject.backend)})", flush=True)
+    say(f"{subject.name}  ({place(subject.backend)})", flush=True)
     failed = [check for check in checks if not _passes(check)]
     for exception in subject.exceptions():
-        print(f"  except {exception}")
-    print(f"  {len(checks) - len(failed)} passed, {len(failed)} failed\n", flush=True)
+        say(f"  except {exception}")
+    say(f"  {len(checks) - len(failed)} passed, {len(failed)} failed\n", flush=True)
     return len(failed)
 
 
@@ -66,7 +67,7 @@ def _passes(bound: BoundCheck) -> bool:
     try:
         bound()
     except testing.Broken as finding:
-        print(f"  FAIL  {promise}\n        {finding}", flush=True)
+        say(f"  FAIL  {promise}\n        {finding}", flush=True)
         return False
-    print(f"  pass  {promise}", flush=True)
+    say(f"  pass  {promise}", flush=True)
     return True

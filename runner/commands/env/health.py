@@ -5,28 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runner.commands import DONE, RUN_ERROR
-from runner.commands.options import switch
-from runner.commands.shared import DataOptions, note
+from runner.commands.shared import DataOptions, ReachOptions, note
 from runner.data import choose
 from runner.data.rest.web import ask_all, getter
+from runner.show.terminal import say
 
 EXAMPLE = "turnwise env health"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DataOptions):
+class Options(DataOptions, ReachOptions):
     """What to ask."""
-
-    allow_network: bool = switch("ask other machines too, where entries name them")
 
 
 def run(options: Options) -> int:
     """Ask every web service, and print which are up."""
     dataset = choose.dataset_named(options.dataset, options.category or "rest", note)
-    endpoints = ask_all(dataset.trajectories.values(), getter(options.allow_network))
+    endpoints = ask_all(dataset.trajectories.values(), getter(options.reach))
     for endpoint in endpoints:
         state = f"down: {endpoint.problem}" if endpoint.problem else "up"
-        print(f"{endpoint.trajectory}  {endpoint.url}  {state}")
+        say(f"{endpoint.trajectory}  {endpoint.url}  {state}")
     down = sum(e.problem is not None for e in endpoints)
     note(f"{len(endpoints) - down} of {len(endpoints)} endpoints are up")
     return RUN_ERROR if down else DONE

@@ -18,6 +18,7 @@ from envs.tool import near
 from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.records.files import written
+from runner.show.terminal import say
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise env new CalendarAPI --path calendar"
@@ -53,10 +54,10 @@ def run(options: Options) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         with written(path) as file:
             file.write(text)
-        print(path)
-    print("\nNow:")
+        say(path)
+    say("\nNow:")
     for command in plan.commands:
-        print(f"  {command}")
+        say(f"  {command}")
     return DONE
 
 

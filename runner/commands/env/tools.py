@@ -17,6 +17,7 @@ from envs.tool import Tool
 from runner.commands import DONE
 from runner.commands.options import argument, switch
 from runner.models.tools import Names, as_tool
+from runner.show.terminal import say, say_json
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise env tools TicketAPI --markdown"
@@ -51,13 +52,13 @@ def run(options: Options) -> int:
     """Print the functions of environments."""
     backends = environments(options.environments)
     if options.json:
-        print(json.dumps(_documents(backends), indent=2, ensure_ascii=False))
+        say_json(_documents(backends))
     elif options.openai:
-        print(json.dumps(_openai_tools(backends), indent=2, ensure_ascii=False))
+        say_json(_openai_tools(backends))
     elif options.markdown:
-        print("\n".join(line for backend in backends for line in _page(backend)).rstrip())
+        say("\n".join(line for backend in backends for line in _page(backend)).rstrip())
     else:
-        print("\n".join(_lines(backends)))
+        say("\n".join(_lines(backends)))
     return DONE
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
 from envs.session import Session
+from runner.data.rest.reach import Reach
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
@@ -19,28 +20,28 @@ REST_CLIENT = "RestClient"
 """Name of the backend that asks web services."""
 
 
-def connect(session: Session, *, allow_network: bool) -> None:
+def connect(session: Session, reach: Reach) -> None:
     """Have the REST client of a session, if it has one, ask web services.
 
     Args:
         session: The session, whose forks will be connected too.
-        allow_network: Whether others than this machine may be asked.
+        reach: Which may be asked.
     """
     client = session.backends.get(REST_CLIENT)
     if client is not None:
-        web.connect(client, allow_network=allow_network)
+        web.connect(client, reach)
 
 
-def require_up(trajectories: Sequence[Trajectory], *, allow_network: bool) -> None:
+def require_up(trajectories: Sequence[Trajectory], reach: Reach) -> None:
     """Make sure, before a run, that all services that its REST entries ask are up.
 
     Args:
         trajectories: What is to be run; nothing is asked where none has a REST client.
-        allow_network: Whether others than this machine may be asked.
+        reach: Which may be asked.
 
     Raises:
         DataError: Some are down; names them.
     """
     asking = [each for each in trajectories if REST_CLIENT in each.environments]
     if asking:
-        web.require_up(asking, allow_network=allow_network)
+        web.require_up(asking, reach)

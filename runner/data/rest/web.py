@@ -1,7 +1,8 @@
 """Web services as REST entries ask them: by HTTP GET, and found out before a run to be up.
 
-The URL comes from a model. So nothing but loopback is reached unless the user allows more, no proxy
-is used, no redirect is followed, and how long is waited for more and how much is read is bounded.
+The URL comes from a model. So nothing but the fixture is reached unless the user names more, on
+this machine neither; no proxy is used, no redirect is followed, and how long is waited for more and
+how much is read is bounded.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from envs.errors import AccessDenied, MalformedCall, Refused, ToolError
 from envs.library.rest import Getter, RestClient, WebAnswer
 from envs.tool import bind
 from runner.data.rest.fixture import HOST, Service
+from runner.data.rest.reach import FIXTURE_ONLY, Reach
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
@@ -35,16 +37,16 @@ _LARGEST = 1_000_000
 """Bytes of an answer that are read."""
 
 
-def connect(client: Backend, *, allow_network: bool) -> None:
+def connect(client: Backend, reach: Reach) -> None:
     """Have a REST client ask web services."""
     assert isinstance(client, RestClient)
-    client.connect(getter(allow_network))
+    client.connect(getter(reach))
 
 
 @cache
-def getter(allow_network: bool) -> Getter:
-    """Return what asks web services of this machine, or of others too."""
-    return HttpGetter({HOST: _fixture_port()}, allow_network=allow_network)
+def getter(reach: Reach) -> Getter:
+    """Return what asks the fixture, and what else may be asked."""
+    return HttpGetter({HOST: _fixture_port()}, reach)
 
 
 @cache
@@ -58,12 +60,13 @@ class HttpGetter:
 
     Args:
         ports: Port by host name, for services that were started here.
-        allow_network: Whether others than this machine may be asked.
+        reach: Which others may be asked.
     """
 
-    def __init__(self, ports: Mapping[str, int], *, allow_network: bool = False) -> None:
+    def __init__(self, ports: Mapping[str, int], reach: Reach = FIXTURE_ONLY) -> None:
         self._ports = ports
-        self._allow_network = allow_network
+        self._services = {(_place(host), port) for host, port in (*ports.items(), *reach.services)}
+        self._network = reach.network
 
     def __call__(self, url: str, headers: Mapping[str, str]) -> WebAnswer:
         """Ask for a URL.
@@ -73,21 +76,19 @@ class HttpGetter:
         """
         parts = urlsplit(url)
         host = parts.hostname or ""
-        local = _is_local(host)
-        if not local and not self._allow_network:
-            raise AccessDenied(
-                f"{host[:100]} is not this machine; other services are only asked with "
-                "--allow-network."
-            )
-        place = "127.0.0.1" if local and not _is_address(host) else host
-        port = parts.port or self._ports.get(host)
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        place, port = _place(host), parts.port or self._ports.get(host) or kind.default_port
+        named_by_user = (place, port) in self._services
+        if not named_by_user and (_is_local(host) or not self._network):
+            raise _denied(host, port)
         connection = kind(place, port, timeout=_TIMEOUT)
         target = parts._replace(scheme="", netloc="").geturl() or "/"
         late = Event()
         try:
             named = {name.lower(): value for name, value in headers.items()}
             connection.connect()
+            if not named_by_user and _is_local(_peer(connection.sock)):
+                raise _denied(host, port)
             with _cut_off(connection.sock, late):
                 connection.request("GET", target, headers={"host": parts.netloc, **named})
                 response = connection.getresponse()
@@ -122,6 +123,25 @@ def _cut_off(connected: socket, late: Event) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+def _denied(host: str, port: int) -> AccessDenied:
+    """Return what a model is told of a service that may not be asked."""
+    if _is_local(host):
+        who = "nothing but the fixture is asked on this machine"
+        return AccessDenied(f"{who} without --allow-host {host[:100]}:{port}.")
+    who = f"{host[:100]} is not this machine; other services are"
+    return AccessDenied(f"{who} only asked with --allow-network or --allow-host.")
+
+
+def _peer(connected: socket) -> str:
+    """Return the address that a name came to."""
+    return str(connected.getpeername()[0])
+
+
+def _place(host: str) -> str:
+    """Return where a host is: this machine has many names."""
+    return "127.0.0.1" if _is_local(host) and not _is_address(host) else host
 
 
 def _is_local(host: str) -> bool:
@@ -183,9 +203,9 @@ def ask_all(trajectories: Iterable[Trajectory], get: Getter) -> list[Probe]:
     ]
 
 
-def require_up(trajectories: Sequence[Trajectory], *, allow_network: bool) -> None:
+def require_up(trajectories: Sequence[Trajectory], reach: Reach) -> None:
     """Do what ``rest.require_up`` does for trajectories with a REST client."""
-    endpoints = ask_all(trajectories, getter(allow_network))
+    endpoints = ask_all(trajectories, getter(reach))
     down = sorted({f"{e.url} ({e.problem})" for e in endpoints if e.problem})
     if down:
         raise DataError("rest", f"{len(down)} endpoints are down: {'; '.join(down)}")

@@ -191,6 +191,9 @@ def test_one_trial_is_written_the_first_unless_another_is_asked_for(run_of, tmp_
     [
         ("gemini/pro", {}, "gemini_pro"),
         ("../../x", {}, ".._.._x"),
+        ("..", {}, "model"),
+        (".", {}, "model"),
+        ("a\0b", {}, "a-b"),
         ("mine", {"model": "gpt-4o-FC"}, "gpt-4o-FC"),
         ("mine", {"model": "a/b"}, "a_b"),
     ],

@@ -12,6 +12,7 @@ from envs.calls import parse_call
 from envs.session import Session
 from runner.cli import main
 from runner.data.rest import connect, require_up
+from runner.data.rest.reach import FIXTURE_ONLY
 from runner.data.rest.web import ask_all, getter
 from runner.rollouts.evaluate import evaluate
 from trajectories.dataset import load_embedded
@@ -46,7 +47,7 @@ def broken(entries: list[Trajectory]) -> list[Trajectory]:
 
 
 def test_all_of_our_own_are_up(entries: list[Trajectory]) -> None:
-    endpoints = ask_all(entries, getter(False))
+    endpoints = ask_all(entries, getter(FIXTURE_ONLY))
     assert len(endpoints) >= len(entries)
     assert [endpoint for endpoint in endpoints if endpoint.problem] == []
 
@@ -58,14 +59,14 @@ def test_recorded_answers_are_those_of_the_service(
     for entry in entries:
         session = Session.load(entry.environments, entry.config)
         if connects:
-            connect(session, allow_network=False)
+            connect(session, FIXTURE_ONLY)
         results = session.play([parse_call(text) for text in entry.turns[0].ground_truth])
         recorded = list(entry.config["RestClient"]["answers"].values())
         assert [result.value["body"] for result in results] == recorded
 
 
 def test_those_that_are_down_are_found(broken: list[Trajectory]) -> None:
-    problems = [endpoint.problem for endpoint in ask_all(broken, getter(False))]
+    problems = [endpoint.problem for endpoint in ask_all(broken, getter(FIXTURE_ONLY))]
     assert problems[0] is None
     assert "status 404" in str(problems[1])
     assert "--allow-network" in str(problems[2])
@@ -73,7 +74,7 @@ def test_those_that_are_down_are_found(broken: list[Trajectory]) -> None:
 
 def test_a_run_is_stopped_with_the_list_of_those_that_are_down(broken: list[Trajectory]) -> None:
     with pytest.raises(DataError) as found:
-        require_up(broken, allow_network=False)
+        require_up(broken, FIXTURE_ONLY)
     message = str(found.value)
     assert message.startswith("rest: 2 endpoints are down: http://a.example/ (")
     assert "http://fixture.localhost/v9 (" in message
@@ -81,13 +82,13 @@ def test_a_run_is_stopped_with_the_list_of_those_that_are_down(broken: list[Traj
 
 
 def test_nothing_is_asked_where_there_is_no_rest_client(help_desk: Trajectory) -> None:
-    require_up([help_desk], allow_network=False)
+    require_up([help_desk], FIXTURE_ONLY)
 
 
 def test_a_session_without_a_client_is_left_alone() -> None:
     session = Session.load(["TicketAPI"], {})
     before = session.snapshot()
-    connect(session, allow_network=False)
+    connect(session, FIXTURE_ONLY)
     assert session.snapshot() == before
 
 

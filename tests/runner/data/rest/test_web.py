@@ -11,6 +11,7 @@ import pytest
 
 from envs.errors import AccessDenied, Refused
 from runner.data.rest import web
+from runner.data.rest.reach import Reach
 from runner.data.rest.web import HttpGetter
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 
@@ -48,12 +49,18 @@ def server() -> Iterator[FakeServer]:
 
 @pytest.fixture
 def base(server: FakeServer) -> str:
-    """Where the server is."""
+    """Where the server is; the user has named it."""
     return f"http://127.0.0.1:{server.port}"
 
 
-def test_path_query_and_headers_arrive(base: str) -> None:
-    status, body = HttpGetter({})(f"{base}/a/b?c=d+e", {"X-Key": "k"})
+@pytest.fixture
+def get(server: FakeServer) -> HttpGetter:
+    """What asks the server that the user has named, and no other."""
+    return HttpGetter({}, Reach(frozenset({("localhost", server.port)})))
+
+
+def test_path_query_and_headers_arrive(get: HttpGetter, base: str) -> None:
+    status, body = get(f"{base}/a/b?c=d+e", {"X-Key": "k"})
     assert status == 200
     assert body["path"] == "/a/b?c=d+e"
     assert body["headers"]["x-key"] == "k"
@@ -65,8 +72,8 @@ def test_a_name_stands_for_a_port(server: FakeServer) -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "any.localhost", "127.0.0.1"])
-def test_this_machine_has_many_names(server: FakeServer, host: str) -> None:
-    assert HttpGetter({})(f"http://{host}:{server.port}/", {}).status == 200
+def test_this_machine_has_many_names(get: HttpGetter, server: FakeServer, host: str) -> None:
+    assert get(f"http://{host}:{server.port}/", {}).status == 200
 
 
 @pytest.mark.parametrize(
@@ -76,6 +83,29 @@ def test_this_machine_has_many_names(server: FakeServer, host: str) -> None:
 def test_no_other_machine_is_asked(host: str) -> None:
     with pytest.raises(AccessDenied, match="only asked with --allow-network"):
         HttpGetter({})(f"http://{host}/", {})
+
+
+@pytest.mark.parametrize("network", [False, True])
+@pytest.mark.parametrize("host", ["localhost", "any.localhost", "127.0.0.1", "127.9.9.9", "[::1]"])
+def test_nothing_else_on_this_machine_is_asked(host: str, network: bool) -> None:
+    get = HttpGetter({"shop.localhost": 1}, Reach(frozenset({("127.0.0.1", 2)}), network))
+    with pytest.raises(AccessDenied, match=r"without --allow-host .*:8961"):
+        get(f"http://{host}:8961/api/shutdown", {})
+
+
+def test_a_name_that_leads_to_this_machine_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch, server: FakeServer
+) -> None:
+    connect = socket.create_connection
+
+    def nearby(address: tuple[str, int], *args: object, **options: object) -> socket.socket:
+        return connect(("127.0.0.1", server.port))
+
+    monkeypatch.setattr(socket, "create_connection", nearby)
+    before = server.requests
+    with pytest.raises(AccessDenied, match="only asked with"):
+        HttpGetter({}, Reach(network=True))("http://example.com/x", {})
+    assert server.requests == before
 
 
 def test_another_machine_may_be_allowed(
@@ -88,21 +118,22 @@ def test_another_machine_may_be_allowed(
         return connect(("127.0.0.1", server.port))
 
     monkeypatch.setattr(socket, "create_connection", nearby)
-    get = HttpGetter({}, allow_network=True)
+    monkeypatch.setattr(web, "_peer", lambda _: "203.0.113.7")
+    get = HttpGetter({}, Reach(network=True))
     assert get("http://example.com/x", {}).body["headers"]["host"] == "example.com"
 
 
-def test_no_proxy_is_asked(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_asked(get: HttpGetter, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    assert HttpGetter({})(f"{base}/", {}).status == 200
+    assert get(f"{base}/", {}).status == 200
 
 
-def test_redirects_are_not_followed(base: str) -> None:
-    assert HttpGetter({})(f"{base}/away", {}).status == 302
+def test_redirects_are_not_followed(get: HttpGetter, base: str) -> None:
+    assert get(f"{base}/away", {}).status == 302
 
 
-def test_what_is_no_json_is_text(base: str) -> None:
-    assert HttpGetter({})(f"{base}/text", {}).body == "plain \ufffd text"
+def test_what_is_no_json_is_text(get: HttpGetter, base: str) -> None:
+    assert get(f"{base}/text", {}).body == "plain \ufffd text"
 
 
 @pytest.mark.parametrize(
@@ -117,9 +148,11 @@ def test_what_is_no_json_is_text(base: str) -> None:
         ("/half", "gives no answer"),
     ],
 )
-def test_an_answer_that_cannot_be_used_is_a_refusal(base: str, path: str, reason: str) -> None:
+def test_an_answer_that_cannot_be_used_is_a_refusal(
+    get: HttpGetter, base: str, path: str, reason: str
+) -> None:
     with pytest.raises(Refused, match=reason):
-        HttpGetter({})(base + path, {})
+        get(base + path, {})
 
 
 @pytest.mark.parametrize(
@@ -140,8 +173,10 @@ def test_an_answer_that_takes_too_long_is_a_refusal(
     with socket.create_server(("127.0.0.1", 0)) as listening:
         serving = Thread(target=drip, args=(listening,))
         serving.start()
+        port = listening.getsockname()[1]
+        named = Reach(frozenset({("127.0.0.1", port)}))
         with pytest.raises(Refused, match=r"it took more than 0\.1 seconds"):
-            HttpGetter({})(f"http://127.0.0.1:{listening.getsockname()[1]}/", {})
+            HttpGetter({}, named)(f"http://127.0.0.1:{port}/", {})
         serving.join()
 
 
@@ -149,8 +184,8 @@ def test_a_closed_port_is_a_refusal() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(Refused, match=f"127.0.0.1:{port} gives no answer: "):
-        HttpGetter({})(f"http://127.0.0.1:{port}/", {})
+        HttpGetter({}, Reach(frozenset({("127.0.0.1", port)})))(f"http://127.0.0.1:{port}/", {})
 
 
-def test_the_body_of_the_model_is_json(base: str) -> None:
-    assert json.dumps(HttpGetter({})(f"{base}/", {}).body)
+def test_the_body_of_the_model_is_json(get: HttpGetter, base: str) -> None:
+    assert json.dumps(get(f"{base}/", {}).body)
