@@ -196,13 +196,13 @@ class _Need:
         """Return the facts that the model does not have, and which call gives them."""
         lack = [path for path in self.facts if path not in self._known] or list(self.facts)
         if not lack:
-            return [MissingFact("", to_json(self.result.value), str(self.call))]
+            return [MissingFact("", to_json(self.result.held), str(self.call))]
         return [MissingFact(".".join(p), to_json(self.facts[p]), str(self.call)) for p in lack]
 
     @cached_property
     def facts(self) -> Facts:
         """What the result tells; nothing where it is no object, or a refusal."""
-        return _facts(self.result.value) if self.result.ok else {}
+        return _facts(self.result.held) if self.result.ok else {}
 
     @cached_property
     def since(self) -> Point:
@@ -230,7 +230,7 @@ class _Need:
     def _is_known(self, since: Point) -> bool:
         """Tell whether the model has the facts, by what it was shown or told from a place on."""
         shown = self._shown(since)
-        telling = _is_telling(self.result.value)
+        telling = _is_telling(self.result.held)
         for answer in shown:
             if self._agrees(answer.result) and (telling or self._is_about(answer)):
                 return True
@@ -270,7 +270,7 @@ class _Need:
         """Return the facts that one object holds which was shown, the most that any does."""
         best: set[Path] = set()
         for answer in self._own(shown):
-            for held in map(_facts, _objects(answer.result.value)):
+            for held in map(_facts, _objects(answer.result.held)):
                 common = {path for path in self.facts if path in held and self._same(path, held)}
                 if len(common) > len(best) and (
                     any(_is_telling(self.facts[path]) for path in common) or self._is_about(answer)
@@ -286,11 +286,11 @@ class _Need:
         """Tell whether an answer is about all that the call asks about."""
         if not self._asked:
             return True
-        values = literals([self.scene.arguments(answer.call), answer.result.value])
+        values = literals([self.scene.arguments(answer.call), answer.result.held])
         return self._asked <= {_plain(value) for value in values}
 
     def _agrees(self, result: Result) -> bool:
-        return alike(self.result.value, result.value, self.unordered)
+        return alike(self.result.held, result.held, self.unordered)
 
     def _same(self, path: Path, held: Facts) -> bool:
         return alike(self.facts[path], held[path], self.unordered, path[-1])
@@ -306,7 +306,7 @@ class _Need:
         return any(
             path[-1] == name and value == theirs
             for answer in self._own(shown)
-            for held in _objects(answer.result.value)
+            for held in _objects(answer.result.held)
             for path, theirs in _facts(held).items()
         )
 

@@ -65,7 +65,7 @@ def check_result(truth: Result, given: Result, comparison: Comparison) -> CallEv
     """Compare the result of one call with that of a ground-truth call, which succeeded."""
     if not given.ok:
         return CallEvidence(Reason.REFUSED, f"the call is refused: {given.text[:500]}")
-    found = next(_disagreements(to_json(truth.value), to_json(given.value), comparison), None)
+    found = next(_disagreements(to_json(truth.held), to_json(given.held), comparison), None)
     if found is None:
         return None
     reason, difference = found

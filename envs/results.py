@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from functools import lru_cache
 from typing import Any
 
@@ -85,8 +86,6 @@ class Declined(dict[str, Any]):
 class Result:
     """The outcome of one call.
 
-    A value may be shared with the state, so read it and do not change it.
-
     Args:
         value: What the function returned; None for an error.
         text: The wire form where it is known, or None.
@@ -121,7 +120,12 @@ class Result:
 
     @property
     def value(self) -> Any:
-        """What the function returned; for an error, the object that says so."""
+        """What the function returned, as a copy; for an error, the object that says so."""
+        return deepcopy(self.held)
+
+    @property
+    def held(self) -> Any:
+        """The value itself, of which state and other results may hold parts: only to be read."""
         if self.error is not None and self._value is None:
             self._value = {**self.error.fields, "error": self.error.message}
         return self._value
@@ -142,7 +146,7 @@ class Result:
     def text(self) -> str:
         """The wire form: text as it is, an object as JSON, anything else in Python notation."""
         if self._text is None:
-            text = render(self._value if self.error is None else self.value)
+            text = render(self._value if self.error is None else self.held)
             self._text = text if len(text) <= BOUNDS.result else _too_long(text)
         return self._text
 

@@ -174,7 +174,7 @@ class Session:
             return Result.refused(UnknownFunction(lambda: no_function(name, self.tools, offered)))
         result = self._call_nested(tool, call) if nested else self._run(tool, args, kwargs)
         if count > UNCOUNTED:
-            self._account = self._account.with_result(result.value)
+            self._account = self._account.with_result(result.held)
         return result
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
@@ -215,7 +215,7 @@ class Session:
             result = self.call(value)
             if result.error is not None:
                 raise result.error
-            return result.value
+            return result.held
         if isinstance(value, list):
             return [self._resolve(member) for member in value]
         if isinstance(value, tuple):

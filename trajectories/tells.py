@@ -31,8 +31,8 @@ class Grounds:
         if result.ok:
             self._told.see(result.text)
             self._texts.append(result.text)
-            self._counts.update(counts(result.value))
-            for name, flag in _flags("", result.value):
+            self._counts.update(counts(result.held))
+            for name, flag in _flags("", result.held):
                 self._flags.setdefault(name, set()).add(flag)
             self._shown = True
 

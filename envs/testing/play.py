@@ -311,5 +311,5 @@ def _make_up(subject: Subject, data: st.DataObject, play: Play) -> Call | None:
     tool = data.draw(st.sampled_from(subject.tools))
     known = list(shown_in(play.session.snapshot().compared()))
     for result in play.results[-_RECENT:]:
-        known += islice(shown_in(result.value), _MOST)
+        known += islice(shown_in(result.held), _MOST)
     return Call(tool.name, (), data.draw(arguments(subject.spec(tool), known)))

@@ -169,17 +169,17 @@ def results(subject: Subject, play: Play) -> None:
     for call, result in play.steps():
         tool, defect = subject.backend.TOOLS[call.name], _result_defect(result)
         if defect and not subject.excepts("results", tool):
-            raise subject.broken(f"{call} gives {brief(result.value)}, {defect}", tool)
+            raise subject.broken(f"{call} gives {brief(result.held)}, {defect}", tool)
 
 
 def _result_defect(result: Result) -> str | None:
     if result.error is not None:
         return None if result.error.message else "an error without a message"
     try:
-        written = json.loads(json.dumps(result.value, allow_nan=False))
+        written = json.loads(json.dumps(result.held, allow_nan=False))
     except (TypeError, ValueError) as error:
         return f"which is no JSON: {error}"
-    if isinstance(written, dict) and set(written) != set(result.value):
+    if isinstance(written, dict) and set(written) != set(result.held):
         return "whose keys are not all text"
     if isinstance(written, dict) and "error" in written:
         return "an error that is returned; raise a ToolError, so that the call counts as refused"
@@ -197,7 +197,7 @@ def snapshots(subject: Subject, play: Play) -> None:
             advice = "assign new values instead of changing the old ones in place"
             raise subject.broken(f"{call} changes an earlier snapshot; {advice}", call)
         for earlier, text in made:
-            if Result(earlier.value).text != text:
+            if Result(earlier.held).text != text:
                 raise subject.broken(f"{call} changes an earlier result, {text}", call)
         if result.ok:
             made.append((result, result.text))

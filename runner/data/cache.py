@@ -198,7 +198,7 @@ def _plain(outcomes: tuple[TurnOutcome, ...]) -> list[Any]:
 
 def _plain_result(result: Result) -> tuple[Any, ...]:
     error = result.error and (result.error.message, dict(result.error.fields))
-    return None if error else result.value, error, result.changed, result.text
+    return None if error else result.held, error, result.changed, result.text
 
 
 def _restored(trajectory: Trajectory, kept: list[Any]) -> tuple[TurnOutcome, ...]:

@@ -145,8 +145,8 @@ class RolloutEnv:
 
     @property
     def messages(self) -> Sequence[ChatMessage]:
-        """The whole chat so far, to be shown to a model."""
-        return tuple(self._dialogue.conversation.messages)
+        """The whole chat so far, to be shown to a model; a copy, as observations are."""
+        return tuple(copy_json(list(self._dialogue.conversation.messages)))
 
     def reset(self) -> Observation:
         """Begin the trajectory anew and return what the model is shown first."""

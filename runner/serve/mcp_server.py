@@ -49,6 +49,7 @@ from envs.errors import BackendFault, MalformedCall
 from envs.schema import spec
 from envs.session import Session
 from runner.serve.control import control_app
+from runner.serve.input_end import Incoming, Outgoing, Unanswered
 from runner.serve.pool import NoSession, PoolFull, Served, SessionPool
 from trajectories.errors import DataError
 
@@ -140,7 +141,12 @@ async def _serve_stdio(pool: SessionPool) -> None:
     served = pool.open(STDIO)
     server = mcp_server(lambda _: served)
     async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+        unanswered = Unanswered()
+        await server.run(
+            Incoming(incoming, unanswered),
+            Outgoing(outgoing, unanswered),
+            server.create_initialization_options(),
+        )
 
 
 class _Endpoint:

@@ -1,12 +1,22 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from decimal import Decimal
+from itertools import cycle
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from envs.calls import Call, read_call
 from envs.errors import NotFound
+from envs.registry import BACKENDS
 from envs.results import Result
+from envs.session import Session
+from trajectories.dataset import load_embedded
+from trajectories.prepare import load_session
+from trajectories.schema import Category
 
 
 @pytest.mark.parametrize(
@@ -67,3 +77,65 @@ def test_long_tuples_are_written_like_any_others():
 
 def test_a_text_that_is_known_is_not_written_again():
     assert Result({"a": 1}, text="{'a': 1}").text == "{'a': 1}"
+
+
+def spoil(value):
+    """Change whatever can be changed in a value, all the way down."""
+    if isinstance(value, dict):
+        for member in [*value.values()]:
+            spoil(member)
+        value.clear()
+        value["spoilt"] = True
+    elif isinstance(value, list):
+        for member in value:
+            spoil(member)
+        value[:] = ["spoilt"]
+    elif isinstance(value, tuple):
+        for member in value:
+            spoil(member)
+    elif isinstance(value, set):
+        value.clear()
+
+
+DATA = load_embedded([Category.BASE, Category.LONG_CONTEXT])
+ENTRIES = list(DATA.trajectories.values())
+
+
+@given(st.sampled_from(ENTRIES), st.lists(st.booleans(), min_size=1, max_size=20))
+@settings(max_examples=25)
+def test_who_changes_a_value_changes_no_state_no_result_and_no_other_session(trajectory, whether):
+    calls = [read_call(text) for turn in trajectory.turns for text in turn.ground_truth]
+    untouched = load_session(DATA, trajectory)
+    expected = [result.text for result in untouched.play(calls)]
+    session = load_session(DATA, trajectory)
+    fork, before, made = session.fork(), session.snapshot().digest(), []
+    for call, spoils in zip(calls, cycle(whether), strict=False):
+        made.append(session.call(call))
+        if spoils:
+            for earlier in made:
+                spoil(earlier.value)
+                assert "spoilt" not in repr(earlier.value)
+    assert [result.text for result in made] == expected
+    assert session.snapshot().digest() == untouched.snapshot().digest()
+    assert fork.snapshot().digest() == before
+    assert load_session(DATA, trajectory).snapshot().digest() == before
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_who_changes_a_value_changes_no_default(backend):
+    session = Session.load([backend], {}, tolerant=True)
+    start = session.snapshot().digest()
+    for name, tool in session.tools.items():
+        if not tool.writes:
+            spoil(session.call(Call(name)).value)
+    assert session.snapshot().digest() == start
+    assert Session.load([backend], {}, tolerant=True).snapshot().digest() == start
+
+
+def test_a_copy_of_a_value_that_is_no_plain_data():
+    value = {"when": [date(2026, 1, 1)], "sum": Decimal("1.5")}
+    result = Result(value)
+    copied = result.value
+    assert copied == value
+    spoil(copied)
+    assert result.value == value

@@ -103,6 +103,16 @@ def call(name: str, **arguments: Any) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})
 
 
+def test_input_that_ends_is_answered_to_its_end() -> None:
+    calls = [json.loads(call("create_ticket", title=f"t{n}")) | {"id": n} for n in range(2, 202)]
+    lines = [hello().decode(), *map(json.dumps, calls), ""]
+    done = subprocess.run(
+        [*COMMAND, "TicketAPI"], input="\n".join(lines), capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == list(range(1, 202))
+
+
 def test_nothing_but_messages_is_written_to_standard_output_and_the_end_is_clean() -> None:
     lines = [hello().decode(), "no message", "[" * 10_000, call("get_ticket", ticket_id=1)]
     done = subprocess.run(

@@ -194,7 +194,7 @@ class Graph:
         """Tell whether a call succeeded and achieved something."""
         if not result.ok:
             return False
-        value = result.value
+        value = result.held
         if value == []:
             return False
         members = value.items() if isinstance(value, dict) else ()
@@ -466,10 +466,10 @@ def example(graph: Graph, edge: Edge) -> EdgeExample:
     if first is None:
         raise DataError(edge.name, f"{edge.call} fails")
     calls, result = first
-    found = carried(edge, result.value)
+    found = carried(edge, result.held)
     for value in found:
         call = fill(edge.template, value)
         second = graph.prepared(session, call) if call else None
-        if call and second and flows(edge, result.value, call.kwargs):
+        if call and second and flows(edge, result.held, call.kwargs):
             return EdgeExample((*calls, *second[0]), value)
     raise DataError(edge.name, f"{edge.template} succeeds with none of {found}")

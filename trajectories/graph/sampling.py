@@ -232,7 +232,7 @@ class _Walk:
         for index in reversed(range(len(self.made))):
             call, result = self.made[index]
             if call.name == edge.source:
-                values = carried(edge, result.value)
+                values = carried(edge, result.held)
                 for value in self.random.sample(values, min(len(values), 8)):
                     yield index, value
 
@@ -403,7 +403,7 @@ def _walked(graph: Graph, made: Trace) -> list[str]:
     for index, (call, _) in enumerate(made):
         for edge in graph.into.get(call.name, ()):
             if edge.name not in walked and any(
-                earlier.name == edge.source and flows(edge, result.value, call.kwargs)
+                earlier.name == edge.source and flows(edge, result.held, call.kwargs)
                 for earlier, result in made[:index]
             ):
                 walked[edge.name] = None

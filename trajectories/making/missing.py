@@ -80,7 +80,7 @@ def found_only_in_answer(base: Trajectory, notes: Notes) -> list[str | int | flo
     if not supplied:
         return []
     session = session.fork(checks_arguments=False)
-    known = [*spoken_values(said), *(v for r in results for v in literals(r.value))]
+    known = [*spoken_values(said), *(v for r in results for v in literals(r.held))]
     # What a calculator makes of known numbers is no reading of a missing one.
     tools = [tool for tool in session.tools.values() if tool.backend != "MathAPI"]
     for result in readings(session, tools, known):
@@ -190,7 +190,7 @@ def _known(
     """Return values to try, the likeliest first."""
     whole = [value for call in truth for value in call.kwargs.values()]
     parts = [value for call in truth for value in literals(call.kwargs)]
-    read = [value for result in reversed(results) for value in literals(result.value)]
+    read = [value for result in reversed(results) for value in literals(result.held)]
     said = spoken_values([*words(base.turns[turn : turn + 1]), *words(base.turns[:turn])])
     return _unique([*whole, *parts, *read, *said])
 
@@ -290,7 +290,7 @@ def _read_all(
             result = session.call(call)
             if result.ok:
                 found.setdefault(result.text, call)
-                values += literals(result.value)
+                values += literals(result.held)
     return list(dict.fromkeys(values))
 
 

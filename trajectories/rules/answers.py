@@ -119,7 +119,7 @@ def _reckoned(number: float, lookup: Lookup, tool: Tool, said: str) -> str:
     bounds = set()
     if lookup.backend == tool.backend:
         bounds = spoken_numbers(documented(tool)) | spoken_numbers(said)
-    for there in literals(lookup.result.value):
+    for there in literals(lookup.result.held):
         if isinstance(there, str):
             continue
         if (not whole or _ROUNDING.search(said)) and any(

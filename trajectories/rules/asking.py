@@ -154,7 +154,7 @@ def _is_told(entry: Entry, step: TruthStep) -> bool:
 
 def _mistaken(entry: Entry, index: int, said: str) -> Iterator[Problem]:
     """Yield ids of things that the words have nothing to do with, where they fit another one."""
-    shown = [step.result.value for step in entry.steps if step.turn <= index and step.result.ok]
+    shown = [step.result.held for step in entry.steps if step.turn <= index and step.result.ok]
     there = [entry.trajectory.config, *shown]
     things = [thing for thing in _things(there) if len(thing) > 1]
     heard = stems(said)
@@ -194,7 +194,7 @@ def _texts(thing: Mapping[str, object]) -> str:
 
 
 def _is_used_later(entry: Entry, step: TruthStep) -> bool:
-    shown = {v for v in literals(step.result.value) if not is_small(v)}
+    shown = {v for v in literals(step.result.held) if not is_small(v)}
     for later in entry.steps:
         if (later.turn, later.position) > (step.turn, step.position):
             taken = list(literals(entry.arguments(later.call)))

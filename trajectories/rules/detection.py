@@ -255,7 +255,7 @@ def _leaves_all(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 def _told_by(entry: Entry, step: TruthStep) -> str:
     """Return who else tells all that a read shows, or nothing."""
-    values = list(_leaves(step.result.value))
+    values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:
         return ""

@@ -96,7 +96,7 @@ def lookups(
     there = session.fork(checks_arguments=False)
     first = list(_asked(there, tools, known))
     yield from first
-    fresh = {value: None for lookup in first for value in literals(lookup.result.value)}
+    fresh = {value: None for lookup in first for value in literals(lookup.result.held)}
     new = [value for value in list(fresh)[:VALUES] if value not in known]
     yield from _asked(there, [tool for tool in tools if parameters(tool)], new)
 
@@ -106,7 +106,7 @@ def _known(said: Sequence[str], shown: Sequence[Result]) -> list[object]:
     heard += [number for words in reversed(said) for number in sorted(spoken_numbers(words))]
     # Names come before other words, as more is asked by them.
     heard.sort(key=lambda value: isinstance(value, str) and value.islower())
-    read = [value for result in reversed(shown) for value in literals(result.value)]
+    read = [value for result in reversed(shown) for value in literals(result.held)]
     known = {repr(v): v for v in [*heard, *read[:VALUES]] if v != "" and v not in _COMMON}
     return list(known.values())
 
@@ -136,7 +136,7 @@ def _calls(tool: Tool, known: Sequence[object]) -> Iterator[Call]:
 
 def _members(result: Result) -> Iterator[tuple[str, object]]:
     """Yield the members of all objects in a result, by name."""
-    left = [result.value]
+    left = [result.held]
     while left:
         value = left.pop()
         if isinstance(value, Mapping):
@@ -153,7 +153,7 @@ def is_small(value: str | float) -> bool:
 
 def tells_little(result: Result) -> bool:
     """Tell whether a result has so few values that one of them is hardly there by chance."""
-    return sum(1 for _ in literals(result.value)) <= MOST_SHOWN
+    return sum(1 for _ in literals(result.held)) <= MOST_SHOWN
 
 
 def values_text(result: Result) -> str:

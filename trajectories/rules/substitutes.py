@@ -45,7 +45,7 @@ def calculated(step: TruthStep, offered: Collection[str]) -> str:
         return ""
     if call.name == "logarithm" and not any(
         isinstance(value, (int, float)) and isclose(value, round(value), abs_tol=1e-9)
-        for value in literals(step.result.value)
+        for value in literals(step.result.held)
     ):
         return ""
     if call.name == "square_root" and "power" not in offered:
@@ -57,7 +57,7 @@ def told_otherwise(entry: Entry, step: TruthStep, offered: Collection[str]) -> s
     """Return which calls give all facts that a call gives; empty where none was found."""
     said = words(entry.trajectory.turns[: step.turn + 1])
     earlier = [r for outcome in entry.truth[: step.turn] for r in outcome.results if r.ok]
-    facts = list(dict.fromkeys(literals(step.result.value)))
+    facts = list(dict.fromkeys(literals(step.result.held)))
     if not facts:
         return ""
     found = list(lookups(step.before, offered, said, earlier))
@@ -141,7 +141,7 @@ def _added(number: float, found: Sequence[Lookup]) -> str | None:
     """Return two calls of one function, alike but for what they ask about, that add up to one."""
     groups: dict[str, list[tuple[float, str]]] = {}
     for there in found:
-        numbers = [v for v in literals(there.result.value) if not isinstance(v, str)]
+        numbers = [v for v in literals(there.result.held) if not isinstance(v, str)]
         if len(numbers) == 1:
             alike = f"{there.call.name} {list(there.call.kwargs.values())[1:]}"
             groups.setdefault(alike, []).append((numbers[0], str(there.call)))

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.profile import BFCL, STRICT
+from envs.backend import copy_json
 from envs.calls import Call, parse_call
 from runner.episodes.scripts import oracle
 from runner.rollouts.env import REWARDS, RolloutEnv
+from tests.envs.test_results import spoil
 from tests.judging import run_script
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
@@ -257,3 +259,31 @@ def test_several_are_stepped_together_and_one_that_is_over_waits_for_the_others(
 def test_stepping_awaits_nothing(help_desk):
     env, other = RolloutEnv(help_desk), RolloutEnv(help_desk)
     assert asyncio.run(env.astep("Done.")) == other.step("Done.")
+
+
+# What is given away
+
+
+@given(st.sampled_from(ONE_OF_EACH))
+@settings(max_examples=10)
+def test_who_changes_observations_changes_no_episode(trajectory):
+    script = list(actions(trajectory))
+    untouched, spoilt = RolloutEnv(trajectory), RolloutEnv(trajectory)
+    fork = spoilt.fork()
+    spoil(spoilt.reset())
+    for action in script:
+        expected, made = untouched.step(action), spoilt.step(action)
+        assert made == expected
+        spoil(made.observation)
+        spoil(made.info)
+    assert spoilt.snapshot() == untouched.snapshot()
+    assert spoilt.verdict == untouched.verdict
+    assert fork.reset() == RolloutEnv(trajectory).reset()
+
+
+def test_the_whole_chat_is_a_copy():
+    env = RolloutEnv(ONE_OF_EACH[0])
+    env.step(next(actions(ONE_OF_EACH[0])))
+    before = copy_json(list(env.messages))
+    spoil(env.messages)
+    assert list(env.messages) == before != []
