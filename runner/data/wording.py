@@ -277,10 +277,10 @@ def refusal_of(session: Session, call: Call, result: Result) -> Refusal | None:
     tool = session.tools[call.name]
     call = result.call or call
     # Not known is which of the calls inside of a call was refused.
-    if call.nested or (result.ok and not isinstance(result.value, Declined)):
+    if call.nested or (result.ok and not isinstance(result.held, Declined)):
         return None
     error = result.error
-    kind = error.kind if error else result.value.kind
+    kind = error.kind if error else result.held.kind
     if error and isinstance(error.cause, TypeError) and not _fits(tool, call):
         kind = "arguments"
     state = vars(session.backends[tool.backend])
