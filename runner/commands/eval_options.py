@@ -60,7 +60,7 @@ class _Reached:
     config: Path | None = option("TOML file; flags win over it", "FILE")
     base_url: str | None = option("an OpenAI-compatible server", "URL")
     api: ApiName | None = option("of OpenAI's (default: what the model needs, else chat)")
-    timeout: float | None = option("for one request (default: 120)", "SECONDS", read=above_zero)
+    timeout: float | None = option("for one request (default: 600)", "SECONDS", read=above_zero)
     extra_headers: tuple[tuple[str, str], ...] = option(
         "a further HTTP header; may be repeated",
         "NAME=VALUE",
@@ -112,7 +112,19 @@ class _Kept:
     only: Literal["errors", "failed"] | None = option("with --resume: do these again")
     trials: int = option("of every entry", "K", default=1, read=positive)
     concurrency: int | None = option("episodes at once (default: 16)", "N", read=positive)
-    attempts: int | None = option("tries of one request (default: 8)", "N", read=positive)
+    attempts: int | None = option(
+        "tries of one request (default: 8); of one that takes too long at most 2, and what a rate "
+        "limit refuses is waited for",
+        "N",
+        read=positive,
+    )
+    rpm: int | None = option(
+        "most requests a minute (default: as many as the server takes)", "N", read=positive
+    )
+    tpm: int | None = option("most tokens a minute, likewise", "N", read=positive)
+    outage: float | None = option(
+        "stop after so long without any answer (default: 600)", "SECONDS", read=above_zero
+    )
     max_requests: int | None = option("budget of the run, resumes included", "N", read=positive)
     max_cost: float | None = option("budget of the run, resumes included", "USD", read=above_zero)
     price: tuple[float, float] | None = option(

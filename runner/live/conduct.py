@@ -29,8 +29,6 @@ Only = Literal["errors", "failed"]
 
 _CHARACTERS_PER_TOKEN = 4
 _PREFLIGHT_TRIES = 3
-_PREFLIGHT_TIMEOUT = 30.0
-"""Seconds; who needs longer for one word would need days for a run."""
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _VARIABLES_OF = {"bedrock": "AWS", "gemini": "GOOGLE", "huggingface": "HF", "sagemaker": "AWS"}
 """What variables of providers begin with, where that is not the provider's name."""
@@ -182,15 +180,9 @@ async def _probe(model: Model, settings: Settings) -> None:
     request = Request([{"role": "user", "content": "Are you ready?"}], tools)
     for attempt in range(1, _PREFLIGHT_TRIES + 1):
         try:
-            async with asyncio.timeout(_PREFLIGHT_TIMEOUT):
-                await model.ask(request)
-        except TimeoutError:
-            raise TransientError(
-                f"no answer to one short question within {_PREFLIGHT_TIMEOUT:.0f} seconds; "
-                "--no-preflight skips it"
-            ) from None
+            await model.ask(request)
         except TransientError as error:
-            if error.unreachable or attempt == _PREFLIGHT_TRIES:
+            if error.unreachable or error.kind == "timeout" or attempt == _PREFLIGHT_TRIES:
                 raise
             await asyncio.sleep(min(error.retry_after or 1.0, 10.0))
         else:
@@ -202,6 +194,17 @@ def conduct_here(
 ) -> Ending:
     """Do what ``conduct`` does, for those who have no event loop, or one that waits for this."""
     return _to_end(conduct(plan, store, jobs, connect, watch))
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return how hard a run may push."""
+    return Limits(
+        concurrency=settings.concurrency,
+        attempts=settings.attempts,
+        requests=settings.rpm,
+        tokens=settings.tpm,
+        outage=settings.outage,
+    )
 
 
 async def conduct(
@@ -222,7 +225,7 @@ async def conduct(
     # An agent of the user's own may know more of an episode than its messages.
     campaign = Campaign(plan, store, goes_on=not isinstance(model, AgentModel))
     engine: Engine[Job, EpisodeRecord] = Engine(
-        model, Limits(settings.concurrency, settings.attempts), Random(0), budget, say=watch.say
+        model, limits_of(settings), Random(0), budget, say=watch.say
     )
     looking = asyncio.create_task(_look(engine, watch))
     try:

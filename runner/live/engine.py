@@ -9,25 +9,29 @@ from __future__ import annotations
 import asyncio
 import signal
 import traceback
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from pathlib import Path
 from random import Random
 from statistics import median
-from time import monotonic
 from typing import Generic, NamedTuple, TypeVar
 
 from runner.live.activity import Activity
 from runner.live.budget import Budget, Quota, Share
 from runner.live.loop import Ask, ModelAnswer
+from runner.live.pace import LONGEST_HOLD, Clock, GivenUp, Pace, RealTime, Started, Waits
 from runner.models.base import (
+    ErrorKind,
     FatalError,
     Model,
     ModelError,
     Reply,
     Request,
+    RequestError,
     TransientError,
 )
 
@@ -37,9 +41,14 @@ Done = TypeVar("Done")
 STOPPING = "stopping after what is under way, Ctrl-C again stops at once"
 """What the first Ctrl-C is answered with."""
 
-_LONGEST_WAIT = 60.0
-"""Longest wait that backing off leads to, in seconds; a server may ask for more."""
-_LONGEST_RETRY_AFTER = 600.0
+_TIMEOUTS = 2
+"""How often a request is made that takes too long: each time it is thought about, and billed."""
+_REFUSALS = 3
+"""How many times as often a request is made that is refused for a rate limit, and others not."""
+_MANY = 8
+"""When so many requests fail at once, or all, and none is answered, it is the server that fails."""
+_FIRST = 3
+_CHARACTERS_PER_TOKEN = 4
 _GRACE = 1.5
 """How long a run that is being stopped waits without any answer, in seconds."""
 
@@ -53,6 +62,23 @@ class Limits(NamedTuple):
     """How often one request is tried."""
     first_wait: float = 0.5
     """Wait after the first failed attempt, in seconds; it doubles with every further one."""
+    requests: int | None = None
+    """Most requests a minute, or None."""
+    tokens: int | None = None
+    """Most tokens a minute, or None."""
+    outage: float = 600.0
+    """Seconds without any answer after which a run is stopped."""
+
+
+@dataclass(eq=False)
+class _Tries:
+    """What has become of one request so far."""
+
+    made: int = 0
+    failed: dict[ErrorKind | None, int] = field(default_factory=lambda: defaultdict(int))
+    """How often it failed in which way."""
+    first_failed: float = inf
+    last_refused: float = -inf
 
 
 class Stopped(Exception):
@@ -73,6 +99,8 @@ class Engine(Generic[Job, Done]):
         budget: What may be used.
         activity: Where to keep count of what is going on.
         say: Tells the user a line.
+        clock: Tells the time.
+        pace: Says when requests may start, where engines have one in common.
 
     Attributes:
         budget: What may be used, and has been so far.
@@ -89,21 +117,28 @@ class Engine(Generic[Job, Done]):
         budget: Budget | None = None,
         activity: Activity | None = None,
         say: Callable[[str], object] = _nobody,
+        clock: Clock | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self.budget = budget or Budget()
-        self.activity = activity or Activity(monotonic)
+        self.activity = activity or Activity((clock or RealTime()).time)
         self._say = say
         self.stop_reason: str | None = None
         self.failed = False
         self._model = model
         self._limits = limits
         self._jitter = jitter
+        self.pace = pace or Pace(clock or RealTime(), limits.requests, limits.tokens)
         self._quota = Quota(self.budget)
         self._stopping = asyncio.Event()
         self._no_more_requests = False
         self._interrupted = False
         self._latencies: deque[float] = deque(maxlen=200)
         self._last_answer = 0.0
+        self._clock = clock or RealTime()
+        self._backoffs = Waits(self._clock)
+        self._answered_at = self._clock.time()
+        self._asking = self._failing = 0
 
     async def run(
         self,
@@ -148,31 +183,81 @@ class Engine(Generic[Job, Done]):
             Stopped: The run is being stopped.
             ModelError: There is no answer to be had.
         """
-        attempt = 0
-        while True:
-            await self._admit(share)
-            attempt += 1
-            try:
-                with self.activity.request():
-                    reply = await self._model.ask(request)
-            except TransientError as error:
-                self._count(None)
-                if attempt >= self._limits.attempts:
-                    self._give_up(error)
-                await self._wait(attempt, error)
-            except FatalError as error:
-                self._count(None)
-                raise self._fail(str(error)) from None
-            except ModelError:
-                self._count(None)
-                raise
-            except Exception as error:
-                # A bug in a client, or in its library, is that one request's.
-                self._count(None)
-                raise ModelError(_broken(error)) from error
-            else:
-                self._count(reply)
-                return ModelAnswer(reply, attempt)
+        tries, wait = _Tries(), None
+        self._asking += 1
+        try:
+            while True:
+                # Who is refused goes first, but nobody stands in the way of all for ever.
+                started = await self._begin(request, share, wait, first=tries.made < _FIRST)
+                tries.made += 1
+                try:
+                    reply = await self._asked(request)
+                except TransientError as error:
+                    wait = self._wait_after(error, tries, started)
+                else:
+                    self._answered(reply, started)
+                    return ModelAnswer(reply, tries.made)
+        except GivenUp:
+            raise Stopped from None
+        finally:
+            self._asking -= 1
+            self._failing -= tries.first_failed < inf
+
+    async def _asked(self, request: Request) -> Reply:
+        """Make a request once.
+
+        Raises:
+            Stopped: It would be in vain, as any other.
+            ModelError: There is no answer.
+        """
+        try:
+            with self.activity.request():
+                return await self._model.ask(request)
+        except FatalError as error:
+            self._count(None)
+            raise self._fail(str(error)) from None
+        except ModelError as error:
+            self._count(None)
+            if isinstance(error, RequestError):
+                self._answered_at = self._clock.time()
+            raise
+        except Exception as error:
+            # A bug in a client, or in its library, is that one request's.
+            self._count(None)
+            raise ModelError(_broken(error)) from error
+
+    async def _begin(
+        self, request: Request, share: Share | None, wait: float | None, *, first: bool
+    ) -> Started:
+        """Wait until a request may be made.
+
+        Args:
+            request: What is asked.
+            share: What the job that asks has of the budget.
+            wait: For how many seconds it waits as it has failed before; None where it has not.
+            first: Whether it then goes before others.
+        """
+        if self._no_more_requests:
+            raise Stopped
+        pace = self.pace
+        tokens = _size(request) if pace.counts_tokens else 0.0
+        if wait is None:
+            started = await pace.turn(tokens)
+        else:
+            held = pace.held_until - self._clock.time()
+            with self.activity.wait(max(wait, held), asked_for=held > wait and pace.asked_to_wait):
+                if wait:
+                    await self._backoffs.sleep(wait)
+                started = await pace.turn(tokens, again=first)
+        await self._admit(share)
+        return started
+
+    def _answered(self, reply: Reply, started: Started) -> None:
+        usage = reply.usage
+        tokens = None if usage.prompt is None else usage.prompt + (usage.completion or 0)
+        self.pace.answered(started, tokens)
+        self._answered_at = self._clock.time()
+        self._count(reply)
 
     def stop(self, reason: str, *, at_once: bool = False) -> None:
         """Begin no further job; with ``at_once`` give up what is under way.
@@ -186,6 +271,8 @@ class Engine(Generic[Job, Done]):
         self._last_answer = asyncio.get_running_loop().time()
         self._stopping.set()
         self._quota.begin_no_more(reason)
+        self._backoffs.give_up()
+        self.pace.give_up(longer_than=_GRACE)
 
     def _interrupt(self) -> None:
         again = self._interrupted
@@ -265,37 +352,81 @@ class Engine(Generic[Job, Done]):
         self.stop(reason, at_once=True)
         return Stopped()
 
-    def _give_up(self, error: TransientError) -> None:
-        """Fail the request, or the run where there is nobody to answer any request.
+    def _wait_after(self, error: TransientError, tries: _Tries, started: Started) -> float:
+        """Return for how many seconds a request that failed waits, besides that all may wait.
 
         Raises:
             ModelError: The request gets no answer.
             Stopped: No request would.
         """
+        asked_to_wait = error.retry_after or 0.0
+        if error.kind == "rate_limit":
+            self.pace.refused(started, error.retry_after)
+        elif error.retry_after is not None:
+            self.pace.hold(asked_to_wait)
+        now, outage = self._clock.time(), self._limits.outage
+        if asked_to_wait > outage:
+            raise self._fail(f"{error}; it asks to wait for {_duration(asked_to_wait)}")
+        if now - self._answered_at >= outage:
+            raise self._fail(f"no answer for {_duration(now - self._answered_at)}: {error}")
+        self._failing += tries.first_failed == inf
+        tries.first_failed = min(tries.first_failed, now)
+        self._count_failure(tries, error, now)
+        if self._stopping.is_set():
+            raise Stopped
+        if error.kind == "rate_limit":
+            return 0.0
+        failed = sum(tries.failed.values()) - tries.failed["rate_limit"]
+        backoff: float = min(self._limits.first_wait * 2 ** (failed - 1), LONGEST_HOLD)
+        return backoff * (0.5 + self._jitter.random())
+
+    def _count_failure(self, tries: _Tries, error: TransientError, now: float) -> None:
+        """Give up a request that has been tried often enough.
+
+        Raises:
+            ModelError: It has.
+            Stopped: There is nobody to answer any request.
+        """
+        attempts, kind = self._limits.attempts, error.kind
+        if kind == "rate_limit":
+            # It is the request's own fault only where others are answered meanwhile.
+            tries.failed[kind] += self._answered_at >= tries.last_refused
+            tries.last_refused = now
+            most = attempts * _REFUSALS
+        elif kind == "timeout":
+            tries.failed[kind] += 1
+            most = min(attempts, _TIMEOUTS)
+        else:
+            tries.failed["server"] += 1
+            kind, most = "server", attempts
+        if tries.failed[kind] < most or (kind == "server" and self._all_fail_since(tries, error)):
+            return
         if error.unreachable:
             raise self._fail(str(error)) from None
-        tried = f"{error} ({self._limits.attempts} attempts)"
-        raise ModelError(tried, error.kind) from None
+        raise ModelError(f"{error} ({tries.made} attempts)", error.kind) from None
 
-    async def _wait(self, attempt: int, error: TransientError) -> None:
-        """Wait before the next attempt; a run that is being stopped does not wait."""
-        backoff = min(self._limits.first_wait * 2 ** (attempt - 1), _LONGEST_WAIT)
-        delay = backoff * (0.5 + self._jitter.random())
-        if error.retry_after is not None:
-            # Not before the server's time, and not all at that very moment.
-            delay = min(error.retry_after + delay, _LONGEST_RETRY_AFTER)
-        with self.activity.wait(delay, asked_for=error.retry_after is not None):
-            try:
-                await asyncio.wait_for(self._stopping.wait(), delay)
-            except TimeoutError:
-                return
-        raise Stopped
+    def _all_fail_since(self, tries: _Tries, error: TransientError) -> bool:
+        """Tell whether it is the server that fails since a request did, and not the request."""
+        others = 2 <= self._failing >= min(_MANY, self._asking)
+        return others and not error.unreachable and self._answered_at <= tries.first_failed
 
     def _count(self, reply: Reply | None) -> None:
         self._last_answer = asyncio.get_running_loop().time()
         if reply is not None:
             self._latencies.append(reply.latency)
             self.budget.count(reply.usage, reply.cost)
+
+
+def _size(request: Request) -> float:
+    """Return how many tokens a request is likely to need, roughly."""
+    tools = len(request.tools.encoded) if request.tools else 0
+    said = sum(len(str(message)) for message in request.messages)
+    return (tools + said) / _CHARACTERS_PER_TOKEN
+
+
+def _duration(seconds: float) -> str:
+    minutes = seconds / 60
+    return f"{seconds:.0f} seconds" if minutes < 2 else f"{minutes:.0f} minutes"
 
 
 def _broken(error: Exception) -> str:

@@ -25,8 +25,9 @@ from runner.episodes.spread import Chunk, Found, Judge, Run, evaluate_by, withou
 from runner.live.budget import Budget, Quota, Share
 from runner.live.campaign import Campaign, Job, Plan
 from runner.live.cluster import TRIES, Cluster, Fleet, connected, library
-from runner.live.conduct import Connect, Ending, Watches, secrets_of
-from runner.live.engine import STOPPING, Engine, Limits
+from runner.live.conduct import Connect, Ending, Watches, limits_of, secrets_of
+from runner.live.engine import STOPPING, Engine
+from runner.live.pace import Pace, RealTime
 from runner.live.settings import Settings
 from runner.models.agent import AgentModel
 from runner.models.base import FatalError, Model, Reply, Request
@@ -173,6 +174,9 @@ def refuse_what_must_not_travel(settings: Settings, connect: Connect) -> None:
     Raises:
         DataError: There is one of these.
     """
+    if settings.rpm or settings.tpm:
+        limit = "--rpm" if settings.rpm else "--tpm"
+        raise DataError(limit, "is kept to by one process, and not by the workers of --engine ray")
     try:
         library().cloudpickle.dumps(connect)
     except Exception as error:
@@ -252,6 +256,7 @@ class EpisodeWorker:
 
     def __init__(self) -> None:
         self._model: Model | None = None
+        self._pace = Pace(RealTime())
 
     async def do(self, needs: Sequence[Awaitable[Any]], job: Job) -> Outbox:
         """Do one episode, unless the run is stopped meanwhile.
@@ -266,7 +271,7 @@ class EpisodeWorker:
         try:
             if self._model is None:
                 self._model = connect(plan)
-            engine = _engine(_Admitted(self._model, budget, job), plan, job)
+            engine = _engine(_Admitted(self._model, budget, job), plan, job, self._pace)
             goes_on = not isinstance(self._model, AgentModel)
             campaign = Campaign(plan, outbox, goes_on=goes_on)
             await campaign.run(engine, [job], lambda _: None)
@@ -278,10 +283,10 @@ class EpisodeWorker:
         return outbox
 
 
-def _engine(model: Model, plan: Plan, job: Job) -> Engine[Job, EpisodeRecord]:
+def _engine(model: Model, plan: Plan, job: Job, pace: Pace) -> Engine[Job, EpisodeRecord]:
     """Return what asks the model in one episode."""
-    limits = Limits(concurrency=1, attempts=plan.settings.attempts)
-    return Engine(model, limits, Random(repr(job.key)))
+    limits = limits_of(plan.settings)._replace(concurrency=1)
+    return Engine(model, limits, Random(repr(job.key)), pace=pace)
 
 
 class _Admitted:

@@ -66,12 +66,15 @@ class Settings:
         top_p: Sampling parameter.
         seed: Sampling parameter.
         max_tokens: Longest answer, in tokens.
-        timeout: Longest time for one request, in seconds.
+        timeout: Longest time for one request, in seconds; a model may think for long.
         extra_headers: Further HTTP headers.
         extra_body: Further members of every request.
         price: US dollars per million tokens, as prompt and completion; None to look it up.
         concurrency: Episodes at once.
-        attempts: How often one request is tried.
+        attempts: How often one request is tried; one that takes too long is tried twice at most.
+        rpm: Most requests a minute, or None for as many as the server takes.
+        tpm: Most tokens a minute, likewise.
+        outage: Stop the run after so many seconds without any answer.
         max_requests: Stop the run after so many requests.
         max_cost: Stop the run after so many US dollars.
         errors_as: What counts as the model's failure, and what as an error, where that is not as
@@ -92,12 +95,15 @@ class Settings:
     top_p: float | None = None
     seed: int | None = None
     max_tokens: int | None = None
-    timeout: float = 120.0
+    timeout: float = 600.0
     extra_headers: Mapping[str, str] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     price: tuple[float, float] | None = None
     concurrency: int = 16
     attempts: int = 8
+    rpm: int | None = None
+    tpm: int | None = None
+    outage: float = 600.0
     max_requests: int | None = None
     max_cost: float | None = None
     errors_as: Mapping[str, CountedAs] = field(default_factory=dict)
@@ -215,7 +221,7 @@ def _checked(name: str, value: Any, hint: Any, where: str) -> Any:
     except pydantic.ValidationError as error:
         raise DataError(where, f"{error.errors()[0]['msg'].lower()}{given}") from None
     numbers = checked if isinstance(checked, tuple) else (checked,)
-    least = 1 if name in ("concurrency", "attempts") else 0
+    least = 1 if name in ("concurrency", "attempts", "rpm", "tpm") else 0
     if any(isinstance(n, (int, float)) and not n >= least for n in numbers):
         raise DataError(where, f"must be at least {least}{given}")
     return checked

@@ -6,11 +6,8 @@ send raises anything but a ModelError here, and no key of the user's gets into i
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from envs.calls import check_bounds
@@ -27,6 +24,7 @@ from runner.models.base import (
     Verbatim,
 )
 from runner.models.faults import OVER_QUOTA, fault_in
+from runner.models.waiting import retry_after
 
 
 class Endpoint(NamedTuple):
@@ -177,7 +175,8 @@ def classify(
         return FatalError(f"{address} wants to be paid first{said}")
     if status in _RETRIED or status >= 500:
         passes = f"{_what_passes(status)} of {address}{said}"
-        return TransientError(passes, retry_after(headers), kind=_KINDS.get(status, "server"))
+        wait = retry_after(headers, f"{_delay(body)} {detail}")
+        return TransientError(passes, wait, kind=_KINDS.get(status, "server"))
     if status in _UNAUTHORISED or _BAD_KEY.search(known):
         return FatalError(f"{address} refuses the API key; {endpoint.key_advice}{said}")
     if _NO_TOOLS.search(known):
@@ -220,22 +219,6 @@ def refused_thoughts(error: RequestError) -> frozenset[str]:
     """Return the members with thoughts that a server says it does not take back."""
     said = str(error)
     return frozenset(_THOUGHT_NAMES.findall(said) if _NOT_TAKEN.search(said) else ())
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return how many seconds a server asks to wait, None where it does not say."""
-    found = {name.lower(): value.strip() for name, value in headers.items()}
-    if (milliseconds := _seconds(found.get("retry-after-ms"))) is not None:
-        return milliseconds / 1000
-    wanted = found.get("retry-after")
-    if (seconds := _seconds(wanted)) is not None:
-        return seconds
-    moment = _moment(wanted)
-    if moment is None:
-        return None
-    # The server's clock may be wrong; its own date is, if so, by as much.
-    now = _moment(found.get("date")) or datetime.now(UTC)
-    return max(0.0, (moment - now).total_seconds())
 
 
 def one_line(text: str, secrets: Iterable[str] = ()) -> str:
@@ -287,6 +270,17 @@ def _detail(body: object, depth: int = 0) -> str:
         return ": ".join(filter(None, (next(filter(None, said), ""), passed_on, generated)))
     if isinstance(body, list):
         return "; ".join(filter(None, [_detail(member, depth + 1) for member in body[:3]]))
+    return ""
+
+
+def _delay(body: object) -> str:
+    """Return the delay that an error body of Google's states, in words."""
+    error = _object((_first_object(body) if isinstance(body, list) else _object(body)).get("error"))
+    details = error.get("details")
+    for detail in details if isinstance(details, list) else ():
+        delay = _text(_object(detail).get("retryDelay"))
+        if delay is not None:
+            return f"retry after {delay}."
     return ""
 
 
@@ -455,19 +449,3 @@ def _text(value: object) -> str | None:
 def _kind(value: object) -> str:
     names: Mapping[type, str] = {list: "a list", str: "text", type(None): "null", bool: "a boolean"}
     return names.get(type(value), "a number")
-
-
-def _seconds(value: str | None) -> float | None:
-    try:
-        seconds = float(value or "")
-    except ValueError:
-        return None
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
-
-
-def _moment(value: str | None) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(value or "")
-    except (ValueError, OverflowError):
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -24,9 +24,11 @@ from runner.models.base import (
     Usage,
 )
 from runner.records.record import Spent
+from tests.runner.live.clock import FakeClock
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = Request([{"role": "user", "content": "?"}], None)
+POISON = Request([{"role": "user", "content": "!"}], None)
 QUICK = Limits(concurrency=4, attempts=3, first_wait=1e-6)
 BUSY = TransientError("429: slow down", retry_after=0.0)
 FOREVER = 10**9
@@ -77,9 +79,10 @@ class Hanging(Scripted):
 class Recorder:
     """Runs an engine and keeps what became of the jobs."""
 
-    def __init__(self, model, limits=QUICK, jitter=None, **budget):
+    def __init__(self, model, limits=QUICK, jitter=None, clock=None, **budget):
         self.model = model
-        self.engine = Engine(model, limits, jitter or Random(0), Budget(**budget))
+        jitter = jitter or Random(0)
+        self.engine = Engine(model, limits, jitter, Budget(**budget), clock=clock)
         self.done = []
         self.answers = []
 
@@ -104,24 +107,21 @@ class Recorder:
 
 async def recorded(job, ask):
     """Do a job as a run does: an error of the model's is what became of it."""
+    return await recorded_of(QUESTION, ask)
+
+
+async def recorded_of(request, ask):
+    """Return what became of a request."""
     try:
-        return (await ask(QUESTION)).reply.text
+        return (await ask(request)).reply.text
     except ModelError as error:
         return str(error)
 
 
 @pytest.fixture
-def waits(monkeypatch):
-    """Return the list of waits, none of which takes any time."""
-    taken = []
-
-    async def waited(awaitable, delay):
-        awaitable.close()
-        taken.append(delay)
-        raise TimeoutError
-
-    monkeypatch.setattr(module.asyncio, "wait_for", waited)
-    return taken
+def clock():
+    """Return a clock whose time passes when all wait for it."""
+    return FakeClock()
 
 
 def ask_alone(engine):
@@ -190,11 +190,12 @@ def test_an_answer_comes_with_its_number_of_attempts():
 # Trying again
 
 
-def test_a_request_is_tried_again_until_it_is_answered(waits):
+def test_a_request_is_tried_again_until_it_is_answered(clock):
     model = Scripted(BUSY, TransientError("500"), says())
-    assert ask_alone(Engine(model, QUICK, Random(0))).attempts == 3
+    engine = Engine(model, QUICK, Random(0), clock=clock)
+    assert clock.run(engine.ask(QUESTION)).attempts == 3
     assert model.asked == 3
-    assert len(waits) == 2
+    assert len(clock.waits) == 2
 
 
 def test_attempts_are_exhausted_one_after_the_other_job_by_job():
@@ -226,20 +227,87 @@ class Fixed(Random):
 
 
 @pytest.mark.parametrize(("drawn", "factor"), [(0.0, 0.5), (0.5, 1.0), (0.75, 1.25)])
-def test_waits_double_up_to_a_minute_and_are_spread(waits, drawn, factor):
+def test_waits_double_up_to_a_minute_and_are_spread(clock, drawn, factor):
     limits = Limits(attempts=11, first_wait=0.5)
+    engine = Engine(Scripted(TransientError("500")), limits, Fixed(drawn), clock=clock)
     with pytest.raises(ModelError, match="11 attempts"):
-        ask_alone(Engine(Scripted(TransientError("500")), limits, Fixed(drawn)))
-    assert waits == [factor * wait for wait in (0.5, 1, 2, 4, 8, 16, 32, 60, 60, 60)]
+        clock.run(engine.ask(QUESTION))
+    assert clock.waits == [factor * wait for wait in (0.5, 1, 2, 4, 8, 16, 32, 60, 60, 60)]
 
 
-@pytest.mark.parametrize(
-    ("asked_for", "waited"), [(0.0, 1.0), (0.5, 1.5), (7.0, 8.0), (90.0, 91.0), (1e9, 600.0)]
-)
-def test_a_server_that_asks_to_wait_is_waited_for_within_reason(waits, asked_for, waited):
-    model = Scripted(TransientError("429", retry_after=asked_for), says())
-    ask_alone(Engine(model, Limits(first_wait=1.0), Fixed(0.5)))
-    assert waits == [waited]
+@pytest.mark.parametrize("asked_for", [0.0, 0.5, 7.0, 90.0, 600.0])
+@pytest.mark.parametrize(("kind", "least"), [("rate_limit", 0.0), ("server", 1.0)])
+def test_a_server_that_asks_to_wait_is_waited_for_by_all(clock, asked_for, kind, least):
+    model = Scripted(TransientError("busy", retry_after=asked_for, kind=kind), says())
+    engine = Engine(model, Limits(first_wait=1.0), Fixed(0.5), clock=clock)
+    clock.run(engine.ask(QUESTION))
+    assert clock.now == max(asked_for, least)
+    assert engine.pace.held_until == asked_for
+
+
+def test_a_server_that_asks_to_wait_for_longer_than_a_run_does_ends_it(clock):
+    model = Scripted(TransientError("429: no more", retry_after=86400.0, kind="rate_limit"))
+    run = Recorder(model, clock=clock)
+    clock.run(run.engine.run(range(5), recorded, run.done.append))
+    reason = "429: no more; it asks to wait for 1440 minutes"
+    assert (run.done, run.engine.stop_reason, run.engine.failed) == ([], reason, True)
+    assert clock.now == 0.0
+
+
+# A server that fails, and requests that do
+
+
+@pytest.mark.parametrize("kind", ["server", "connection", "rate_limit"])
+def test_a_server_that_never_answers_ends_the_run_with_its_last_words(clock, kind):
+    model = Scripted(says(), TransientError("500: oh no", kind=kind))
+    run = Recorder(model, Limits(16, outage=300.0), clock=clock)
+    clock.run(run.engine.run(range(50), recorded, run.done.append))
+    assert re.fullmatch(r"no answer for \d minutes: 500: oh no", run.engine.stop_reason)
+    assert run.engine.failed
+    assert run.done == ["Yes."]
+    assert 300.0 <= clock.now < 400.0
+
+
+def test_an_outage_loses_no_request(clock):
+    class Out(Scripted):
+        async def ask(self, request):
+            self.asked += 1
+            await clock.sleep(0.1)
+            if 5.0 < clock.now < 400.0:
+                raise TransientError("502")
+            return says()
+
+    run = Recorder(Out(), Limits(16), clock=clock)
+    clock.run(run.engine.run(range(900), recorded, run.done.append))
+    assert run.done == ["Yes."] * 900
+    assert run.engine.stop_reason is None
+
+
+@pytest.mark.parametrize(("kind", "tries"), [("server", 8), ("rate_limit", 24)])
+def test_a_request_that_fails_while_others_are_answered_is_given_up(clock, kind, tries):
+    class Moody(Scripted):
+        async def ask(self, request):
+            self.asked += 1
+            await clock.sleep(1.0)
+            if request is POISON:
+                raise TransientError("no", kind=kind)
+            return says()
+
+    async def do(job, ask):
+        return await recorded_of(POISON if job == 3 else QUESTION, ask)
+
+    run = Recorder(Moody(), Limits(4), clock=clock)
+    clock.run(run.engine.run(range(600), do, run.done.append))
+    assert sorted(set(run.done)) == ["Yes.", f"no ({tries} attempts)"]
+    assert run.done.count("Yes.") == 599
+
+
+def test_a_request_that_takes_too_long_is_made_twice_at_most(clock):
+    model = Scripted(TransientError("no answer within 600 seconds", kind="timeout"))
+    engine = Engine(model, Limits(), Random(0), clock=clock)
+    with pytest.raises(ModelError, match="2 attempts") as caught:
+        clock.run(engine.ask(QUESTION))
+    assert (model.asked, caught.value.kind) == (2, "timeout")
 
 
 # Errors that end the run
@@ -404,7 +472,7 @@ def test_the_first_interrupt_says_what_the_second_does():
     assert said == ["stopping after what is under way, Ctrl-C again stops at once"]
 
 
-def test_what_is_going_on_is_counted(waits):
+def test_what_is_going_on_is_counted(clock):
     seen = []
 
     class Looking(Scripted):
@@ -413,8 +481,9 @@ def test_what_is_going_on_is_counted(waits):
             seen.append((activity.in_flight, activity.retries, len(activity.waits)))
             return await super().ask(request)
 
-    engine = Engine(Looking(BUSY, TransientError("500"), says()), QUICK, Random(0))
-    ask_alone(engine)
+    model = Looking(BUSY, TransientError("500"), says())
+    engine = Engine(model, QUICK, Random(0), clock=clock)
+    clock.run(engine.ask(QUESTION))
     assert seen == [(1, 0, 0), (1, 1, 0), (1, 2, 0)]
     assert (engine.activity.in_flight, engine.activity.trouble) == (0, {"server": 2})
     assert engine.activity.words == {"server": "500"}

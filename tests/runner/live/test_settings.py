@@ -28,6 +28,9 @@ timeout = 30
 price = [1, 2.5]
 concurrency = 64
 attempts = 3
+rpm = 60
+tpm = 90000
+outage = 60.0
 max_requests = 100
 max_cost = 1.5
 
@@ -94,6 +97,9 @@ def test_every_setting_can_be_in_a_file(written):
         price=(1.0, 2.5),
         concurrency=64,
         attempts=3,
+        rpm=60,
+        tpm=90000,
+        outage=60.0,
         max_requests=100,
         max_cost=1.5,
         errors_as={"content_policy": "error", "server": "failure"},
@@ -285,7 +291,18 @@ def test_credentials_in_the_address_define_no_run():
     assert "sk-secret" not in json.dumps(Settings(base_url=url).defining())
 
 
-PUSHING = {"concurrency", "attempts", "max_requests", "max_cost", "price", "prompts", "timeout"}
+PUSHING = {
+    "concurrency",
+    "attempts",
+    "rpm",
+    "tpm",
+    "outage",
+    "max_requests",
+    "max_cost",
+    "price",
+    "prompts",
+    "timeout",
+}
 
 
 def test_how_hard_a_run_pushes_does_not_define_it(written):

@@ -1,0 +1,173 @@
+"""When requests may start: servers with rate limits, by a clock that takes no time."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import Any
+
+import pytest
+
+from runner.live.engine import Engine, Limits
+from runner.live.pace import GivenUp, Pace
+from runner.models.base import ModelError, Reply, Request, TransientError, Usage
+from tests.runner.live.clock import FakeClock
+
+QUESTION = Request([{"role": "user", "content": "?" * 360}], None)
+LATENCY = 0.2
+
+
+class Bucket:
+    """A server that answers so many requests a second, and refuses the others.
+
+    Args:
+        clock: Tells the time.
+        rate: How many a second.
+        retry_after: For how long it asks to wait, or None.
+        room: How many at once after a pause.
+    """
+
+    def __init__(
+        self, clock: FakeClock, rate: float, retry_after: float | None = None, room: float = 8.0
+    ) -> None:
+        self.clock, self.rate, self.retry_after, self.room = clock, rate, retry_after, room
+        self.left, self.at = room, 0.0
+        self.starts: list[float] = []
+        self.refused = 0
+
+    async def ask(self, request: Request) -> Reply:
+        """Answer a request, or refuse it."""
+        now = self.clock.now
+        self.left = min(self.room, self.left + (now - self.at) * self.rate)
+        self.at = now
+        if self.left < 1:
+            self.refused += 1
+            await self.clock.sleep(0.005)
+            raise TransientError("429", self.retry_after, kind="rate_limit")
+        self.left -= 1
+        self.starts.append(now)
+        await self.clock.sleep(LATENCY)
+        return Reply("Yes.", (), None, "stop", Usage(90, 10), LATENCY)
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+
+def run(clock: FakeClock, server: Bucket, lengths: list[int], limits: Limits) -> list[Any]:
+    """Do episodes of so many requests each; return what became of them."""
+    done: list[Any] = []
+    engine: Engine[int, Any] = Engine(server, limits, Random(0), clock=clock)
+
+    async def do(length: int, ask: Any) -> str:
+        try:
+            for _ in range(length):
+                await ask(QUESTION)
+        except ModelError as error:
+            return str(error)
+        return "ok"
+
+    clock.run(engine.run(lengths, do, done.append))
+    assert engine.stop_reason is None
+    return done
+
+
+@pytest.mark.parametrize(
+    ("rate", "retry_after", "episodes", "room"),
+    [(8, None, 100, 8), (8, 1.0, 100, 8), (8, 3.0, 100, 8), (30, 1.0, 100, 30), (2, None, 20, 60)],
+)
+def test_a_limited_server_serves_all_in_a_quarter_more_than_the_ideal_time(
+    rate: float, retry_after: float | None, episodes: int, room: float
+) -> None:
+    clock = FakeClock()
+    server = Bucket(clock, rate, retry_after, room)
+    random = Random(1)
+    lengths = sorted([random.randint(3, 17) for _ in range(episodes)], reverse=True)
+    done = run(clock, server, lengths, Limits(64))
+    assert done == ["ok"] * episodes
+    ideal = (sum(lengths) - room) / rate
+    assert clock.now <= 1.25 * ideal
+    assert server.refused < 0.15 * sum(lengths)
+
+
+def test_a_server_that_refuses_nothing_is_held_up_by_nothing() -> None:
+    clock = FakeClock()
+    assert run(clock, Bucket(clock, 1e6, room=1e6), [10] * 64, Limits(64)) == ["ok"] * 64
+    assert clock.waits == []
+    assert clock.now == pytest.approx(10 * LATENCY)
+
+
+def test_a_limit_that_is_lifted_is_soon_made_use_of() -> None:
+    clock = FakeClock()
+    server = Bucket(clock, 2.0)
+
+    async def lifted() -> None:
+        await clock.sleep(60.0)
+        server.rate = server.room = 1000.0
+
+    async def both() -> None:
+        engine: Engine[int, None] = Engine(server, Limits(16), Random(0), clock=clock)
+
+        async def do(_: int, ask: Any) -> None:
+            await ask(QUESTION)
+
+        lifting = asyncio.ensure_future(lifted())
+        await engine.run(range(2000), do, lambda _: None)
+        await lifting
+
+    clock.run(both())
+    # At two a second it would take a thousand.
+    assert clock.now < 200.0
+
+
+def most_in_a_minute(starts: list[float]) -> int:
+    """Return how many starts any minute has at most."""
+    return max(sum(a <= b < a + 60.0 for b in starts) for a in starts)
+
+
+def test_no_minute_has_more_requests_than_the_user_allows() -> None:
+    clock = FakeClock()
+    server = Bucket(clock, 1e6, room=1e6)
+    run(clock, server, [10] * 30, Limits(32, requests=60))
+    assert most_in_a_minute(server.starts) == 60
+    assert clock.now == pytest.approx(299 + LATENCY)
+
+
+def test_no_minute_has_more_tokens_than_the_user_allows() -> None:
+    clock = FakeClock()
+    server = Bucket(clock, 1e6, room=1e6)
+    # Each takes 100, and is guessed to take about as many.
+    run(clock, server, [10] * 30, Limits(32, tokens=6000))
+    assert 55 <= most_in_a_minute(server.starts) <= 62
+    assert clock.now == pytest.approx(300, rel=0.05)
+
+
+def test_who_waits_is_let_start_in_order_and_who_was_refused_goes_first() -> None:
+    clock = FakeClock()
+    pace = Pace(clock, requests=60)
+    order: list[str] = []
+
+    async def turn(name: str, *, again: bool = False) -> None:
+        await pace.turn(again=again)
+        order.append(name)
+
+    async def all_of_them() -> None:
+        turns = [turn("a"), turn("b"), turn("c"), turn("refused", again=True)]
+        await asyncio.gather(*turns)
+
+    clock.run(all_of_them())
+    assert order == ["a", "refused", "b", "c"]
+    assert clock.now == 3.0
+
+
+def test_waits_that_take_long_can_be_given_up() -> None:
+    clock = FakeClock()
+    pace = Pace(clock, requests=60)
+
+    async def turns() -> list[Any]:
+        waiting = [asyncio.ensure_future(pace.turn()) for _ in range(4)]
+        await asyncio.sleep(0)
+        pace.give_up(longer_than=0.5)
+        return await asyncio.gather(*waiting, return_exceptions=True)
+
+    found = clock.run(turns())
+    assert [isinstance(each, GivenUp) for each in found] == [False, False, True, True]
