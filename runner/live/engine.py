@@ -46,7 +46,7 @@ _TIMEOUTS = 2
 _REFUSALS = 3
 """How many times as often a request is made that is refused for a rate limit, and others not."""
 _MANY = 8
-"""When so many requests fail at once, or all, and none is answered, it is the server that fails."""
+"""When so many requests fail at once, and none is answered, it is the server that fails."""
 _FIRST = 3
 _CHARACTERS_PER_TOKEN = 4
 _GRACE = 1.5
@@ -138,7 +138,7 @@ class Engine(Generic[Job, Done]):
         self._clock = clock or RealTime()
         self._backoffs = Waits(self._clock)
         self._answered_at = self._clock.time()
-        self._asking = self._failing = 0
+        self._failing = 0
 
     async def run(
         self,
@@ -184,7 +184,6 @@ class Engine(Generic[Job, Done]):
             ModelError: There is no answer to be had.
         """
         tries, wait = _Tries(), None
-        self._asking += 1
         try:
             while True:
                 # Who is refused goes first, but nobody stands in the way of all for ever.
@@ -200,7 +199,6 @@ class Engine(Generic[Job, Done]):
         except GivenUp:
             raise Stopped from None
         finally:
-            self._asking -= 1
             self._failing -= tries.first_failed < inf
 
     async def _asked(self, request: Request) -> Reply:
@@ -407,8 +405,11 @@ class Engine(Generic[Job, Done]):
 
     def _all_fail_since(self, tries: _Tries, error: TransientError) -> bool:
         """Tell whether it is the server that fails since a request did, and not the request."""
-        others = 2 <= self._failing >= min(_MANY, self._asking)
-        return others and not error.unreachable and self._answered_at <= tries.first_failed
+        return (
+            self._failing >= _MANY
+            and not error.unreachable
+            and self._answered_at <= tries.first_failed
+        )
 
     def _count(self, reply: Reply | None) -> None:
         self._last_answer = asyncio.get_running_loop().time()
