@@ -165,12 +165,14 @@ def judge_recorded(
     if len(turns) == expected and (turns[0] or not kind.is_single_turn):
         answers = Answers(turns, mode, reader)
         return kind.judge(prepared, answers, Terms(profile, step_limit, traced))
-    found = Judgement(force_terminated(expected))
-    if kind.is_single_turn or not traced:
-        return found
-    # What was recorded beyond the last turn answers nothing.
-    played = trace_recorded(prepared, turns[:expected], mode, profile, step_limit)
-    return found._replace(trace=played)
+    verdict = force_terminated(expected)
+    if kind.is_single_turn:
+        return Judgement(verdict)
+    # What was recorded beyond the last turn answers nothing; what was done for good counts.
+    answers = Answers(turns[:expected], mode, reader)
+    played = kind.judge(prepared, answers, Terms(profile, step_limit, traced))
+    verdict = verdict._replace(irreversible=played.verdict.irreversible)
+    return Judgement(verdict, trace=played.trace)
 
 
 def judge_right(

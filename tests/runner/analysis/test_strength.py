@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter
+
 from runner.analysis.strength import MINI_SIZE, RATES, choose_mini, lines, passed, rank_correlation
 from runner.episodes.scripted import POLICIES
 from trajectories.dataset import load_embedded
@@ -48,5 +50,7 @@ def test_lines_have_a_column_for_each_tier_that_there_is():
     some = [*dataset.trajectories.values()][:8]
     outcomes = passed(dataset, some)
     shown = lines(some, [some[0].id, some[1].id], outcomes, outcomes)
-    assert shown[0].startswith("| `--model scripted:` | plain, 8 | ")
+    tiers = Counter(t.tier for t in some)
+    heading = f"plain, {tiers['plain']} | hard, {tiers['hard']} | mini, 2 |"
+    assert shown[0] == f"| `--model scripted:` | {heading}"
     assert shown[-1].endswith("by which it was not chosen.")
