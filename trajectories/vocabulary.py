@@ -176,6 +176,15 @@ class Draws:
             drawn = self._bits(width)
         return pool[drawn]
 
+    def sample(self, pool: Sequence[_Member], count: int) -> list[_Member]:
+        """Draw so many members, none twice, of a few hundred at most."""
+        left, drawn = list(pool), []
+        for size in range(len(left), len(left) - count, -1):
+            at = self.below(size)
+            drawn.append(left[at])
+            left[at] = left[size - 1]
+        return drawn
+
 
 class Vocabulary(Draws):
     """Names, dates and lines of text, drawn from a seed.

@@ -11,6 +11,7 @@ from trajectories.vocabulary import Vocabulary
 
 _CARDS = 4
 """Items for each card."""
+_CLASSES = tuple(CLASS_FACTORS.items())
 
 
 def fill(
@@ -57,7 +58,7 @@ def _trip(
     routes: Sequence[tuple[str, str]], cards: Sequence[str], vocabulary: Vocabulary
 ) -> dict[str, Any]:
     origin, destination = vocabulary.choice(routes)
-    travel_class, factor = vocabulary.choice(list(CLASS_FACTORS.items()))
+    travel_class, factor = vocabulary.choice(_CLASSES)
     return {
         "card_id": vocabulary.choice(cards),
         "travel_date": str(vocabulary.day()),

@@ -23,7 +23,7 @@ def listed(seed: int, items: int) -> tuple[str, ...]:
     symbols: dict[str, None] = {}
     while len(symbols) < 2 * items:
         letters = list(draws.choice(known))
-        for place in draws.random.sample(range(1, 4), draws.choice((1, 2))):
+        for place in draws.sample((1, 2, 3), draws.choice((1, 2))):
             letters[place] = draws.choice(_LETTERS)
         symbols["".join(letters)] = None
     return tuple([symbol for symbol in symbols if symbol not in _KNOWN])
@@ -33,7 +33,6 @@ def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
 ) -> None:
     """Add what is over: no order or movement is later, and none can still be acted upon."""
-    random = vocabulary.random
     symbols = listed(bulk.seed, bulk.items)
     stocks = {symbol: _figures(vocabulary) for symbol in symbols if symbol not in whole["stocks"]}
     known = [str(key) for key in whole["orders"]]
@@ -67,7 +66,7 @@ def fill(
     config["stocks"] = {**whole["stocks"], **stocks}
     config["orders"] = {**orders, **{str(key): order for key, order in whole["orders"].items()}}
     config["order_counter"] = whole["order_counter"]
-    watched = random.sample(list(stocks), len(stocks) // 2)
+    watched = vocabulary.sample(list(stocks), len(stocks) // 2)
     config["watch_list"] = [*watched, *whole["watch_list"]]
     config["transaction_history"] = [*moved, *whole["transaction_history"]]
 
