@@ -241,7 +241,12 @@ class _Need:
             map(self.scene.words, range(since.turn + (since.position >= 0), self.turn + 1))
         )
         return all(
-            _is_telling(value) and (_is_said(value, said) or self._is_shown(path[-1], value, shown))
+            _is_telling(value)
+            and (
+                _is_said(value, said)
+                or self._is_shown(path[-1], value, shown)
+                or self._is_in_more(value, since)
+            )
             for path, value in self.facts.items()
             if path not in best
         )
@@ -253,11 +258,15 @@ class _Need:
         """
         return [
             answer
-            for turn in range(min(since.turn, self.turn), self.turn + 1)
-            for position, answer in enumerate(_answers(self.model[turn]))
-            if (turn == self.turn or (turn, position) >= since)
-            and (not self._is_by_same_function(answer) or self._is_about(answer))
+            for answer in self._all_shown(since)
+            if not self._is_by_same_function(answer) or self._is_about(answer)
         ]
+
+    def _all_shown(self, since: Point) -> Iterator[Given]:
+        for turn in range(min(since.turn, self.turn), self.turn + 1):
+            for position, answer in enumerate(_answers(self.model[turn])):
+                if turn == self.turn or (turn, position) >= since:
+                    yield answer
 
     def _is_by_same_function(self, answer: Given) -> bool:
         return (
@@ -295,11 +304,24 @@ class _Need:
     def _same(self, path: Path, held: Facts) -> bool:
         return alike(self.facts[path], held[path], self.unordered, path[-1])
 
-    def _own(self, shown: Sequence[Given]) -> Iterator[Given]:
+    def _own(self, shown: Iterable[Given]) -> Iterator[Given]:
         """Yield the answers of the backend that is asked, but for refusals."""
         for answer in shown:
             if answer.result.ok and self.scene.backend(answer.call) == self.backend:
                 yield answer
+
+    def _is_in_more(self, value: Any, since: Point) -> bool:
+        """Tell whether a text stands, line by line, in a longer one about the same thing."""
+        texts = {asked for asked in self._asked if isinstance(asked, str)}
+        if not isinstance(value, str) or not texts:
+            return False
+        return any(
+            f"\n{value}\n" in f"\n{longer}\n"
+            for answer in self._own(self._all_shown(since))
+            if texts <= {_plain(each) for each in literals(self.scene.arguments(answer.call))}
+            for longer in literals(answer.result.held)
+            if isinstance(longer, str)
+        )
 
     def _is_shown(self, name: str, value: Any, shown: Sequence[Given]) -> bool:
         """Tell whether a value was shown under its name."""

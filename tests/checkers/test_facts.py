@@ -260,6 +260,20 @@ def test_what_is_shown_from_another_folder_still_holds() -> None:
     assert verdict(config, turns, [[read], ["cd(folder='sub')"], ["cd(folder='..')"]]).valid
 
 
+def test_lines_are_told_by_more_lines_of_the_same_file_and_by_no_other() -> None:
+    lines = {"type": "file", "content": "14:00 31\n20:00 26\n22:00 26"}
+    home = {"a.txt": lines, "b.txt": lines, "c.txt": {"type": "file", "content": "x 22:00 26"}}
+    config = {"GorillaFileSystem": {"root": {"home": {"type": "directory", "contents": home}}}}
+    turns: list[Asked] = [("The last line of a.txt?", ["tail(file_name='a.txt', lines=1)"])]
+    for call in ("tail(file_name='a.txt', lines=2)", "cat(file_name='a.txt')"):
+        assert verdict(config, turns, [[call]]).valid
+        assert not verdict(config, turns, [[call]], BFCL).valid
+    for call in ("cat(file_name='b.txt')", "tail(file_name='c.txt', lines=1)", "ls()"):
+        assert not verdict(config, turns, [[call]]).valid
+    more: list[Asked] = [("The last two lines?", ["tail(file_name='a.txt', lines=2)"])]
+    assert not verdict(config, more, [["tail(file_name='a.txt', lines=1)"]]).valid
+
+
 def test_a_change_of_place_has_to_be_made() -> None:
     home = {"sub": {"type": "directory", "contents": {}}}
     config = {"GorillaFileSystem": {"root": {"home": {"type": "directory", "contents": home}}}}
