@@ -39,6 +39,12 @@ class Scene(Protocol):
     def backend(self, call: Made) -> str | None:
         """Return whose function a call names; None where there is none of the name."""
 
+    def offered(self, turn: int) -> Collection[str]:
+        """Return the functions that the model may call in a turn."""
+
+    def parameters(self, function: str) -> Collection[str]:
+        """Return the parameters of a function that there is."""
+
     def unordered(self, backend: str | None) -> frozenset[str]:
         """Return the members of a backend's results and state whose order means nothing."""
 

@@ -304,6 +304,20 @@ class Failure(NamedTuple):
         return self.evidence if isinstance(self.evidence, CallEvidence) else None
 
 
+class Hallucinated(NamedTuple):
+    """What a model made up, each as often as it did; right or not."""
+
+    functions: tuple[str, ...] = ()
+    """Functions that it called and that it had not been offered."""
+    parameters: tuple[str, ...] = ()
+    """Parameters that it gave and that the function does not have: ``function.parameter``."""
+    needless: tuple[str, ...] = ()
+    """Functions that it called where none fits."""
+
+
+NOTHING_MADE_UP = Hallucinated()
+
+
 class Verdict(NamedTuple):
     """What became of one episode."""
 
@@ -317,6 +331,7 @@ class Verdict(NamedTuple):
     """Number of turns before the first failing one."""
     irreversible: tuple[str, ...] = ()
     """Calls that cannot be taken back and that the ground truth does not make; right or not."""
+    hallucinated: Hallucinated = NOTHING_MADE_UP
 
     @classmethod
     def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
@@ -371,6 +386,10 @@ class Verdict(NamedTuple):
         }
         if self.irreversible:
             shown["irreversible"] = [*self.irreversible]
+        if any(self.hallucinated):
+            shown["hallucinated"] = {
+                name: [*found] for name, found in self.hallucinated._asdict().items() if found
+            }
         match self.failure and self.failure.evidence:
             case StateEvidence(differences=[_, *_] as differences):
                 shown["differences"] = [difference.to_json() for difference in differences]
@@ -402,9 +421,14 @@ class Verdict(NamedTuple):
                 document["turns"],
                 document["turns_passed"],
                 tuple(document.get("irreversible", ())),
+                _hallucinated(document.get("hallucinated", {})),
             )
         except (AttributeError, KeyError, TypeError) as fault:
             raise ValueError(f"this is no verdict: {fault}") from None
+
+
+def _hallucinated(found: Mapping[str, Sequence[str]]) -> Hallucinated:
+    return Hallucinated(**{name: tuple(names) for name, names in found.items()})
 
 
 def _evidence(document: Mapping[str, Any]) -> Evidence | None:

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from keyword import kwlist
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
@@ -311,6 +311,20 @@ def dotted_name(node: ast.expr) -> str | None:
     if not isinstance(node, ast.Name):
         return None
     return ".".join([node.id, *reversed(parts)])
+
+
+def inner_calls(value: object) -> Iterator[Call]:
+    """Yield the calls inside a call or a value, at any depth."""
+    if isinstance(value, Call):
+        members: Iterable[object] = (*value.args, *value.kwargs.values())
+    elif isinstance(value, dict):
+        members = value.values()
+    else:
+        members = value if isinstance(value, (list, tuple)) else ()
+    for member in members:
+        if isinstance(member, Call):
+            yield member
+        yield from inner_calls(member)
 
 
 def holds_call(value: object) -> bool:

@@ -47,6 +47,14 @@ class TrajectoryScene:
         tool = self._template.tools.get(call.name) if isinstance(call, Call) else None
         return tool.backend if tool else None
 
+    def offered(self, turn: int) -> Collection[str]:
+        """Return the functions that the model may call in a turn."""
+        return self._trajectory.offered(tuple(self._template.tools), turn)
+
+    def parameters(self, function: str) -> Collection[str]:
+        """Return the parameters of a function that there is."""
+        return [each.name for each in parameters(self._template.tools[function])]
+
     def unordered(self, backend: str | None) -> frozenset[str]:
         """Return the members of a backend's results and state whose order means nothing."""
         known = self._template.backends.get(backend or "")

@@ -10,6 +10,7 @@ from functools import cache
 
 from checkers.calls.documents import CannotJudge, Kind, Task, Unreadable
 from checkers.calls.one_call import Rules, check_call, shown_name
+from checkers.hallucinated import made_up_in_answer
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import FormatReader, read_calls
@@ -42,7 +43,10 @@ def judge(
     except Unreadable as error:
         return Verdict.of_single_turn(_unreadable(error, task, profile))
     check = check_call_made if task.kind in _CALL_OR_NOT else check_calls
-    return Verdict.of_single_turn(check(calls, task, rules))
+    verdict = Verdict.of_single_turn(check(calls, task, rules))
+    offered = {shown_name(each.name, rules): each.parameters for each in task.documents}
+    made_up = made_up_in_answer(calls, offered, fits=task.kind is not Kind.IRRELEVANCE)
+    return verdict._replace(hallucinated=made_up)
 
 
 def inference_error(task: Task, profile: Profile) -> Verdict:

@@ -13,8 +13,8 @@ from envs.lazy import lazily
 from runner.analysis.figures import (
     MOST_ERRORS,
     REQUEST_FIGURES,
+    Acts,
     CategoryScore,
-    Irreversible,
     RunFigures,
     ToldFigures,
     told_columns,
@@ -58,6 +58,8 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
     yield table([[*heading, "turns", *told], *rows])
     if figures.irreversible:
         yield irreversible_line(figures.irreversible)
+    if figures.hallucinations:
+        yield hallucination_line(figures.hallucinations)
     if figures.errors:
         yield from _bounds(figures)
     attempts, entries = figures.attempts, len(figures.planned)
@@ -71,10 +73,25 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
         yield from group_lines(figures.rows, field=field)
 
 
-def irreversible_line(found: Irreversible) -> str:
+def irreversible_line(found: Acts) -> str:
     """Return the line on deeds that cannot be taken back and that nobody had asked for."""
     episodes = f"{found.episodes} of {found.judged} episodes ({percent(found.share)})"
     return f"irreversible acts that the ground truth does not have: {found.acts}, in {episodes}"
+
+
+def hallucination_line(found: Mapping[str, Acts]) -> str:
+    """Return the line on what was made up, each with the share of the episodes that did."""
+    judged = max((acts.judged for acts in found.values()), default=0)
+    shown = [f"{_spaced(name)} {_acts(acts)}" for name, acts in found.items()]
+    return f"hallucinated, and share of {judged} episodes: {', '.join(shown)}"
+
+
+def _acts(found: Acts | None) -> str:
+    return f"{found.acts} ({percent(found.share)})" if found else "-"
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) -> Iterator[str]:
@@ -116,6 +133,7 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
     else:
         yield from group_lines_of_several([run.figures.rows for run in runs], fields)
         yield from _unequal(runs)
+    yield from _made_up(runs)
     yield from _telling(runs)
     for number, run in enumerate(runs, start=1):
         if found := run.figures.irreversible:
@@ -145,6 +163,8 @@ def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
             )
         if found := run.figures.irreversible:
             yield (*head, "irreversible", found.share, *[""] * 2, found.judged, "")
+        for name, acts in run.figures.hallucinations.items():
+            yield (*head, f"hallucinations/{name}", acts.share, *[""] * 2, acts.judged, "")
         for figure in REQUEST_FIGURES:
             value = totals and figure.value(totals)
             yield (*head, f"requests/{figure.name}", "" if value is None else value, *[""] * 4)
@@ -360,6 +380,19 @@ def _telling(runs: Sequence[RunScores]) -> Iterator[str]:
         ]
         yield ""
         yield table([["run", *columns], *rows])
+
+
+def _made_up(runs: Sequence[RunScores]) -> Iterator[str]:
+    """Yield the table of what models made up, where anything of runs was judged."""
+    found = [run.figures.hallucinations for run in runs]
+    names = [*dict.fromkeys(name for of_run in found for name in of_run)]
+    if names:
+        rows = [
+            [str(number), *(_acts(of_run.get(name)) for name in names)]
+            for number, of_run in enumerate(found, start=1)
+        ]
+        yield ""
+        yield table([["run", *map(_spaced, names)], *rows])
 
 
 def _usage(runs: Sequence[RunScores]) -> Iterator[str]:

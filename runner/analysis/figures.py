@@ -201,28 +201,24 @@ def told_columns(found: Iterable[ToldFigures | None]) -> list[str]:
     )
 
 
-class Irreversible(NamedTuple):
-    """Deeds that cannot be taken back and that the ground truth does not have."""
+class Acts(NamedTuple):
+    """How often episodes did something that is counted whether they passed or not."""
 
     acts: int
     episodes: int
-    """How many episodes have such."""
+    """How many episodes did."""
     judged: int
     """Of how many."""
 
     @property
     def share(self) -> float:
-        """Share of the episodes that have such."""
+        """Share of the episodes that did."""
         return self.episodes / self.judged
 
     @classmethod
-    def of(cls, outcomes: Iterable[EpisodeRecord]) -> Self | None:
-        """Count those of judged episodes of several turns; None where there is none of these."""
-        counts = [
-            len(outcome.verdict.irreversible)
-            for outcome in outcomes
-            if outcome.verdict and outcome.category in MULTI_TURN
-        ]
+    def of(cls, acts: Sequence[Sequence[str]]) -> Self | None:
+        """Count what each judged episode did; None where there is none of these."""
+        counts = [*map(len, acts)]
         return cls(sum(counts), sum(map(bool, counts)), len(counts)) if counts else None
 
 
@@ -308,9 +304,21 @@ class RunFigures:
         return ToldFigures.of(outcome.telling for outcome in self.judged)
 
     @cached_property
-    def irreversible(self) -> Irreversible | None:
-        """What was done in all that cannot be taken back and should not have been."""
-        return Irreversible.of(self.judged)
+    def irreversible(self) -> Acts | None:
+        """What was done over several turns that cannot be taken back and should not have been."""
+        several = [outcome for outcome in self.judged if outcome.category in MULTI_TURN]
+        return Acts.of([each.verdict.irreversible for each in several if each.verdict])
+
+    @cached_property
+    def hallucinations(self) -> Mapping[str, Acts]:
+        """What models made up in all, by kind; empty where nothing was judged."""
+        made_up = [outcome.verdict.hallucinated for outcome in self.judged if outcome.verdict]
+        found = {
+            "invented_functions": Acts.of([each.functions for each in made_up]),
+            "invented_parameters": Acts.of([each.parameters for each in made_up]),
+            "calls_where_none_fits": Acts.of([each.needless for each in made_up]),
+        }
+        return {name: acts for name, acts in found.items() if acts}
 
     @cached_property
     def rates(self) -> dict[str, Rate]:

@@ -171,7 +171,8 @@ def judge_recorded(
     # What was recorded beyond the last turn answers nothing; what was done for good counts.
     answers = Answers(turns[:expected], mode, reader)
     played = kind.judge(prepared, answers, Terms(profile, step_limit, traced))
-    verdict = verdict._replace(irreversible=played.verdict.irreversible)
+    counted = played.verdict
+    verdict = verdict._replace(irreversible=counted.irreversible, hallucinated=counted.hallucinated)
     return Judgement(verdict, trace=played.trace)
 
 

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from checkers.hallucinated import made_up_in_turns
 from checkers.irreversible import beyond_truth
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
@@ -190,8 +191,10 @@ class ComparedState(ExecutedKind):
         """Compare the turns with those of the ground truth."""
         truth, scene = prepared.truth, prepared.scene
         verdict = judge(truth, outcomes, profile, scene, terminated=terminated)
-        if beyond := beyond_truth(truth, outcomes, scene):
-            verdict = verdict._replace(irreversible=beyond)
+        verdict = verdict._replace(
+            irreversible=beyond_truth(truth, outcomes, scene),
+            hallucinated=made_up_in_turns(truth, outcomes, scene),
+        )
         return Judgement(verdict, outcomes)
 
     def passes_so_far(self, prepared: Prepared, episode: Episode, answers: Answers) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from checkers.profile import BFCL
-from runner.analysis.figure_lines import errata_line, irreversible_line
+from runner.analysis.figure_lines import errata_line, hallucination_line, irreversible_line
 from runner.analysis.figures import (
     CategoryScore,
     RunFigures,
@@ -92,11 +92,13 @@ def overview(episodes: Sequence[Viewed]) -> Json:
     """Return the figures of a run; with too many errors there is no score among them."""
     figures = _figures(episodes)
     diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
+    made_up = figures.hallucinations or None
     trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
     return {
         "scores": [_score(score) for score in figures.scores],
         "told": figures.told is not None and figures.told.facts > 0,
         "irreversible": figures.irreversible and irreversible_line(figures.irreversible),
+        "hallucinations": made_up and hallucination_line(made_up),
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
         "causes": Counter(each.cause for each in diagnoses if each).most_common(),
         "turns_passed": figures.turns_passed,

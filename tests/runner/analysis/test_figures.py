@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from checkers.profile import STRICT
-from runner.analysis.figure_lines import csv_rows
+from checkers.verdict import Hallucinated, Verdict
+from runner.analysis.figure_lines import csv_rows, hallucination_line, table_lines
 from runner.analysis.figures import (
+    Acts,
     Latency,
     RunFigures,
     ToldFigures,
@@ -17,7 +20,7 @@ from runner.analysis.figures import (
     usage_lines,
 )
 from runner.analysis.report.run_report import report
-from runner.analysis.run_scores import ScoringRules, open_scores
+from runner.analysis.run_scores import RunScores, ScoringRules, open_scores
 from runner.analysis.runs import dataset_of, view_run
 from runner.records.record import Telling, Untold
 from runner.records.run import open_run
@@ -50,6 +53,34 @@ def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
     assert shown["usage"]["requests"] == table["requests"] == rows["requests/requests"] == 5
     assert shown["scores"][0]["rate"] == table["table"][0]["score"] == 1.0
     assert shown["scores"][0]["interval"] == table["table"][0]["interval"]
+
+
+def test_what_was_made_up_is_counted_over_all_judged_entries():
+    def judged(*made_up):
+        return [
+            each._replace(verdict=Verdict(True, None, None, 1, 1, (), Hallucinated(*found)))
+            for each, found in zip(
+                outcomes("simple_python", *["passed"] * len(made_up)), made_up, strict=True
+            )
+        ]
+
+    some = judged((("a", "b"),), ((), ("f.x",), ("f",)), (("a",),), ())
+    figures = RunFigures([*some, *outcomes("rest", "error")])
+    assert figures.hallucinations == {
+        "invented_functions": Acts(3, 2, 4),
+        "invented_parameters": Acts(1, 1, 4),
+        "calls_where_none_fits": Acts(1, 1, 4),
+    }
+    assert hallucination_line(figures.hallucinations) == (
+        "hallucinated, and share of 4 episodes: invented functions 3 (50.0%), "
+        "invented parameters 1 (25.0%), calls where none fits 1 (25.0%)"
+    )
+    scores = RunScores("a", Path("a"), "strict", figures)
+    rows = {row[2]: row[3] for row in csv_rows([scores])}
+    assert rows["hallucinations/invented_functions"] == 0.5
+    assert scores.to_json()["hallucinations"]["invented_functions"]["acts"] == 3
+    assert any("invented functions" in line for line in table_lines([scores]))
+    assert RunFigures(outcomes("rest", "error")).hallucinations == {}
 
 
 def outcomes(category, *results, trials=1):

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.judge import judge
+from checkers.profile import BFCL, STRICT
+from checkers.verdict import Hallucinated, Verdict
+from envs.calls import parse_call
+from runner.episodes.kinds import ComparedState
+from trajectories.dataset import Dataset
+from trajectories.prepare import prepare
+from trajectories.schema import Category, Message, Trajectory, Turn
+
+DESK = Trajectory(
+    "desk",
+    Category.MISSING_FUNCTION,
+    ("TicketAPI",),
+    {"TicketAPI": {"current_user": "ada"}},
+    (
+        Turn((Message("user", "Open a ticket named Lamp."),), ()),
+        Turn((), ("create_ticket(title='Lamp')",), offers=("create_ticket",)),
+    ),
+)
+WEATHER = FunctionDocument("weather.now", {"city": {"type": "string"}}, ["city"])
+
+
+def made_up(*turns, profile=STRICT):
+    """Return what calls, turn by turn, made up."""
+    dataset = Dataset("test", "0", "", {DESK.id: DESK})
+    prepared = prepare(dataset, DESK, profile)
+    script = [[[parse_call(text)] for text in turn] for turn in turns]
+    return ComparedState().judge_script(prepared, script, profile).verdict.hallucinated
+
+
+def answered(kind, *texts, mode="prompt"):
+    """Return what calls of a single turn made up."""
+    answers = () if kind is Kind.IRRELEVANCE else (Answer("weather.now", {"city": ["Rome"]}),)
+    task = Task(kind, Language.PYTHON, (WEATHER,), answers)
+    return judge(task, f"[{', '.join(texts)}]", mode, STRICT).hallucinated
+
+
+def test_what_is_right_makes_nothing_up():
+    assert made_up([], ["create_ticket(title='Lamp')"]) == Hallucinated()
+
+
+def test_a_function_that_is_not_yet_there_is_invented_under_each_profile():
+    calls = ["create_ticket(title='Lamp')"]
+    for profile in (STRICT, BFCL):
+        assert made_up(calls, calls, profile=profile).functions == ("create_ticket",)
+
+
+def test_parameters_that_are_not_there_by_name_and_by_position():
+    call = "create_ticket('Lamp', '', 1, 2, colour='red')"
+    found = made_up([], [call])
+    assert found.parameters == ("create_ticket.4", "create_ticket.colour")
+    assert made_up([], [call], profile=BFCL) == found
+
+
+def test_a_wrong_value_is_no_invention():
+    assert made_up([], ["create_ticket(title='Lamp', priority=9)"]) == Hallucinated()
+
+
+def test_where_nothing_is_to_be_done_a_change_is_needless_and_a_look_is_not():
+    assert made_up(["logout()"], []).needless == ("logout",)
+    assert made_up(["ticket_get_login_status()"], []) == Hallucinated()
+
+
+def test_calls_inside_calls_count():
+    found = made_up([], ["create_ticket(title=nobody(x=get_ticket(id=1)))"], profile=BFCL)
+    assert found == Hallucinated(("nobody",), ("get_ticket.id",))
+
+
+def test_single_turns():
+    assert answered(Kind.SIMPLE, "weather.now(city='Rome')") == Hallucinated()
+    assert answered(Kind.SIMPLE, "sky(city='Rome')").functions == ("sky",)
+    found = answered(Kind.SIMPLE, "weather.now(city='Rome', hour=3)")
+    assert found == Hallucinated((), ("weather.now.hour",))
+
+
+def test_a_call_where_none_fits():
+    found = answered(Kind.IRRELEVANCE, "weather.now(city='Rome')", "sky()")
+    assert found == Hallucinated(("sky",), (), ("weather.now", "sky"))
+
+
+def test_long_names_are_cut():
+    (name,) = made_up([], [f"{'x' * 1000}()"]).functions
+    assert name == "x" * 100
+
+
+def test_a_verdict_keeps_it():
+    verdict = Verdict(True, None, None, 1, 1, (), Hallucinated(("sky",), (), ("sky", "sky")))
+    shown = verdict.to_json()
+    assert shown["hallucinated"] == {"functions": ["sky"], "needless": ["sky", "sky"]}
+    assert Verdict.from_json(shown) == verdict
+    assert "hallucinated" not in verdict._replace(hallucinated=Hallucinated()).to_json()
