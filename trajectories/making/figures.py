@@ -17,6 +17,7 @@ from textwrap import wrap
 from checkers.answers import Date, Items, Number, Text, YesNo
 from envs.calls import parse_call
 from envs.registry import BACKENDS
+from trajectories import solutions
 from trajectories.dataset import load_embedded
 from trajectories.graph.graph import load
 from trajectories.graph.sampling import coverage, trace
@@ -74,6 +75,8 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryStanding]
         *_wrapped(_told(base)),
         "",
         *_by_reader(entries),
+        "",
+        *_wrapped(solutions.summary(solutions.read_solutions())),
         "",
         *_wrapped(_connected(base)),
         "",
