@@ -21,7 +21,7 @@ from trajectories.validation import validated
 SOLUTIONS = DATA / "solutions.jsonl"
 
 
-class Ending(StrEnum):
+class Solved(StrEnum):
     """Where a solver ended."""
 
     RIGHT = "right"
@@ -60,7 +60,7 @@ class Solution(Strict):
 
     entry: str
     solver: str
-    ending: Ending
+    ending: Solved
     doubt: str = ""
     mended: str = ""
     turns: tuple[SolvedTurn, ...] = ()
@@ -81,8 +81,8 @@ def read_solutions(path: Path = SOLUTIONS) -> list[Solution]:
 def summary(solutions: Sequence[Solution]) -> str:
     """Return in a sentence or two where solvers ended."""
     total = len(solutions)
-    state = sum(solution.ending is not Ending.STATE for solution in solutions)
-    right = sum(solution.ending is Ending.RIGHT for solution in solutions)
+    state = sum(solution.ending is not Solved.STATE for solution in solutions)
+    right = sum(solution.ending is Solved.RIGHT for solution in solutions)
     low, high = wilson(state, total)
     doubts = sum(bool(solution.mended) for solution in solutions)
     return (

@@ -13,7 +13,7 @@ from trajectories.errors import DataError
 from trajectories.held_back import unpack
 from trajectories.prepare import prepare
 from trajectories.schema import Category, Tier
-from trajectories.solutions import Ending, Solution, read_solutions, summary
+from trajectories.solutions import Solved, Solution, read_solutions, summary
 
 DATA = load_embedded([Category.BASE])
 SOLUTIONS = read_solutions()
@@ -25,7 +25,7 @@ def test_fifty_hard_scenarios_and_more_were_solved_and_nearly_all_ended_alike():
     assert len(entries) >= 50
     assert all(DATA.trajectories[id].tier is Tier.HARD for id in entries - HELD_BACK)
     assert entries & HELD_BACK == HELD_BACK
-    count = Counter(solution.ending is not Ending.STATE for solution in SOLUTIONS)
+    count = Counter(solution.ending is not Solved.STATE for solution in SOLUTIONS)
     assert count[True] / count.total() >= 0.95
 
 
@@ -35,7 +35,7 @@ def test_what_is_held_back_is_not_told():
 
 @pytest.mark.parametrize(
     "solution",
-    [s for s in SOLUTIONS if s.turns and s.ending is Ending.RIGHT],
+    [s for s in SOLUTIONS if s.turns and s.ending is Solved.RIGHT],
     ids=lambda s: f"{s.entry}-{s.solver}",
 )
 def test_what_ended_right_still_does(solution: Solution):
@@ -48,7 +48,7 @@ def test_what_ended_right_still_does(solution: Solution):
 
 
 def test_an_objection_is_answered():
-    assert [s.entry for s in SOLUTIONS if s.ending is Ending.STATE and not s.mended] == []
+    assert [s.entry for s in SOLUTIONS if s.ending is Solved.STATE and not s.mended] == []
 
 
 def test_a_broken_line_is_named(tmp_path):
@@ -59,7 +59,7 @@ def test_a_broken_line_is_named(tmp_path):
 
 
 def test_the_sum_of_it():
-    endings = [Ending.RIGHT, Ending.FACTS, Ending.STATE, Ending.RIGHT]
+    endings = [Solved.RIGHT, Solved.FACTS, Solved.STATE, Solved.RIGHT]
     said = summary([Solution("base_a", "S", ending, mended="x") for ending in endings])
     assert said.startswith("4 times a hard scenario was played blind; 3 times (75.0%, ")
     assert "2 times with every fact seen" in said
