@@ -13,7 +13,7 @@ from trajectories.errors import DataError
 from trajectories.held_back import unpack
 from trajectories.prepare import prepare
 from trajectories.schema import Category, Tier
-from trajectories.solutions import Solved, Solution, read_solutions, summary
+from trajectories.solutions import Solution, Solved, read_solutions, summary
 
 DATA = load_embedded([Category.BASE])
 SOLUTIONS = read_solutions()
