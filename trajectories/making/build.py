@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from trajectories.making.scenarios import (
     read_scenarios,
     written,
 )
-from trajectories.schema import Category, Trajectory
+from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.standing import RECORD, read_record, withdrawn
 from trajectories.validation import to_json
 
@@ -86,6 +86,24 @@ def _moved(notes: Notes) -> int:
     return turn + (turn >= notes.missing_parameter.turn)
 
 
+def make(
+    scenario: Scenario, category: Category, seed: int | None = None, items: int = ITEMS
+) -> Trajectory | None:
+    """Return a scenario as a trajectory of a category; None where it has none.
+
+    Raises:
+        DataError: It cannot be made.
+    """
+    makers: Mapping[Category, Callable[[], Trajectory | None]] = {
+        Category.BASE: lambda: scenario.base,
+        Category.MISSING_PARAMETER: lambda: leave_out_value(scenario.base, scenario.notes),
+        Category.MISSING_FUNCTION: lambda: hold_out(scenario.base, scenario.notes),
+        Category.LONG_CONTEXT: lambda: long(scenario, seed, items),
+        Category.COMPOSITE: lambda: compose(scenario, seed, items),
+    }
+    return makers[category]()
+
+
 def build(
     scenarios: Sequence[Scenario],
     seed: int | None = None,
@@ -100,21 +118,14 @@ def build(
     Raises:
         DataError: A category cannot be made of a scenario.
     """
-    makers: dict[Category, Callable[[Scenario], Trajectory | None]] = {
-        Category.BASE: lambda scenario: scenario.base,
-        Category.MISSING_PARAMETER: lambda s: leave_out_value(s.base, s.notes),
-        Category.MISSING_FUNCTION: lambda s: hold_out(s.base, s.notes),
-        Category.LONG_CONTEXT: lambda scenario: long(scenario, seed, items),
-        Category.COMPOSITE: lambda scenario: compose(scenario, seed, items),
-    }
     return {
         category: [
             replace(made, provenance={**made.provenance, "canary": CANARY})
             for scenario in scenarios
             if variant_id(scenario.base, category) not in without
-            and (made := make(scenario)) is not None
+            and (made := make(scenario, category, seed, items)) is not None
         ]
-        for category, make in makers.items()
+        for category in MULTI_TURN
     }
 
 

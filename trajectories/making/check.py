@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from checkers.told import clipped, literals, stands_in
@@ -19,24 +19,17 @@ from envs.results import Result
 from trajectories.dataset import DATA, Dataset
 from trajectories.errors import DataError
 from trajectories.making.base import start
-from trajectories.making.build import compose, long
-from trajectories.making.missing import hold_out, leave_out_value
+from trajectories.making.build import make
 from trajectories.making.scenarios import SCENARIOS, Scenario, read_scenario
 from trajectories.making.worlds import sizes
 from trajectories.rules.problem import Severity, apply, read_exemptions
 from trajectories.scene import truth_calls
-from trajectories.schema import Category, Trajectory
+from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.told import words
 from trajectories.validate import RULES, validate
 
 _RESULT = 300
 """Characters of a result that are shown."""
-_VARIANTS: Mapping[Category, Callable[[Scenario], Trajectory | None]] = {
-    Category.MISSING_PARAMETER: lambda scenario: leave_out_value(scenario.base, scenario.notes),
-    Category.MISSING_FUNCTION: lambda scenario: hold_out(scenario.base, scenario.notes),
-    Category.LONG_CONTEXT: long,
-    Category.COMPOSITE: compose,
-}
 
 
 def report(scenario: Scenario, *, full: bool = False) -> Iterator[str]:
@@ -56,9 +49,9 @@ def report(scenario: Scenario, *, full: bool = False) -> Iterator[str]:
     except ConfigError as error:
         raise DataError(base.id, f"config: {error}") from None
     made = {Category.BASE: base}
-    for category, make in _VARIANTS.items():
+    for category in MULTI_TURN[1:]:
         try:
-            variant = make(scenario)
+            variant = make(scenario, category)
         except DataError as error:
             yield f"{category}: CANNOT BE MADE: {error}"
             continue
