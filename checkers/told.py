@@ -247,7 +247,7 @@ class Told:
         days = self._spoken_days(words)
         if day in days or (day >= _DAYS[month - 1] and "last day" in words):
             return True
-        counted = re.findall(r"(\w+) days? (?:after|later|from)\b", words)
+        counted = re.findall(r"\b(\w++) days? (?:after|later|from)\b", words)
         return any(
             day - count in days for word in counted for count in spoken_numbers(word) if count < day
         )

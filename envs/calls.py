@@ -16,7 +16,7 @@ from keyword import kwlist
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
-from envs.bounds import BOUNDS
+from envs.bounds import BOUNDS, size_of
 from envs.errors import MalformedCall
 from envs.state import cut
 
@@ -205,6 +205,8 @@ def call_from_tool(name: str, arguments: object) -> Call:
     for value in kwargs.values():
         if type(value) is not str:  # most are, and those have no bounds
             check_bounds(value, 1)
+    if kwargs is arguments and size_of(kwargs, MAX_TEXT) > MAX_TEXT:  # of a text it is known
+        raise _too_long(name)
     return Call(name, (), kwargs)
 
 
@@ -219,9 +221,13 @@ def _arguments(name: str, arguments: object) -> dict[str, Any]:
     return arguments
 
 
+def _too_long(name: str) -> MalformedCall:
+    return MalformedCall(f"The arguments of {name[:100]} are longer than {MAX_TEXT} characters.")
+
+
 def _json_arguments(name: str, text: str) -> object:
     if len(text) > MAX_TEXT:
-        raise MalformedCall(f"The arguments of {name} are longer than {MAX_TEXT} characters.")
+        raise _too_long(name)
     if not text.strip():
         return {}
     try:

@@ -49,7 +49,7 @@ MODULES = (
 """Whose texts models read, relative to the package folder."""
 
 _HOLE: dict[str, str] = {"conversion": "", "spec": ""}
-_PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*[0-9]*(?:\.[0-9]+)?)(?P<kind>[srdifgeGE%])")
+_PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*+[0-9]*+(?:\.[0-9]+)?)(?P<kind>[srdifgeGE%])")
 
 
 def texts_of(read: Callable[[str], str]) -> Texts:

@@ -15,7 +15,7 @@ from runner.models.base import FaultKind
 _CONTEXT = re.compile(
     r"context_length_exceeded|exceed_context_size|context_window_exceeded"
     r"|\bmaximum (?:context|prompt|model) length\b|\bmaximum allowed (?:input )?length\b"
-    r"|(?:exceed|long|larg|outgrow|more)\w*.{0,60}\bcontext (?:length|window|size|limit)\b"
+    r"|(?:exceed|long|larg|outgrow|more)\w{0,12}.{0,60}\bcontext (?:length|window|size|limit)\b"
     r"|\bcontext (?:length|window|size|limit)\b.{0,20}\b(?:exceed|reach|overflow|too)"
     r"|\bprompt is too long\b|\binput is too long\b|\btoo many (?:input )?tokens\b"
     r"|\bexceed\w* the maximum (?:number of )?tokens\b|\bexceed\w* model token limit\b"

@@ -21,7 +21,7 @@ _THOUGHTS = ("reasoning", "reasoning_details", "thinking")
 # litellm leaves the setting out without a word.
 _NO_PARALLEL = ("gemini", "vertex_ai")
 _NO_KEY = re.compile(r"missing [\w ]{0,30}api key", re.IGNORECASE)
-_REFUSED_SETTINGS = re.compile(r"parameters: \[(.*?)\]")
+_REFUSED_SETTINGS = re.compile(r"parameters: \[([^][]*+)\]")
 
 
 @cache

@@ -99,7 +99,7 @@ _BAD_KEY = re.compile(
     re.IGNORECASE,
 )
 _NO_MODEL = re.compile(
-    r"\bmodel.{0,3}not.{0,3}(?:found|exist)|\bmodel\W+\S+ (?:does not exist|not found)"
+    r"\bmodel.{0,3}not.{0,3}(?:found|exist)|\bmodel\W{1,9}\S{1,99} (?:does not exist|not found)"
     r"|is not a valid model|\b(?:unknown|invalid|no such) model\b",
     re.IGNORECASE,
 )

@@ -12,7 +12,6 @@ has none, so that they are made to fall back to an earlier one. ``/mcp/NAME`` ta
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -44,7 +43,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from envs import __version__
-from envs.calls import MAX_TEXT, Call, call_from_tool
+from envs.calls import Call, call_from_tool
 from envs.errors import BackendFault, MalformedCall
 from envs.schema import spec
 from envs.session import Session
@@ -280,12 +279,6 @@ def _found(find: FindSession, context: Context) -> Served:
 
 def _read(params: CallToolRequestParams) -> Call | MalformedCall:
     try:
-        call = call_from_tool(params.name, params.arguments)
+        return call_from_tool(params.name, params.arguments)
     except MalformedCall as error:
         return error
-    # Only now: what has passed is not nested so deep that it cannot be written.
-    if len(json.dumps(params.arguments)) > MAX_TEXT:
-        return MalformedCall(
-            f"The arguments of {params.name[:100]} are longer than {MAX_TEXT} characters."
-        )
-    return call

@@ -108,7 +108,7 @@ TYPES: Mapping[str, type | tuple[type, ...]] = {
 """Names of types that documents may use, and what values of them are in Python."""
 
 _NO_JSON_TYPES = ("float", "dict", "tuple", "any")
-_PROSE_DEFAULT = re.compile(r"default\w*\W+(?:is|to|value)?\W*none\b", re.IGNORECASE)
+_PROSE_DEFAULT = re.compile(r"default\w*+\W++(?:(?:is|to|value)\W*+)?none\b", re.IGNORECASE)
 
 
 def check_own() -> Iterator[Problem]:

@@ -1,0 +1,286 @@
+"""All regular expressions of the four packages, and texts that could make one slow."""
+
+from __future__ import annotations
+
+import ast
+import re
+import re._constants as codes  # type: ignore[import-not-found]
+import re._parser as parser  # type: ignore[import-not-found]
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from itertools import islice
+from typing import Any, NamedTuple
+
+from tests.source import PACKAGES, modules, nodes
+
+SEARCHING = frozenset({"search", "findall", "finditer", "sub", "subn", "split"})
+"""Methods that begin anew at every character."""
+_METHODS = SEARCHING | {"match", "fullmatch"}
+_MANY = 20
+"""From here on a repetition counts as one without end."""
+_CHARACTERS = "a70Z_ .,;:-+'\"`()[]{}<>/\\=|$%#@!?*&^~\n\té"
+_REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
+
+
+class Found(NamedTuple):
+    """A regular expression, and how it is used."""
+
+    place: str
+    pattern: re.Pattern[str]
+    methods: frozenset[str]
+
+
+@cache
+def patterns() -> tuple[Found, ...]:
+    """Return the regular expressions in the modules' attributes and, as literals, in functions."""
+    found: dict[tuple[str, int], Found] = {}
+    used = _methods()
+
+    def add(place: str, pattern: re.Pattern[Any], methods: frozenset[str]) -> None:
+        if isinstance(pattern.pattern, str):
+            key = pattern.pattern, pattern.flags
+            before = found[key].methods if key in found else frozenset()
+            found[key] = Found(place, pattern, before | methods)
+
+    for package in PACKAGES:
+        for module in modules(package):
+            if ".adapters." in module or module.endswith("__main__"):
+                continue  # these need libraries that not every environment has
+            for name, value in vars(import_module(module)).items():
+                for pattern in _held(value):
+                    add(f"{module}.{name}", pattern, used.get(name, SEARCHING))
+    for place, pattern, method in _literals():
+        add(place, pattern, frozenset({method}))
+    return tuple(found.values())
+
+
+def _held(value: object, depth: int = 3) -> Iterator[re.Pattern[Any]]:
+    """Yield the expressions in a value, also inside of tables and records."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif depth:
+        members: Any = ()
+        if isinstance(value, Mapping):
+            members = value.values()
+        elif isinstance(value, (tuple, list, set, frozenset)):
+            members = value
+        for member in members:
+            yield from _held(member, depth - 1)
+
+
+def _methods() -> dict[str, frozenset[str]]:
+    """Return by name of an expression the methods that are called on it, anywhere."""
+    used: dict[str, set[str]] = {}
+    for _, _, node in nodes():
+        held = isinstance(node, ast.Attribute) and node.attr in _METHODS and node.value
+        if isinstance(held, ast.Name):
+            used.setdefault(held.id, set()).add(node.attr)  # type: ignore[attr-defined]
+    return {name: frozenset(methods) for name, methods in used.items()}
+
+
+def _literals() -> Iterator[tuple[str, re.Pattern[str], str]]:
+    """Yield expressions that functions give to ``re`` as literal texts, and for what."""
+    for path, node in _in_functions():
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+            and node.func.value.id == "re"
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+            and isinstance(node.args[0].value, str)
+            and node.func.attr in {*_METHODS, "compile"}
+        ):
+            method = "search" if node.func.attr == "compile" else node.func.attr
+            yield f"{path}:{node.lineno}", re.compile(node.args[0].value), method
+
+
+def _in_functions() -> Iterator[tuple[str, ast.AST]]:
+    for path, _, function in nodes():
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from ((path, node) for node in ast.walk(function))
+
+
+# Texts for an expression
+
+
+def pumps(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
+    """Return pairs of a beginning and of what to repeat after it, made of what is in a pattern."""
+    tree = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+    whole = list(islice(_samples(tree), 6))
+    found = [("", text) for text in whole] + [("", text[:-1]) for text in whole]
+    found += [("", text[:1]) for text in whole] + [("", text[1:]) for text in whole]
+    found += _repeated("", tree)
+    found += [("", character) for character in _in_tree(tree)]
+    return [pair for pair in dict.fromkeys(found) if pair[1]]
+
+
+def _repeated(before: str, tree: Any) -> list[tuple[str, str]]:
+    """Return the bodies of repetitions, each with what stands before it."""
+    found: list[tuple[str, str]] = []
+    for code, value in tree:
+        if code in _REPEATS:
+            _, most, body = value
+            if most >= _MANY:
+                texts = list(islice(_samples(body), 6))
+                found += [(start, text) for text in texts for start in dict.fromkeys((before, ""))]
+            found += _repeated(before, body)
+        for part in _parts(code, value):
+            found += _repeated(before, part)
+        before += next(_samples([(code, value)]), "")
+    return found
+
+
+def _parts(code: Any, value: Any) -> list[Any]:
+    if code is codes.BRANCH:
+        return list(value[1])
+    if code is codes.SUBPATTERN:
+        return [value[-1]]
+    if code is codes.ATOMIC_GROUP:
+        return [value]
+    if code in (codes.ASSERT, codes.ASSERT_NOT):
+        return [value[1]]
+    return []
+
+
+def _in_tree(tree: Any) -> Iterator[str]:
+    """Yield the single characters that a tree knows."""
+    for code, value in tree:
+        if code in (codes.LITERAL, codes.NOT_LITERAL, codes.IN, codes.ANY):
+            yield from islice(_samples([(code, value)]), 4)
+        elif code in _REPEATS:
+            yield from _in_tree(value[2])
+        for part in _parts(code, value):
+            yield from _in_tree(part)
+
+
+def _samples(tree: Any) -> Iterator[str]:
+    """Yield texts that match a tree, roughly."""
+    texts = [""]
+    for code, value in tree:
+        mine = list(islice(_of(code, value), 4)) or [""]
+        texts = [text + more for text in texts for more in mine][:8]
+    yield from dict.fromkeys(texts)
+
+
+def _of(code: Any, value: Any) -> Iterator[str]:
+    if code is codes.LITERAL:
+        yield chr(value)
+    elif code is codes.ANY:
+        yield from "a ("
+    elif code is codes.NOT_LITERAL:
+        yield from (c for c in _CHARACTERS if ord(c) != value)
+    elif code is codes.IN:
+        known = [chr(v) for c, v in value if c is codes.LITERAL]
+        known += [chr(end) for c, v in value if c is codes.RANGE for end in v]
+        yield from dict.fromkeys(c for c in [*_CHARACTERS, *known] if contains(value, c))
+    elif code in _REPEATS:
+        least, _, body = value
+        yield from (text * max(least, 1) for text in _samples(body))
+        if not least:
+            yield ""
+    else:
+        for part in [] if code in (codes.ASSERT, codes.ASSERT_NOT) else _parts(code, value):
+            yield from islice(_samples(part), 3)
+
+
+def contains(members: Any, character: str) -> bool:
+    """Tell whether a set of characters has one."""
+    negated = any(code is codes.NEGATE for code, _ in members)
+    return negated != any(_is_in(code, value, character) for code, value in members)
+
+
+def _is_in(code: Any, value: Any, character: str) -> bool:
+    if code is codes.LITERAL:
+        return ord(character) == value
+    if code is codes.NOT_LITERAL:
+        return ord(character) != value
+    if code is codes.RANGE:
+        low, high = value
+        return bool(low <= ord(character) <= high)
+    if code is codes.CATEGORY:
+        return re.fullmatch(_CATEGORIES[value], character) is not None
+    return False
+
+
+_CATEGORIES = {
+    codes.CATEGORY_DIGIT: r"\d",
+    codes.CATEGORY_NOT_DIGIT: r"\D",
+    codes.CATEGORY_SPACE: r"\s",
+    codes.CATEGORY_NOT_SPACE: r"\S",
+    codes.CATEGORY_WORD: r"\w",
+    codes.CATEGORY_NOT_WORD: r"\W",
+}
+
+
+# What makes an expression slow, seen from its form
+
+
+def overlaps(pattern: re.Pattern[str]) -> list[str]:
+    """Return the repetitions without end that could share out one text in several ways.
+
+    They stand inside of one another, the inner one at the end of what the outer one repeats, or
+    beside one another, and both take the same characters.
+    """
+    return list(_overlaps(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)))
+
+
+def _overlaps(tree: Any) -> Iterator[str]:
+    before: set[str] = set()
+    """What a repetition could take that may end right here."""
+    for code, value in tree:
+        endless = code in _REPEATS and value[1] >= _MANY
+        if endless:
+            mine = _first([(code, value)])
+            if before & mine:
+                yield f"two beside one another take {min(before & mine)!r}"
+            inner = _last_endless(value[2])
+            if code is not codes.POSSESSIVE_REPEAT and inner & _first(value[2]):
+                yield f"two inside one another take {min(inner & _first(value[2]))!r}"
+        for part in [value[2]] if code in _REPEATS else _parts(code, value):
+            yield from _overlaps(part)
+        if not _may_be_empty(code, value):
+            before = set()
+        if endless and code is not codes.POSSESSIVE_REPEAT:
+            before = before | _last_endless([(code, value)])
+
+
+def _may_be_empty(code: Any, value: Any) -> bool:
+    if code in _REPEATS:
+        return bool(value[0] == 0)
+    if code in (codes.AT, codes.ASSERT, codes.ASSERT_NOT):
+        return True
+    return any(all(_may_be_empty(*item) for item in part) for part in _parts(code, value))
+
+
+def _first(tree: Any) -> set[str]:
+    """Return the characters with which a text of a tree may begin."""
+    found: set[str] = set()
+    for code, value in tree:
+        if code in (codes.LITERAL, codes.NOT_LITERAL, codes.IN):
+            item = [(code, value)] if code is not codes.IN else value
+            found |= {c for c in _CHARACTERS if contains(item, c)}
+        elif code is codes.ANY:
+            found |= set(_CHARACTERS) - {"\n"}
+        elif code in _REPEATS:
+            found |= _first(value[2])
+        elif code not in (codes.ASSERT, codes.ASSERT_NOT):
+            for part in _parts(code, value):
+                found |= _first(part)
+        if not _may_be_empty(code, value):
+            break
+    return found
+
+
+def _last_endless(tree: Any) -> set[str]:
+    """Return what the repetition without end takes that a tree may end with."""
+    for code, value in reversed(list(tree)):
+        if code in (codes.MAX_REPEAT, codes.MIN_REPEAT) and value[1] >= _MANY:
+            body = list(value[2])
+            return _first(body) if len(body) == 1 else _last_endless(body)
+        if code is codes.SUBPATTERN:
+            return _last_endless(value[-1])
+        if not _may_be_empty(code, value):
+            break
+    return set()
