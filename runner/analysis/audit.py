@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from os.path import realpath
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -57,7 +58,7 @@ def read_runs(paths: Iterable[Path]) -> dict[str, Run]:
         DataError: A path holds no run, or two have the same name.
     """
     models: dict[str, Run] = {}
-    for path, name in _named([path.resolve() for path in paths]):
+    for path, name in _named([Path(realpath(path)) for path in paths]):
         if name in models:
             raise DataError(str(path), f"a run called {name} is there already; rename one of them")
         models[name] = open_run(path)

@@ -141,6 +141,11 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
     yield from _usage(runs)
 
 
+def csv_cell(text: str) -> str:
+    """Return a text as a cell that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
 def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
     """Yield the rows of a CSV file: one per run and line of the table, or figure of its requests.
 
@@ -148,7 +153,7 @@ def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
     """
     yield CSV_HEADING
     for number, run in enumerate(runs, start=1):
-        head, totals = (number, visible(run.name)), run.figures.totals
+        head, totals = (number, csv_cell(visible(run.name))), run.figures.totals
         for row in run.figures.rows:
             rate = row.rate
             scored = (rate.value, *rate.interval, rate.entries) if rate else ("", "", "", 0)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from math import isfinite
+from os.path import realpath
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -209,7 +210,7 @@ def _numbers(value: object) -> Iterator[float]:
 
 
 def _name(path: Path) -> str:
-    return path.resolve().name.removesuffix(".jsonl").removesuffix(".json")
+    return Path(realpath(path)).name.removesuffix(".jsonl").removesuffix(".json")
 
 
 def _rate_json(rate: Rate | None) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from runner.data.wording import Observations
 from runner.live.settings import ALL_KINDS, Effort
 from runner.models.base import ApiName
 
+_MOST_TRIALS = 10_000
+
 
 def _header(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
@@ -44,6 +46,13 @@ def _price(text: str) -> tuple[float, float]:
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not IN,OUT, two numbers") from None
     return prompt, completion
+
+
+def _trials(text: str) -> int:
+    trials = positive(text)
+    if trials > _MOST_TRIALS:
+        raise ArgumentTypeError(f"more than {_MOST_TRIALS} trials of an entry")
+    return trials
 
 
 def _counted(text: str) -> tuple[str, str]:
@@ -110,7 +119,7 @@ class _Kept:
     run_dir: Path | None = option("where to keep it (default: a new folder in runs)", "DIR")
     resume: Path | None = option("go on with a run", "DIR")
     only: Literal["errors", "failed"] | None = option("with --resume: do these again")
-    trials: int = option("of every entry", "K", default=1, read=positive)
+    trials: int = option("of every entry", "K", default=1, read=_trials)
     concurrency: int | None = option("episodes at once (default: 16)", "N", read=positive)
     attempts: int | None = option(
         "tries of one request (default: 8); of one that takes too long at most 2, and what a rate "

@@ -204,10 +204,13 @@ def _help(text: str, default: Any) -> str:
     return escaped if told or "(default" in escaped else f"{escaped} (default: {default})"
 
 
+_MOST_DIGITS = 18
+
+
 def positive(text: str) -> int:
-    """Read a whole number above 0."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+    """Read a whole number above 0, of no more digits than anything here is counted in."""
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r:.40} is not a positive whole number")
     return int(text)
 
 

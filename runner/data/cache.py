@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
+from stat import S_IWGRP, S_IWOTH
 from typing import TYPE_CHECKING, Any
 
 import envs
@@ -145,22 +146,37 @@ def _simulator(checks_arguments: bool) -> str:
 
 def _read(path: Path) -> dict[bytes, bytes]:
     try:
-        content = path.read_bytes()
+        content = path.read_bytes() if _is_ours(path) else b""
     except OSError:
         return {}
     if sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
         return {}
-    kept: dict[bytes, bytes] = marshal.loads(content[_DIGEST:])
-    return kept
+    try:
+        kept = marshal.loads(content[_DIGEST:])
+    except (EOFError, TypeError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether nobody else can write a file: whoever can decides what is right."""
+    if not hasattr(os, "getuid"):
+        return True
+    return all(
+        found.st_uid in (os.getuid(), 0) and not found.st_mode & (S_IWGRP | S_IWOTH)
+        for found in (path.stat(), path.parent.stat())
+    )
 
 
 def _write(path: Path, kept: dict[bytes, bytes]) -> None:
     """Write the file in one step, and remove the oldest ones."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.parent.chmod(0o700)
     content = marshal.dumps(kept)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         unfinished.write_bytes(sha256(content).digest() + content)
+        unfinished.chmod(0o600)
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)

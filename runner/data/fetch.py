@@ -107,11 +107,15 @@ def _unpack(wheel: Path, target: Path) -> None:
 def _wanted(names: Iterable[str]) -> list[str]:
     """Return the data files among a wheel's members, none of which may leave the folder."""
     prefix = f"{_PACKAGE_FOLDER}/data/"
-    return [
-        name
-        for name in names
-        if name.startswith(prefix) and name.endswith(".json") and ".." not in name.split("/")
-    ]
+    return [name for name in names if name.startswith(prefix) and _stays(name)]
+
+
+def _stays(name: str) -> bool:
+    """Tell whether a member is a data file that stays in the folder it is unpacked in."""
+    parts = name.split("/")
+    return name.endswith(".json") and not any(
+        part in ("", ".", "..") or any(sign in part for sign in "\\:\0") for part in parts
+    )
 
 
 def _write(path: Path, value: object) -> None:

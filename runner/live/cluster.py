@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import cycle, islice
 from math import ceil
+from secrets import token_hex
 from typing import Any, NamedTuple
 
 from trajectories.errors import DataError
@@ -122,6 +123,9 @@ class Fleet:
 def _connect(ray: Any, cluster: Cluster) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if cluster.address is None:
+        # It listens to all the network; without the word it does nothing for anybody.
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", token_hex(32))
         own = {"num_cpus": cluster.workers or LOCAL_WORKERS, "object_store_memory": _OBJECT_STORE}
         ray.init(include_dashboard=False, **own, **quiet)
         return

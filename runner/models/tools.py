@@ -9,10 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from envs.errors import ConfigError
 from envs.registry import backend_class
 from envs.schema import spec
 from runner.models.base import ToolList
 from trajectories import bfcl
+from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import Trajectory
 
@@ -32,12 +34,16 @@ _LONGEST_NAME = 64
 
 
 def own_documents(environments: Iterable[str]) -> list[Document]:
-    """Return our documents of all functions of some backends."""
-    return [
-        spec(tool).document()
-        for environment in environments
-        for tool in backend_class(environment).TOOLS.values()
-    ]
+    """Return our documents of all functions of some backends.
+
+    Raises:
+        DataError: There is no such backend.
+    """
+    try:
+        tools = [tool for name in environments for tool in backend_class(name).TOOLS.values()]
+    except ConfigError as error:
+        raise DataError("$.environments", str(error)) from None
+    return [spec(tool).document() for tool in tools]
 
 
 def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
@@ -54,10 +60,17 @@ def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
 
 
 def documents_for(trajectory: Trajectory) -> list[Document]:
-    """Return the documents of a single turn's functions as its data has them; of others none."""
+    """Return the documents of a single turn's functions as its data has them; of others none.
+
+    Raises:
+        DataError: There is no such function or backend.
+    """
     if trajectory.documents is not None:
         return [*trajectory.documents]
     documents = {each["name"]: each for each in own_documents(trajectory.environments)}
+    for name in trajectory.functions or ():
+        if name not in documents:
+            raise DataError(trajectory.id, f"$.expects.functions: its backends have no {name!r}")
     return [documents[name] for name in trajectory.functions or ()]
 
 

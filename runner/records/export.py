@@ -35,7 +35,8 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
     for record in run.records:
         if record.trial == trial:
             category = _category(run, record)
-            line = (_natural(record.id), _line(_bfcl_entry(record, category)))
+            where = f"{run.path}: {record.id}"
+            line = (_natural(record.id), _line(_bfcl_entry(record, category, where)))
             lines.setdefault(category, []).append(line)
     if not lines:
         raise DataError(str(run.path), f"has no finished episode of trial {trial}")
@@ -87,13 +88,15 @@ def _place(category: Category) -> tuple[str, str]:
     return facts.folder, f"BFCL_v4_{facts.file}_result.json"
 
 
-def _bfcl_entry(record: EpisodeRecord, category: Category) -> dict[str, Any]:
+def _bfcl_entry(record: EpisodeRecord, category: Category, where: str) -> dict[str, Any]:
     # Text where turns should be is how BFCL writes down an error, whoever's it is.
     if record.fault is not None:
         result = f"{NO_ANSWER} {record.fault.said}"
         return {"id": record.id, "result": result, FAULT_MEMBER: record.fault.kind}
     if record.outcome == "error" or record.result is None:
         return {"id": record.id, "result": f"{NO_ANSWER} {record.error}"}
+    if any(step.turn >= len(record.result) for step in record.steps):
+        raise DataError(where, "has a step in a turn of which there is no result")
     nested = partial(_nested, record.steps, len(record.result))
     figures = {
         "result": record.result,
@@ -103,6 +106,8 @@ def _bfcl_entry(record: EpisodeRecord, category: Category) -> dict[str, Any]:
     }
     if category in SINGLE_TURN:
         # Here a result is the one step, and so are its figures.
+        if any([len(turn) for turn in turns] != [1] for turns in figures.values()):
+            raise DataError(where, f"is of {category} and has not one step")
         figures = {name: steps for name, ((steps,),) in figures.items()}
     return {"id": record.id, **figures}
 
@@ -156,7 +161,7 @@ def _paired(messages: Sequence[Mapping[str, Any]]) -> bool:
     """Tell whether all tool calls have their results right after them, in their order."""
     awaited: list[str] = []
     for message in messages:
-        if message["role"] == "tool":
+        if message.get("role") == "tool":
             if not awaited or message["tool_call_id"] != awaited.pop(0):
                 return False
         elif awaited:

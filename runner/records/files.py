@@ -270,3 +270,6 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise NotWritten(str(path), f"cannot be written: {error.strerror}") from None
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start])
+        raise NotWritten(str(path), f"cannot be written: {half} is half a character") from None

@@ -130,9 +130,11 @@ def _masked(value: Any, secrets: Sequence[Sequence[str]]) -> tuple[Any, int]:
 def _forms(secret: str) -> list[str]:
     """Return a text as it is escaped, the longest first, and last as it is."""
     forms = {secret}
-    # Texts in a record may themselves be JSON with JSON in it.
+    # Texts in a record may themselves be JSON with JSON in it, or have Python's texts in them.
     for _ in range(3):
         forms |= {json.dumps(form, ensure_ascii=a)[1:-1] for form in forms for a in (False, True)}
+        forms |= {repr(form)[1:-1] for form in forms} | {ascii(form)[1:-1] for form in forms}
+        forms |= {repr(f'{form}"')[1:-2] for form in forms}
     return [*sorted(forms - {secret}, key=len, reverse=True), secret]
 
 

@@ -6,7 +6,7 @@ same names. ``runner.records.store`` writes them and ``runner.records.run`` read
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from checkers.profile import Mode
@@ -17,6 +17,7 @@ from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, to_json
 from runner.models.base import ToolCall, Usage
 from runner.records.codec import members_of, read
+from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
@@ -240,6 +241,7 @@ class EpisodeRecord(NamedTuple):
         return [
             AnsweredStep(self.id, self.trial, step, self.messages[step.request_messages])
             for step in self.steps
+            if step.request_messages < len(self.messages)
         ]
 
     @property
@@ -274,7 +276,40 @@ class EpisodeRecord(NamedTuple):
         Raises:
             DataError: A member is missing, or not what it must be.
         """
-        return read(cls, value, where)
+        record = read(cls, value, where)
+        for path, problem in _misfits(record):
+            raise DataError(where, f"${path}: {problem}")
+        return record
+
+
+def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
+    """Yield JSON path and what is wrong of members that do not fit each other, or are no chat."""
+    if record.trial < 0:
+        yield ".trial", f"must be a number from 0, is {record.trial}"
+    for index, message in enumerate(record.messages):
+        for member, problem in _in_message(message):
+            yield f".messages[{index}]{member}", problem
+    for index, step in enumerate(record.steps):
+        if step.turn < 0 or step.request_messages < 0:
+            yield f".steps[{index}]", "turn and request_messages must be numbers from 0"
+
+
+def _in_message(message: JsonObject) -> Iterator[tuple[str, str]]:
+    if not isinstance(message, Mapping):
+        yield "", "must be an object"
+        return
+    if not isinstance(message.get("role", ""), str):
+        yield ".role", f"must be text, is {message['role']!r:.60}"
+    elif message.get("role") == "tool" and not isinstance(message.get("tool_call_id"), str):
+        yield ".tool_call_id", "must be text"
+    calls = message.get("tool_calls")
+    if calls is not None and not isinstance(calls, list):
+        yield ".tool_calls", "must be a list"
+    for index, call in enumerate(calls or ()):
+        match call:
+            case {"id": str(), "type": str(), "function": {"name": str(), "arguments": str()}}:
+                continue
+        yield f".tool_calls[{index}]", "is no call of a function"
 
 
 class DatasetReference(NamedTuple):

@@ -184,7 +184,10 @@ def _verdicts_in(path: Path, ids: Iterable[str]) -> Verdicts:
     for where, line in lines:
         match line:
             case {"id": str(id), "valid": bool() | None}:
-                verdicts[id, line.get("trial", 0)] = line
+                trial = line.get("trial", 0)
+                if type(trial) is not int or trial < 0:
+                    raise DataError(where, f"$.trial: must be a number from 0, is {trial!r:.60}")
+                verdicts[id, trial] = line
             case _:
                 raise DataError(where, 'is no verdict: there must be "id" and "valid"')
     return verdicts

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -193,4 +194,4 @@ def _of_results(paths: Iterable[Path], mode: Mode | None, only: str | None) -> R
             found[recorded.record.key] = recorded
     if only is not None:
         found = {key: recorded for key, recorded in found.items() if key[0] == only}
-    return Run(first.resolve().name.removesuffix(".json"), first, found)
+    return Run(Path(realpath(first)).name.removesuffix(".json"), first, found)

@@ -62,10 +62,10 @@ def tell(text: str, stream: TextIO) -> None:
         stream.write(text)
         stream.flush()
     except (OSError, ValueError):
-        _divert(stream)
+        divert(stream)
 
 
-def _divert(stream: TextIO) -> None:
+def divert(stream: TextIO) -> None:
     """Let what is written from now on, and what is left in the buffer, go nowhere."""
     with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())

@@ -168,6 +168,21 @@ def _with_answers(trajectory: Trajectory, answers: Answers) -> Trajectory:
     return replace(trajectory, expects=replace(expects, answers=written))
 
 
+def _allowed(
+    values: Sequence[Any] | str, before: Mapping[str, Sequence[Any]], name: str
+) -> Sequence[Any]:
+    """Return what is allowed for a parameter: as it stands there, or as published for another.
+
+    Raises:
+        DataError: There is no such other one.
+    """
+    if not isinstance(values, str):
+        return values
+    if not values.startswith("#") or values[1:] not in before:
+        raise DataError(f"$.answers: {name}", f"{values!r:.100} is no parameter that was published")
+    return before[values[1:]]
+
+
 def _answer(
     published: Mapping[str, Mapping[str, Sequence[Any]]],
     mended: Mapping[str, Mapping[str, Sequence[Any] | str | None]],
@@ -181,6 +196,6 @@ def _answer(
             if values is None:
                 allowed.pop(name, None)
             else:
-                allowed[name] = before[values[1:]] if isinstance(values, str) else values
+                allowed[name] = _allowed(values, before, name)
         found[function] = allowed
     return found

@@ -387,7 +387,7 @@ def _named(graph: Graph, calls: Trace) -> Trace:
     """Return the calls that succeeded, with all arguments by name."""
     made = []
     for call, result in calls:
-        if not graph.fruitful(call, result):
+        if call.name not in TOOLS or not graph.fruitful(call, result):
             continue
         try:
             arguments = bind(TOOLS[call.name], call.args, call.kwargs)

@@ -17,6 +17,7 @@ from pydantic import Field, TypeAdapter
 
 from envs.calls import read_call
 from envs.errors import MalformedCall
+from envs.initial_configs import check_config
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 from trajectories.making.worlds import surrounded
@@ -165,6 +166,8 @@ def read_scenario(path: Path) -> Scenario:
     if len({*scenario.labels}) < len(scenario.labels):
         raise DataError(where, "$.labels: names one twice")
     check_turns(scenario.by_hand, where)
+    for problem in check_config(scenario.environments, scenario.config):
+        raise DataError(where, f"$.config{str(problem).removeprefix('$')}")
     for index, turn in enumerate(scenario.turns):
         for position, text in enumerate(turn.ground_truth):
             call = read_call(text)

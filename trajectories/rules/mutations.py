@@ -63,7 +63,7 @@ def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[Tally
     kinds = {name: kind for name, kind in _KINDS.items() if name in names or not names}
     counts = dict.fromkeys(kinds, 0)
     unlike: dict[str, list[Alteration]] = {name: [] for name in kinds}
-    for entry in entries:
+    for entry in (entry for entry in entries if not entry.fault):
         for name, (is_wrong, alter) in kinds.items():
             for turn in range(len(entry.calls)):
                 for calls in alter(entry, turn):
@@ -97,6 +97,8 @@ def _wrong_functions(entry: Entry, turn: int) -> Iterator[Calls]:
             own = tools[step.call.name].backend
             right = {step.call.name, *_accepted(entry, step)}
             others = [t for t in tools.values() if t.backend == own and t.name not in right]
+            if not others:
+                continue
             tool = _source(entry, turn, step.position).choice(others)
             names = [parameter.name for parameter in parameters(tool)]
             values = entry.arguments(step.call).values()

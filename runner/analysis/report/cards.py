@@ -239,7 +239,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _is_prompt(message: Mapping[str, Any]) -> bool:
-    return message["role"] == "system" and isinstance(message["content"], str)
+    return message.get("role") == "system" and isinstance(message.get("content"), str)
 
 
 def _key(document: Any) -> str:

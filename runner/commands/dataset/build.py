@@ -9,6 +9,7 @@ from runner.commands import DONE
 from runner.commands.options import argument, option, positive
 from runner.records.files import written
 from runner.show.terminal import say
+from trajectories.errors import DataError
 from trajectories.making.build import ITEMS, texts
 from trajectories.making.scenarios import SCENARIOS, read_scenarios
 from trajectories.standing import RECORD
@@ -31,6 +32,8 @@ def run(options: Options) -> int:
     # Ours are made without what their readers had withdrawn.
     record = RECORD if options.source == SCENARIOS else None
     made = texts(read_scenarios(options.source), options.seed, options.size, record)
+    if not options.folder.is_dir():
+        raise DataError(str(options.folder), "is no folder; make it first")
     for name, text in made.items():
         with written(options.folder / name) as file:
             file.write(text)

@@ -1,0 +1,20 @@
+"""The folder in which forms are tried, with what does not change beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from runner.records.export import export_bfcl
+from runner.records.run import read_run
+from tests.conftest import bfcl_files
+from tests.fuzz.forms import FORMAT_1, Form, forms
+
+
+def made(work: Path) -> dict[str, Form]:
+    """Return the forms by name, after making what their commands find beside the changed files."""
+    export_bfcl(read_run(FORMAT_1 / "run"), work / "results")
+    for name, text in bfcl_files().items():
+        path = work / "bfcl" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return forms(work)
