@@ -106,9 +106,8 @@ def _replace_closed() -> None:
     What is told there goes nowhere, and into no file that is opened later and has its number.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
-            setattr(sys, name, stream)
+        if vars(sys)[name] is None:
+            vars(sys)[name] = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
 
 
 def _of_system(error: OSError) -> str:

@@ -139,11 +139,11 @@ def mutants(entry: Entry) -> Iterator[Mutant]:
 
 
 def figures(entries: Iterable[Entry]) -> Figures:
-    """Count the mutants of many entries."""
+    """Count the mutants of many entries; one that cannot be played has none."""
     total: Counter[bool] = Counter()
     rejected: Counter[bool] = Counter()
     accepted: Counter[tuple[str, str]] = Counter()
-    for entry in entries:
+    for entry in (entry for entry in entries if not entry.fault):
         for mutant in mutants(entry):
             left_out = mutant.parameter is None
             total[left_out] += 1
