@@ -20,7 +20,13 @@ from envs.errors import MalformedCall
 from envs.results import Result
 from envs.session import Session
 from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList
-from runner.models.prompting import PromptFormat, PromptTexts, with_functions, with_results
+from runner.models.prompting import (
+    PromptFormat,
+    PromptTexts,
+    as_first_user,
+    with_functions,
+    with_results,
+)
 from runner.models.tools import Toolbox
 from trajectories.schema import Message
 
@@ -225,8 +231,10 @@ class Prompting(Conversation):
             system = self._system(offered.difference(offers))
             first = messages[0] if messages and messages[0].role == "system" else None
             if first is not None:
-                system, messages = f"{system}\n\n{first.content}", messages[1:]
-            self._put({"role": "system", "content": system})
+                system, messages = f"{system}\n\n{first.content}".strip(), messages[1:]
+            if system:
+                self._put({"role": "system", "content": system})
+            messages = self._with_functions(messages, offered.difference(offers))
         if offers:
             new = with_functions(prompts.handover_prompt, self._style.toolbox.late(offers))
             self._put({"role": "user", "content": new})
@@ -236,7 +244,24 @@ class Prompting(Conversation):
         style = self._style
         if style.format is not None:
             return style.format.system(style.toolbox.plain(offered))
+        if style.prompts.first_user is not None:
+            return style.prompts.system
         return with_functions(style.prompts.system, style.toolbox.early(offered))
+
+    def _with_functions(
+        self, messages: Sequence[Message], offered: frozenset[str]
+    ) -> Sequence[Message]:
+        """Put functions into the first user message, where they are to stand there."""
+        style = self._style
+        text = style.prompts.first_user
+        if style.format is not None or text is None:
+            return messages
+        place = next((i for i, each in enumerate(messages) if each.role == "user"), None)
+        request = "" if place is None else messages[place].content
+        filled = Message("user", as_first_user(text, request, style.toolbox.early(offered)))
+        if place is None:
+            return [filled, *messages]
+        return [*messages[:place], filled, *messages[place + 1 :]]
 
     def read(self, reply: Reply) -> Step:
         """Return the text."""

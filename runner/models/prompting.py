@@ -8,6 +8,7 @@ shown in (JSON, Python stubs or XML: three ways to say the same), and how replie
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -42,6 +43,9 @@ class PromptTexts(NamedTuple):
     handover_fc: str
     sha256: str
     """Hash of the file, in hex."""
+    first_user: str | None = None
+    """The first user message, around ``{request}`` and ``{functions}``; None where functions stand
+    in the system message."""
 
 
 def read_prompts(path: Path = DEFAULT) -> PromptTexts:
@@ -57,6 +61,7 @@ def read_prompts(path: Path = DEFAULT) -> PromptTexts:
         raise DataError(str(path), f"cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataError(str(path), f"is not valid TOML: {error}") from None
+    first_user = _first_user(texts.pop("place", {}), path)
     for name in texts:
         if name not in _PLACEHOLDERS:
             raise DataError(
@@ -65,10 +70,43 @@ def read_prompts(path: Path = DEFAULT) -> PromptTexts:
     for name, placeholder in _PLACEHOLDERS.items():
         if not isinstance(texts.get(name), str):
             raise DataError(f"{path}: {name}", "is missing or not a text")
-        if placeholder not in texts[name]:
+        if name == "system" and first_user is not None:
+            if placeholder in texts[name]:
+                raise DataError(f"{path}: system", "has functions, which [place] puts elsewhere")
+        elif placeholder not in texts[name]:
             raise DataError(f"{path}: {name}", f"must contain {placeholder}")
     stripped = {name: texts[name].strip() for name in _PLACEHOLDERS}
-    return PromptTexts(**stripped, sha256=sha256(content).hexdigest())
+    return PromptTexts(**stripped, sha256=sha256(content).hexdigest(), first_user=first_user)
+
+
+def _first_user(place: object, path: Path) -> str | None:
+    """Return the first user message that a file's ``[place]`` asks for, None where for none."""
+    where = f"{path}: [place]"
+    known = {"functions", "user"}
+    if not isinstance(place, Mapping) or not known.issuperset(place):
+        raise DataError(where, f"must be a table of {' and '.join(sorted(known))}")
+    functions, user = place.get("functions", "system"), place.get("user")
+    if functions not in ("system", "user"):
+        raise DataError(f"{where} functions", 'must be "system" or "user"')
+    if functions == "system":
+        if user is not None:
+            raise DataError(f"{where} user", 'is of no use without functions = "user"')
+        return None
+    if not isinstance(user, str):
+        raise DataError(f"{where} user", "is missing or not a text")
+    for placeholder in ("{request}", "{functions}"):
+        if placeholder not in user:
+            raise DataError(f"{where} user", f"must contain {placeholder}")
+    return user.strip()
+
+
+def as_first_user(text: str, request: str, documents: Sequence[Document]) -> str:
+    """Fill what the user says and function documents into a text, neither into the other."""
+    parts = {"{request}": request, "{functions}": render(documents, "json")}
+    return _FIRST_USER.sub(lambda found: parts[found[0]], text)
+
+
+_FIRST_USER = re.compile(r"\{request\}|\{functions\}")
 
 
 def with_functions(text: str, documents: Sequence[Document]) -> str:

@@ -513,3 +513,25 @@ def test_a_model_that_sends_no_thoughts_is_sent_none(kind):
     turn(chat, "A.")
     chat.read(says("look()", call("a")))
     assert "Hm." not in json.dumps(chat.messages)
+
+
+def test_functions_in_the_first_user_message():
+    texts = PROMPTS._replace(system="Be brief.", first_user="{request}: {functions}")
+    conversation = Prompting(Style(Toolbox(DOCUMENTS), texts, "all"))
+    turn(conversation, "Look.", "Now.", offered=EARLY)
+    functions = with_functions("{functions}", conversation._style.toolbox.early(EARLY))
+    system, first, second = conversation.messages
+    assert system == {"role": "system", "content": "Be brief."}
+    assert first == user(f"Look.: {functions}")
+    assert second == user("Now.")
+    conversation.read(says("Done."))
+    turn(conversation, "Again.", offered=ALL, offers=["close"])
+    assert conversation.messages[-1] == user("Again.")
+    assert conversation.messages[-2]["content"].startswith("NEW")
+
+
+def test_an_empty_system_message_is_left_out():
+    texts = PROMPTS._replace(system="", first_user="{request}: {functions}")
+    conversation = Prompting(Style(Toolbox(DOCUMENTS), texts, "all"))
+    turn(conversation, "Look.")
+    assert [message["role"] for message in conversation.messages] == ["user"]

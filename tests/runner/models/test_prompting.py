@@ -6,7 +6,13 @@ from hashlib import sha256
 
 import pytest
 
-from runner.models.prompting import DEFAULT, read_prompts, with_functions, with_results
+from runner.models.prompting import (
+    DEFAULT,
+    as_first_user,
+    read_prompts,
+    with_functions,
+    with_results,
+)
 from trajectories.errors import DataError
 
 OWN = """
@@ -36,7 +42,8 @@ def test_our_prompts_can_be_read():
     prompts = read_prompts()
     assert prompts.system.endswith("{functions}")
     assert prompts.sha256 == sha256(DEFAULT.read_bytes()).hexdigest()
-    assert all(text and text == text.strip() for text in prompts)
+    assert all(text and text == text.strip() for text in prompts[:5])
+    assert prompts.first_user is None
 
 
 def test_a_file_of_the_user_s_replaces_all_texts(written):
@@ -128,3 +135,45 @@ def test_results_are_no_templates():
 def test_there_is_one_result_per_call():
     with pytest.raises(ValueError, match="shorter"):
         with_results("{results}", ["f()", "g()"], ["1"])
+
+
+PLACED = """
+system = "Be brief."
+observation = "Results: {results}"
+handover_prompt = "New: {functions}"
+handover_fc = "New."
+[place]
+functions = "user"
+user = "Asked: {request} Use: {functions}"
+"""
+
+
+def test_functions_may_stand_in_the_first_user_message(written):
+    assert read_prompts(written(PLACED)).first_user == "Asked: {request} Use: {functions}"
+    assert read_prompts(written(OWN + '[place]\nfunctions = "system"')).first_user is None
+
+
+def test_a_request_and_documents_are_no_templates_of_each_other():
+    document = {"name": "{request}", "description": "", "parameters": {}}
+    found = as_first_user("{request}|{functions}", "{functions}", [document])
+    request, functions = found.split("|")
+    assert request == "{functions}"
+    assert json.loads(functions) == [document]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (PLACED.replace('"user"', '"above"'), 'functions: must be "system" or "user"'),
+        (PLACED.replace("{request}", ""), "user: must contain {request}"),
+        (PLACED.replace("Use: {functions}", ""), "user: must contain {functions}"),
+        (PLACED.replace('user = "', 'other = "'), "must be a table of functions and user"),
+        (PLACED.replace("brief", "{functions}"), "system: has functions, which [place] puts"),
+        (OWN + '[place]\nuser = "{request} {functions}"', "user: is of no use without"),
+        (OWN + '[place]\nfunctions = "user"', "user: is missing or not a text"),
+        ('place = "user"\n' + OWN, "must be a table"),
+    ],
+)
+def test_an_unusable_place_is_one_clear_line(written, content, complaint):
+    with pytest.raises(DataError, match=re.escape(complaint)):
+        read_prompts(written(content))
