@@ -11,6 +11,7 @@ from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
 from envs.lazy import lazily
 from runner.analysis.figures import (
+    MACHINE_FIGURES,
     MOST_ERRORS,
     REQUEST_FIGURES,
     Acts,
@@ -170,7 +171,8 @@ def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
             yield (*head, "irreversible", found.share, *[""] * 2, found.judged, "")
         for name, acts in run.figures.hallucinations.items():
             yield (*head, f"hallucinations/{name}", acts.share, *[""] * 2, acts.judged, "")
-        for figure in REQUEST_FIGURES:
+        timed = MACHINE_FIGURES if totals and totals.machine else ()
+        for figure in (*REQUEST_FIGURES, *timed):
             value = totals and figure.value(totals)
             yield (*head, f"requests/{figure.name}", "" if value is None else value, *[""] * 4)
 
@@ -401,14 +403,19 @@ def _made_up(runs: Sequence[RunScores]) -> Iterator[str]:
 
 
 def _usage(runs: Sequence[RunScores]) -> Iterator[str]:
-    rows = [
-        [str(number), *(_shown(figure.value(run.figures.totals)) for figure in REQUEST_FIGURES)]
-        for number, run in enumerate(runs, start=1)
-        if run.figures.totals
-    ]
-    if rows:
-        yield ""
-        yield table([["run", *(figure.heading for figure in REQUEST_FIGURES)], *rows])
+    totals = [run.figures.totals for run in runs]
+    for figures, shown in (
+        (REQUEST_FIGURES, totals),
+        (MACHINE_FIGURES, [each if each and each.machine else None for each in totals]),
+    ):
+        rows = [
+            [str(number), *(_shown(figure.value(each)) for figure in figures)]
+            for number, each in enumerate(shown, start=1)
+            if each
+        ]
+        if rows:
+            yield ""
+            yield table([["run", *(figure.heading for figure in figures)], *rows])
 
 
 def _shown(figure: float | None) -> str:

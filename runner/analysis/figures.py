@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from checkers.statistics import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
 from runner.analysis.groups import Rate, Row, table
-from runner.records.record import EpisodeRecord, Telling
+from runner.records.record import EpisodeRecord, Life, Telling
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 MOST_ERRORS = 0.02
@@ -42,6 +42,27 @@ class Latency(NamedTuple):
         return cls(mean(latencies), stdev(latencies), cuts[9], cuts[18])
 
 
+class OwnMachine(NamedTuple):
+    """What a run took of a machine of one's own, over all of its sittings."""
+
+    seconds: float
+    """By the clock."""
+    concurrency: int
+    """Episodes at once, in the last sitting."""
+    entries: int
+    """Episodes that are done."""
+    price: float | None = None
+    """US dollars per hour."""
+
+    @classmethod
+    def of(cls, lives: Sequence[Life], entries: int, price: float | None = None) -> Self | None:
+        """Add up the sittings of a run, at its own price if there is no other; None of none."""
+        if not lives:
+            return None
+        seconds, last = sum(life.seconds for life in lives), lives[-1]
+        return cls(seconds, last.concurrency, entries, price or last.gpu_price)
+
+
 @dataclass(frozen=True)
 class Totals:
     """What a run used."""
@@ -53,6 +74,29 @@ class Totals:
     """Seconds of every request that was answered."""
     cost: float | None
     """US dollars; None where a price is unknown."""
+    machine: OwnMachine | None = None
+    """None where nobody kept how long the run took."""
+
+    @property
+    def seconds_per_entry(self) -> float | None:
+        """Seconds by the clock over the entries, which is the latency of a batched run."""
+        machine = self.machine
+        return machine.seconds / machine.entries if machine and machine.entries else None
+
+    @property
+    def gpu_cost(self) -> float | None:
+        """US dollars of the machine by the clock; None where its price or the time is unknown."""
+        return self._machine_cost(self.machine.seconds) if self.machine else None
+
+    @property
+    def gpu_cost_by_latency(self) -> float | None:
+        """US dollars of the machine by the sum of latencies over the concurrency."""
+        machine = self.machine
+        return self._machine_cost(sum(self.latencies) / machine.concurrency) if machine else None
+
+    def _machine_cost(self, seconds: float) -> float | None:
+        price = self.machine and self.machine.price
+        return None if price is None else price * seconds / 3600
 
     @property
     def cost_per_1000(self) -> float | None:
@@ -84,6 +128,12 @@ REQUEST_FIGURES = (
     RequestFigure("latency_p95", "p95", lambda t: t.latency and t.latency.p95),
 )
 """What lines of text and rows of CSV show, in this order."""
+MACHINE_FIGURES = (
+    RequestFigure("seconds_per_entry", "s per entry", lambda t: t.seconds_per_entry),
+    RequestFigure("gpu_cost", "$ GPU, clock", lambda t: t.gpu_cost),
+    RequestFigure("gpu_cost_by_latency", "$ GPU, latency", lambda t: t.gpu_cost_by_latency),
+)
+"""Likewise, of a run that kept how long it took."""
 
 
 def usage_lines(totals: Totals) -> Iterator[str]:
@@ -101,6 +151,16 @@ def usage_lines(totals: Totals) -> Iterator[str]:
             f"latency of a request: mean {latency.mean:.3f} s, standard deviation "
             f"{latency.deviation:.3f} s, p50 {latency.p50:.3f} s, p95 {latency.p95:.3f} s"
         )
+    if totals.machine and totals.seconds_per_entry is not None:
+        yield (
+            f"{totals.machine.seconds:.1f} s by the clock, {totals.seconds_per_entry:.3f} s an "
+            f"entry with {totals.machine.concurrency} at once"
+        )
+    if totals.gpu_cost is not None:
+        yield (
+            f"cost of the machine: ${totals.gpu_cost:.4f} by the clock, "
+            f"${totals.gpu_cost_by_latency:.4f} by latencies over the concurrency"
+        )
 
 
 def requests_json(totals: Totals | None) -> dict[str, Any]:
@@ -110,6 +170,7 @@ def requests_json(totals: Totals | None) -> dict[str, Any]:
         "requests": totals and totals.requests,
         "cost_per_1000_requests": totals and totals.cost_per_1000,
         "latency": latency and latency._asdict(),
+        **{figure.name: totals and figure.value(totals) for figure in MACHINE_FIGURES},
     }
 
 
@@ -125,6 +186,7 @@ def usage_json(totals: Totals) -> dict[str, Any] | None:
         "cost": totals.cost,
         "p50": latency and latency.p50,
         "p95": latency and latency.p95,
+        **{figure.name: figure.value(totals) for figure in MACHINE_FIGURES},
     }
 
 

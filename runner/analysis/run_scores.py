@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import PROFILES, Profile
-from runner.analysis.figures import RunFigures, Totals, requests_json, totals_of
+from runner.analysis.figures import OwnMachine, RunFigures, Totals, requests_json, totals_of
 from runner.analysis.groups import Rate, classic
 from runner.analysis.mended import Mend, judge_of
 from runner.analysis.runs import dataset_of
@@ -43,6 +43,8 @@ class ScoringRules(NamedTuple):
     """Steps that a turn may take, where the profile limits recorded runs."""
     require_told: bool = False
     """Whether an episode fails in which something was not told that the user asked to hear."""
+    gpu_price: float | None = None
+    """US dollars per hour that a model's own machine costs, if not what a run kept."""
 
 
 class RunScores(NamedTuple):
@@ -141,19 +143,19 @@ def _holds_verdicts(path: Path) -> bool:
 
 def _opened(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     if is_run(path):
-        return _kept(path)
+        return _kept(path, rules)
     if _holds_verdicts(path):
         return _from_verdicts(path)
     return _judged(path, rules, notify)
 
 
-def _kept(path: Path) -> RunScores:
+def _kept(path: Path, rules: ScoringRules) -> RunScores:
     run = open_run(path)
     assert run.definition is not None
     records = list(run.records)
-    return RunScores(
-        run.name, path, run.definition.profile, RunFigures(records, totals=totals_of(records))
-    )
+    machine = OwnMachine.of(run.lives, len(records), rules.gpu_price)
+    totals = replace(totals_of(records), machine=machine)
+    return RunScores(run.name, path, run.definition.profile, RunFigures(records, totals=totals))
 
 
 def _from_verdicts(path: Path) -> RunScores:

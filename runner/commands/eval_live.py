@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 
 from checkers.profile import BFCL, Profile
 from runner.analysis.figure_lines import FormatScore, both_lines, format_lines, summary
-from runner.analysis.figures import RunFigures, totals_of, usage_lines
+from runner.analysis.figures import OwnMachine, RunFigures, totals_of, usage_lines
 from runner.analysis.mended import judge_of
 from runner.analysis.symptoms import Symptoms
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
@@ -38,8 +39,8 @@ from runner.models.prompting import DEFAULT, PromptFormat, formats_named, read_p
 from runner.models.tools import toolbox_of
 from runner.records.files import NotWritten, write_whole
 from runner.records.masking import Secrets
-from runner.records.record import EpisodeRecord, Selection, Spent
-from runner.records.run import is_run, open_run, records_in
+from runner.records.record import EpisodeRecord, Life, Selection, Spent
+from runner.records.run import is_run, lives_in, open_run, records_in
 from runner.records.store import RunStore, claimed, default_folder, read_run_file
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
@@ -139,13 +140,21 @@ def _run_plan(
         meter = Meter(len(jobs), sys.stderr, time.monotonic)
         # What is loaded by now stays; looking through it again and again took a tenth of the time.
         gc.freeze()
+        begun_at = time.monotonic()
         try:
             ending = workers_for(options).conduct(plan, store, jobs, _connect, meter)
         except NotWritten as error:
             # The disk is full, say: what was kept is whole, and the run can go on.
             ending = Ending(str(error), failed=True, spent=Spent())
+        if jobs:
+            _keep_life(store, plan, time.monotonic() - begun_at, options.gpu_price)
         _say_what_was_masked(store.secrets)
         return ending, _status(ending, store)
+
+
+def _keep_life(store: RunStore, plan: Plan, seconds: float, gpu_price: float | None) -> None:
+    with suppress(NotWritten):
+        store.put_life(Life(round(seconds, 3), plan.settings.concurrency, gpu_price))
 
 
 def _say_what_was_masked(secrets: Secrets) -> None:
@@ -206,6 +215,8 @@ def _print_result(
         records = [*map(requiring_told, records)]
     if options.output is not None:
         write_whole(options.output, map(_verdict_line, records), named=True)
+    machine = OwnMachine.of(lives_in(folder), len(records), options.gpu_price)
+    totals = replace(totals, machine=machine)
     figures = RunFigures(records, trajectories, totals, options.allow_errors)
     for line in summary(figures, options.trials, population, field=plan.profile is BFCL):
         say(line)

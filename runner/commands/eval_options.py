@@ -139,6 +139,11 @@ class _Kept:
     price: tuple[float, float] | None = option(
         "US dollars per million tokens", "IN,OUT", read=_price
     )
+    gpu_price: float | None = option(
+        "cost of a machine of one's own: by the clock, and by latencies over the concurrency",
+        "USD_PER_HOUR",
+        read=above_zero,
+    )
     errors_as: tuple[tuple[str, str], ...] = option(
         "count requests without an answer so, all or of one kind: context_overflow, "
         "unparsed_call, content_policy and request_too_large are the model's failures; timeout, "

@@ -15,6 +15,7 @@ from runner.commands.options import argument, option
 from runner.commands.shared import (
     DatasetOption,
     ErrataOption,
+    GpuPriceOption,
     JudgingOptions,
     TellingOption,
     note,
@@ -27,7 +28,7 @@ EXAMPLE = "turnwise report runs/mine --output report.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JudgingOptions, ErrataOption, TellingOption):
+class Options(DatasetOption, JudgingOptions, ErrataOption, TellingOption, GpuPriceOption):
     """Which runs to report on, and where."""
 
     runs: tuple[Path, ...] = argument("a run folder, a result file, or a folder of such", "RUN")
@@ -46,7 +47,7 @@ def run(options: Options) -> int:
         mend = mend_for(options, dataset, profile, judge_of(source, profile, limit))
         viewed = view_run(source, dataset, profile, limit, require_told=options.require_told)
         runs.append(viewed._replace(mend=mend))
-    text = report(runs)
+    text = report(runs, options.gpu_price)
     with written(options.output) as file:
         file.write(text)
     say(options.output)

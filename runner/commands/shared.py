@@ -12,7 +12,7 @@ from pathlib import Path
 
 from checkers.profile import PROFILES
 from checkers.verdict import Reason
-from runner.commands.options import option, positive, switch
+from runner.commands.options import above_zero, option, positive, switch
 from runner.data.choose import SUITES
 from runner.data.rest.reach import Reach
 from runner.episodes.episode import STEP_LIMIT
@@ -87,6 +87,18 @@ class TellingOption:
 
     require_told: bool = switch(
         "an episode fails, too, if an answer does not tell what the user asked to hear"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuPriceOption:
+    """Cost."""
+
+    gpu_price: float | None = option(
+        "what the machine of a model of one's own costs per hour: gives the cost by the clock, and "
+        "by the sum of latencies over the concurrency (default: what eval was told)",
+        "USD_PER_HOUR",
+        read=above_zero,
     )
 
 

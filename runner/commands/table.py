@@ -18,6 +18,7 @@ from runner.commands.shared import (
     REASONS,
     DatasetOption,
     ErrataOption,
+    GpuPriceOption,
     JsonOption,
     JudgingOptions,
     TellingOption,
@@ -31,7 +32,9 @@ NOTES = REASONS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, TellingOption):
+class Options(
+    DatasetOption, JsonOption, JudgingOptions, ErrataOption, TellingOption, GpuPriceOption
+):
     """Which runs to sum up, and where."""
 
     runs: tuple[Path, ...] = argument(
@@ -47,7 +50,9 @@ class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, TellingOp
 def run(options: Options) -> int:
     """Print what runs scored, and write it where that is wanted."""
     profile = PROFILES[options.profile] if options.profile else None
-    rules = ScoringRules(options.dataset, profile, options.step_limit, options.require_told)
+    rules = ScoringRules(
+        options.dataset, profile, options.step_limit, options.require_told, options.gpu_price
+    )
     runs = []
     for run in options.runs:
         runs.append(open_scores(run, rules, note, allow_errors=options.allow_errors))

@@ -138,6 +138,17 @@ class Spent(NamedTuple):
     """US dollars; None while no price is known."""
 
 
+class Life(NamedTuple):
+    """One sitting of a run, from its first request to its end: a line of ``lives.jsonl``."""
+
+    seconds: float
+    """By the clock."""
+    concurrency: int
+    """Episodes at once."""
+    gpu_price: float | None = None
+    """US dollars that the machine of the model costs per hour; null where nobody said."""
+
+
 class TurnEnd(NamedTuple):
     """Why a turn ended."""
 

@@ -6,7 +6,7 @@ All that looks at runs begins here. Only what is asked for is parsed: a large ru
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os.path import realpath
 from pathlib import Path
@@ -17,9 +17,10 @@ from envs.lazy import lazily
 from runner.records import result_file
 from runner.records.codec import read
 from runner.records.files import lines
-from runner.records.record import EpisodeRecord, Key, Recorded, RunDefinition, RunFile
+from runner.records.record import EpisodeRecord, Key, Life, Recorded, RunDefinition, RunFile
 from runner.records.store import (
     EPISODES_FILE,
+    LIVES_FILE,
     RUN_FILE,
     TOOLS_FILE,
     once,
@@ -45,6 +46,7 @@ class Run:
         episodes: By trajectory and trial, in the order of the files.
         definition: What defines a run of ours; None of result files.
         note: What else was kept of its start.
+        lives: How long each sitting of a run of ours took; one that was killed is not among them.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Run:
     episodes: Mapping[Key, Recorded]
     definition: RunDefinition | None = None
     note: Mapping[str, Any] = field(default_factory=dict)
+    lives: Sequence[Life] = ()
 
     @property
     def profile(self) -> Profile | None:
@@ -143,6 +146,15 @@ def records_in(folder: Path) -> Iterator[EpisodeRecord]:
         yield EpisodeRecord.from_json(line.value, line.where)
 
 
+def lives_in(folder: Path) -> list[Life]:
+    """Return how long the sittings of a run folder took, as far as that was kept.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
+    return [read(Life, line.value, line.where) for line in lines(folder / LIVES_FILE)]
+
+
 def is_run(path: Path) -> bool:
     """Tell whether there is a run folder of ours."""
     return (path / RUN_FILE).exists()
@@ -164,7 +176,7 @@ def _of_folder(folder: Path, only: str | None) -> Run:
         if only is None or line.value.get("id") == only:
             record = EpisodeRecord.from_json(line.value, line.where)
             episodes[once(record.key, episodes, line)] = Recorded(record, mode, line.where, reader)
-    return Run(definition.model, folder, episodes, definition, note)
+    return Run(definition.model, folder, episodes, definition, note, lives_in(folder))
 
 
 def _reader_of(definition: RunDefinition, where: str) -> formats.ReplyFormat | None:

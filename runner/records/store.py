@@ -42,6 +42,7 @@ from runner.records.record import (
     AnsweredStep,
     EpisodeRecord,
     Key,
+    Life,
     Outcome,
     RunDefinition,
     Spent,
@@ -68,6 +69,9 @@ SUPERSEDED_FILE = "superseded.jsonl"
 UNDERWAY_FILE = "underway.jsonl"
 """One line per answered request of the episodes that are not finished, each with what the run has
 used by then; those of finished ones go when the run is closed or opened."""
+
+LIVES_FILE = "lives.jsonl"
+"""One line per sitting that ended of itself or was interrupted: how long it took."""
 
 _NEXT_SUPERSEDED_FILE = "superseded.next"
 _LONGEST_MODEL_NAME = 60
@@ -261,6 +265,18 @@ class RunStore:
             self._steps = self._steps or LineFile(self.folder / UNDERWAY_FILE)
             self._steps.append(raw)
             self._go_on(step.key, step.step.request_messages, raw)
+
+    def put_life(self, life: Life) -> None:
+        """Keep how long a sitting took that is over.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        file = LineFile(self.folder / LIVES_FILE)
+        for _ in file.mended():
+            pass
+        file.append(json.dumps(members_of(life)).encode() + b"\n")
+        file.close()
 
     def underway(self, key: Key) -> list[AnsweredStep]:
         """Return the answers that an episode got that is not finished, in their order."""

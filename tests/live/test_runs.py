@@ -15,7 +15,7 @@ import pytest
 
 from runner.cli import main
 from runner.records.export import export_bfcl
-from runner.records.run import open_run
+from runner.records.run import lives_in, open_run
 from runner.records.store import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
 from tests.live.running import (
     BASE,
@@ -252,6 +252,15 @@ def test_costs_and_tokens_are_on_record(run: Run, folder: Path) -> None:
     steps = [step for record in records(folder) for step in record["steps"]]
     assert all(step["cost"] == step["usage"]["prompt"] > 0 for step in steps)
     assert f"cost ${sum(step['cost'] for step in steps):.4f}" in done.out
+
+
+def test_a_run_keeps_how_long_it_took_and_what_its_machine_costs(run: Run, folder: Path) -> None:
+    done = run(*BASE, "--limit", "2", "--concurrency", "2", "--gpu-price", "36")
+    assert done.status == 0
+    (life,) = lives_in(folder)
+    assert (life.concurrency, life.gpu_price) == (2, 36.0)
+    assert life.seconds > 0
+    assert "cost of the machine: $" in done.out
 
 
 def test_an_unknown_price_is_not_nothing(run: Run, folder: Path) -> None:

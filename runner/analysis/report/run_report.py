@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from checkers.profile import BFCL
 from runner.analysis.figure_lines import errata_line, hallucination_line, irreversible_line
 from runner.analysis.figures import (
     CategoryScore,
+    OwnMachine,
     RunFigures,
     told_json,
     totals_of,
@@ -50,8 +52,11 @@ _ASSETS = (
 )
 
 
-def report(runs: Sequence[ViewedRun]) -> str:
-    """Return the page on runs, at least one; each gets a tab of its own."""
+def report(runs: Sequence[ViewedRun], gpu_price: float | None = None) -> str:
+    """Return the page on runs, at least one; each gets a tab of its own.
+
+    ``gpu_price`` is what a model's own machine costs per hour, if not what a run kept.
+    """
     index: list[Json] = []
     shared: list[str] = []
     writers: list[Callable[[Bounds], str]] = []
@@ -62,21 +67,22 @@ def report(runs: Sequence[ViewedRun]) -> str:
             [episode.recorded.record for episode in episodes],
             [episode.examined for episode in episodes if episode.examined],
         )
-        index.append({**_about(run), "first_pack": 1 + len(runs) + len(writers)})
+        index.append({**_about(run, gpu_price), "first_pack": 1 + len(runs) + len(writers)})
         shared.append(packed(common.to_json(_BOUNDS[0])))
         writers += [partial(_packed_card, episode, common) for episode in episodes]
     title = f"Turnwise: {', '.join(run.source.name for run in runs)}"
     return page(title, [packed(index), *shared, *_fitting(writers)], _ASSETS)
 
 
-def _about(run: ViewedRun) -> Json:
+def _about(run: ViewedRun, gpu_price: float | None) -> Json:
     dataset, definition = run.dataset, run.source.definition
+    machine = OwnMachine.of(run.source.lives, len(run.episodes), gpu_price)
     return {
         "name": run.source.name,
         "data": f"{dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}",
         "profile": run.profile.name,
         "definition": _BOUNDS[0].json(definition.to_json()) if definition else None,
-        "overview": overview(run.episodes),
+        "overview": overview(run.episodes, machine),
         "mended": mended_scores(run),
         "groups": group_scores(run),
         "rows": [row(episode) for episode in run.episodes],
@@ -88,11 +94,12 @@ def _packed_card(episode: Viewed, shared: Shared, bounds: Bounds) -> str:
     return packed(examined.show(card) if examined else card.asked(episode.trajectory))
 
 
-def overview(episodes: Sequence[Viewed]) -> Json:
+def overview(episodes: Sequence[Viewed], machine: OwnMachine | None = None) -> Json:
     """Return the figures of a run; with too many errors there is no score among them."""
     figures = _figures(episodes)
     diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
     made_up = figures.hallucinations or None
+    totals = totals_of(episode.recorded.record for episode in episodes)
     trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
     return {
         "scores": [_score(score) for score in figures.scores],
@@ -104,7 +111,7 @@ def overview(episodes: Sequence[Viewed]) -> Json:
         "turns_passed": figures.turns_passed,
         "trials": [score._asdict() for score in figures.trial_scores(trials) if figures.scored],
         "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),
-        "usage": usage_json(totals_of(episode.recorded.record for episode in episodes)),
+        "usage": usage_json(replace(totals, machine=machine)),
     }
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from runner.analysis.figure_lines import csv_rows, hallucination_line, table_lin
 from runner.analysis.figures import (
     Acts,
     Latency,
+    OwnMachine,
     RunFigures,
     ToldFigures,
     Totals,
@@ -22,7 +24,7 @@ from runner.analysis.figures import (
 from runner.analysis.report.run_report import report
 from runner.analysis.run_scores import RunScores, ScoringRules, open_scores
 from runner.analysis.runs import dataset_of, view_run
-from runner.records.record import Telling, Untold
+from runner.records.record import Life, Telling, Untold
 from runner.records.run import open_run
 from tests.runner.analysis.report.making import request, unpacked
 from tests.runner.analysis.runs import definition, record, truth_turns, write_run
@@ -53,6 +55,43 @@ def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
     assert shown["usage"]["requests"] == table["requests"] == rows["requests/requests"] == 5
     assert shown["scores"][0]["rate"] == table["table"][0]["score"] == 1.0
     assert shown["scores"][0]["interval"] == table["table"][0]["interval"]
+
+
+def test_a_machine_of_ones_own_costs_by_the_clock_and_by_latencies():
+    lives = [Life(5400.0, 8, 3.0), Life(1800.0, 4, 2.0)]
+    totals = Totals(3, 0, 0, [3600.0, 3600.0, 7200.0], None, OwnMachine.of(lives, 100))
+    assert totals.seconds_per_entry == 72.0
+    assert totals.gpu_cost == 2 * 2.0
+    assert totals.gpu_cost_by_latency == 1 * 2.0
+    told = replace(totals, machine=OwnMachine.of(lives, 100, 5.0))
+    assert (told.gpu_cost, told.gpu_cost_by_latency) == (10.0, 5.0)
+    lines = "\n".join(usage_lines(told))
+    assert "7200.0 s by the clock, 72.000 s an entry with 4 at once" in lines
+    assert "$10.0000 by the clock, $5.0000 by latencies over the concurrency" in lines
+
+
+def test_without_a_price_or_a_time_a_machine_costs_what_nobody_knows():
+    totals = Totals(2, 0, 0, [1.0, 3.0], None, OwnMachine.of([Life(8.0, 2)], 4))
+    assert totals.seconds_per_entry == 2
+    assert totals.gpu_cost is totals.gpu_cost_by_latency is None
+    assert OwnMachine.of([], 4, 5.0) is None
+    assert not any("clock" in line for line in usage_lines(replace(totals, machine=None)))
+
+
+def test_the_sittings_of_a_run_are_in_its_table_and_report(folder):
+    (folder / "lives.jsonl").write_text('{"seconds":36.0,"concurrency":5,"gpu_price":null}\n')
+    source = open_run(folder)
+    rules = ScoringRules(None, None, 20, gpu_price=100.0)
+    kept = open_scores(folder, rules, print, allow_errors=False)
+    rows = {row[2]: row[3] for row in csv_rows([kept])}
+    assert rows["requests/seconds_per_entry"] == 36.0
+    assert rows["requests/gpu_cost"] == kept.to_json()["gpu_cost"] == 1.0
+    by_latency = 100 * 15 / 5 / 3600
+    assert kept.to_json()["gpu_cost_by_latency"] == pytest.approx(by_latency)
+    assert any("$ GPU, clock" in line for line in table_lines([kept]))
+    viewed = view_run(source, dataset_of(source, None, print), STRICT, 20)
+    usage = unpacked(report([viewed], 100.0))[0][0]["overview"]["usage"]
+    assert (usage["gpu_cost"], usage["seconds_per_entry"]) == (1.0, 36.0)
 
 
 def test_what_was_made_up_is_counted_over_all_judged_entries():

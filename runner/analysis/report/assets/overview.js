@@ -233,7 +233,16 @@ function usageList(usage) {
     ["Cost", usage.cost === null ? "unknown" : `$${usage.cost.toFixed(4)}`],
     ["Latency, median", usage.p50 === null ? "–" : seconds(usage.p50)],
     ["Latency, 95th percentile", usage.p95 === null ? "–" : seconds(usage.p95)],
-  ];
+    usage.seconds_per_entry !== null && [
+      "By the clock, an entry",
+      seconds(usage.seconds_per_entry),
+    ],
+    usage.gpu_cost !== null && ["Machine, by the clock", `$${usage.gpu_cost.toFixed(4)}`],
+    usage.gpu_cost_by_latency !== null && [
+      "Machine, by latencies",
+      `$${usage.gpu_cost_by_latency.toFixed(4)}`,
+    ],
+  ].filter(Boolean);
   return el(
     "dl.facts",
     facts.map(([name, value]) => el("div", el("dt", name), el("dd", value))),

@@ -26,6 +26,8 @@ function runLine(run, index) {
 
 function requestsTable(runs) {
   const columns = ["requests", "$ per 1,000", "mean s", "deviation", "median", "95th percentile"];
+  const timed = runs.some((run) => run.seconds_per_entry !== null);
+  if (timed) columns.push("s per entry", "$ machine, clock", "$ machine, latencies");
   const seconds = (value) => value.toFixed(3);
   const dollars = (value) => (value === null ? "unknown" : value.toFixed(4));
   const row = (run, index) =>
@@ -38,8 +40,12 @@ function requestsTable(runs) {
           el("td.number", dollars(run.cost_per_1000_requests)),
           (run.latency
             ? [run.latency.mean, run.latency.deviation, run.latency.p50, run.latency.p95]
-            : []
-          ).map((value) => el("td.number", seconds(value))),
+            : ["", "", "", ""]
+          ).map((value) => el("td.number", value === "" ? "" : seconds(value))),
+          timed &&
+            [run.seconds_per_entry, run.gpu_cost, run.gpu_cost_by_latency].map((value) =>
+              el("td.number", dollars(value)),
+            ),
         );
   return el(
     "div.scroll",
