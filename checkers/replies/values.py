@@ -129,6 +129,8 @@ def _check_length(text: str) -> None:
         raise _NotALiteral
 
 
+_MOST_INT, _MOST_BITS = 2**31, 2**32 - 1
+"""Largest integers of Java without an L: in decimal digits, below a minus, and in others."""
 _NARROW = ("byte", "short", "integer")
 _LISTS = (
     "ArrayList", "LinkedList", "Vector", "Stack", "ArrayDeque", "PriorityQueue",
@@ -185,7 +187,11 @@ class _Java(_Reader):
             _check_length(text)
             if text[-1] in "lL" and word in _NARROW:
                 raise _NotALiteral
-            return int(text.rstrip("lL"), 8 if node.type == "octal_integer_literal" else 0)
+            number = int(text.rstrip("lL"), 8 if node.type == "octal_integer_literal" else 0)
+            most = _MOST_INT if node.type == "decimal_integer_literal" else _MOST_BITS
+            if text[-1] not in "lL" and number > most:
+                raise _NotALiteral
+            return number
         floating = node.type.endswith("_floating_point_literal")
         if not floating or (text[-1] not in "fF" and word == "float"):
             raise _NotALiteral
