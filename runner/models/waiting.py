@@ -13,7 +13,7 @@ _PART = r"(\d{1,9}(?:\.\d{1,9})?)\s*(ms|s|m|h|d)(?:[a-z]*)"
 _DURATION = re.compile(rf"(?:{_PART}\s*){{1,5}}", re.IGNORECASE)
 _PARTS = re.compile(_PART, re.IGNORECASE)
 _IN_WORDS = re.compile(
-    rf"\b(?:(?:try|retry)(?: again)?|wait)\W+(?:in|after|for)?\W*((?:{_PART}\s*){{1,5}})",
+    rf"\b(?:(?:try|retry)(?: again)?|wait)\W+(?:(?:in|after|for)\W*)?((?:{_PART}\s*){{1,5}})",
     re.IGNORECASE,
 )
 _WHAT = ("requests", "tokens", "input-tokens", "output-tokens")
