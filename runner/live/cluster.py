@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -45,7 +46,7 @@ def connected(cluster: Cluster) -> Iterator[int]:
     Raises:
         DataError: Ray is not installed, the cluster does not answer, or is too small.
     """
-    ray = library()
+    ray = library(cluster.address)
     if ray.is_initialized():
         yield _size(ray, cluster)
         return
@@ -56,12 +57,20 @@ def connected(cluster: Cluster) -> Iterator[int]:
         ray.shutdown()
 
 
-def library() -> Any:
+def library(address: str | None = "") -> Any:
     """Return the package ray.
+
+    Args:
+        address: Of the cluster that is to be connected; None for one that is to be started here.
 
     Raises:
         DataError: It is not installed.
     """
+    if address is None and "ray" not in sys.modules:
+        # Ours listens to all the network, and without the word does nothing for anybody. Ray reads
+        # this when it is loaded; a program that has loaded it before has decided for itself.
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", token_hex(32))
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     try:
@@ -123,9 +132,6 @@ class Fleet:
 def _connect(ray: Any, cluster: Cluster) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if cluster.address is None:
-        # It listens to all the network; without the word it does nothing for anybody.
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
-        os.environ.setdefault("RAY_AUTH_TOKEN", token_hex(32))
         own = {"num_cpus": cluster.workers or LOCAL_WORKERS, "object_store_memory": _OBJECT_STORE}
         ray.init(include_dashboard=False, **own, **quiet)
         return

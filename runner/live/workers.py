@@ -153,7 +153,7 @@ def workers_of(
         DataError: The options contradict each other, or Ray is not installed.
     """
     if engine == "ray":
-        cluster.library()
+        cluster.library(address)
         return OnRay(cluster.Cluster(address, workers), allowance)
     if address:
         raise DataError("--address", "is that of a Ray cluster, and needs --engine ray")

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 
 import pytest
 import ray
@@ -55,3 +58,30 @@ def test_nobody_listens_at_the_address(cluster, monkeypatch):
         connected(Cluster(address)),
     ):
         pass
+
+
+STRANGER = """
+import ray, sys
+ray.init(address=sys.argv[1], log_to_driver=False)
+print("in")
+"""
+OWNER = """
+import os, subprocess, sys
+from runner.live.cluster import Cluster, connected
+
+with connected(Cluster(workers=1)):
+    import ray
+    address = ray.get_runtime_context().gcs_address
+    known = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    for environment in (known, dict(os.environ)):
+        command = [sys.executable, "-c", sys.argv[1], address]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        print(done.stdout.strip() or "out")
+"""
+
+
+def test_a_cluster_of_ours_is_closed_to_who_has_not_its_token():
+    names = {n: v for n, v in os.environ.items() if not n.startswith("RAY_AUTH")}
+    command = [sys.executable, "-c", OWNER, STRANGER]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=names)
+    assert done.stdout.split() == ["out", "in"]

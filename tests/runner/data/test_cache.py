@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import marshal
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 
@@ -131,13 +133,25 @@ def test_the_simulator_is_known_by_its_sources(tmp_path, monkeypatch):
         lambda content: content[:-1],
         lambda content: content[:50] + bytes([content[50] ^ 1]) + content[51:],
         lambda content: content + b"\0",
+        lambda content: sha256(content[32:-1]).digest() + content[32:-1],
+        lambda content: sha256(marshal.dumps([1])).digest() + marshal.dumps([1]),
     ],
-    ids=["empty", "cut off", "a bit flipped", "longer"],
+    ids=["empty", "cut off", "a bit flipped", "longer", "hashed anew", "of another form"],
 )
 def test_a_damaged_file_is_as_good_as_none(dataset, trajectory, playing, folder, damage):
     before = seen(asked(dataset, trajectory))
     [path] = folder.iterdir()
     path.write_bytes(damage(path.read_bytes()))
+    assert seen(asked(dataset, trajectory)) == before
+    assert len(playing) == 2
+
+
+@pytest.mark.parametrize("others_may", ["file", "folder"])
+def test_what_others_may_write_decides_nothing(dataset, trajectory, playing, folder, others_may):
+    before = seen(asked(dataset, trajectory))
+    [path] = folder.iterdir()
+    assert (path.stat().st_mode & 0o777, folder.stat().st_mode & 0o777) == (0o600, 0o700)
+    (path if others_may == "file" else folder).chmod(0o777)
     assert seen(asked(dataset, trajectory)) == before
     assert len(playing) == 2
 

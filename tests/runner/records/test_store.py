@@ -597,6 +597,15 @@ def test_a_secret_reaches_no_file(folder, secret):
     RunStore.resume(folder, definition, secrets=[secret]).close()
 
 
+@pytest.mark.parametrize("secret", ['ab"cd\\efgh', "it's\\a'key", "b\"o't\\h-key"])
+def test_a_secret_is_masked_where_python_quotes_it(folder, secret):
+    said = [repr({"key": secret}), repr([f"{secret}'"]), repr([f'{secret}"']), ascii([secret])]
+    with RunStore.create(folder, DEFINITION, secrets=[secret]) as store:
+        store.append(record("a", messages=[{"content": text} for text in said]))
+    [first] = open_run(folder).records
+    assert all("***" in message["content"] for message in first.messages)
+
+
 def test_of_secrets_that_begin_alike_none_is_left_in_part(folder):
     secrets = ["secret-and", "secret-and-more"]
     with RunStore.create(folder, changed(base_url="secret-and-more"), secrets=secrets):

@@ -1,0 +1,73 @@
+"""What a command does where the system does not give what it needs: one line, never a trace."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = '{"involved_classes": ["MathAPI"], "turns": [["mean(numbers=[1])"]]}'
+
+
+def run(redirected: str, *words: str, flags: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a command in a shell with its streams as a shell redirects them."""
+    command = f'exec "$0" {flags} -m runner.cli "$@" {redirected}'
+    return subprocess.run(
+        ["sh", "-c", command, sys.executable, *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_may_be_closed(closed: str) -> None:
+    done = run(closed, "exec")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_terminal_is_missed_in_one_line() -> None:
+    done = run("<&-", "debug", "x")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("words", [["dataset", "list"], ["env", "tools", "TicketAPI"], ["exec"]])
+def test_a_full_disk_is_told_in_one_line(words: list[str]) -> None:
+    done = run(f"> /dev/full <<'END'\n{SCRIPT}\nEND\n", *words)
+    assert done.returncode == 2
+    assert done.stderr == "turnwise: standard output: No space left on device\n"
+
+
+def test_functions_without_docstrings_are_refused() -> None:
+    done = run("", "env", "tools", flags="-OO")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "-OO" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["report", "x" * 5000, "-o", "/tmp/none.html"],
+        ["eval", "--model", "oracle", "--dataset", "x" * 5000],
+        ["table", "/proc/self/mem"],
+    ],
+)
+def test_a_path_that_cannot_be_used_is_told_in_one_line(words: list[str]) -> None:
+    done = run("", *words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_links_that_lead_round_are_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    done = run("", "dataset", "audit", str(tmp_path / "loop"))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("trials", ["10001", "9" * 30, "9" * 5000])
+def test_trials_without_end_are_refused(trials: str) -> None:
+    done = run("", "eval", "--model", "oracle", "--trials", trials)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
