@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -87,6 +87,12 @@ class EntryFacts(NamedTuple):
     """Characters of the state in which a session begins."""
     shown: Sequence[int]
     """Characters of each result."""
+    language: str | None = None
+    """What arguments are written in, where the entry describes its functions itself."""
+    domains: Sequence[str] = ()
+    """Per function that it describes what stands before the first point of its name."""
+    types: Sequence[str] = ()
+    """The type words of the parameters of these functions."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +143,26 @@ class Statistics:
     def words_per_turn(self) -> list[int]:
         """How many words the user says in a turn."""
         return [len(words) for words in self.said]
+
+    @cached_property
+    def languages(self) -> Counter[str]:
+        """How many entries of described functions have each language."""
+        return Counter(entry.language for entry in self.entries if entry.language)
+
+    @cached_property
+    def domains(self) -> Counter[str]:
+        """How often each domain is that of a described function."""
+        return Counter(chain.from_iterable(entry.domains for entry in self.entries))
+
+    @cached_property
+    def types(self) -> Counter[str]:
+        """How often each type is that of a parameter of a described function."""
+        return Counter(chain.from_iterable(entry.types for entry in self.entries))
+
+    @property
+    def offered_where_described(self) -> list[int]:
+        """How many functions each entry of described functions offers."""
+        return [entry.offered for entry in self.entries if entry.language]
 
     @property
     def effective_functions(self) -> float:
@@ -203,8 +229,13 @@ def facts_of(dataset: Dataset, trajectory: Trajectory) -> EntryFacts:
     if isinstance(expects, ExpectedCalls):
         names = [name for answer in expects.answers for name in answer]
         offered = len(expects.functions)
-        return EntryFacts(
+        facts = EntryFacts(
             [names], {}, 0, offered, words, Arguments(), 0, 0, 0, (0, 0), conditions, config, 0, ()
+        )
+        return facts._replace(
+            language=expects.language,
+            domains=[name.partition(".")[0] for name in expects.names if "." in name],
+            types=[*_types(expects.functions)],
         )
     entry = Entry(dataset, trajectory)
     tools = entry.template.tools
@@ -226,6 +257,12 @@ def facts_of(dataset: Dataset, trajectory: Trajectory) -> EntryFacts:
         len(str(state)),
         [len(step.result.text) for step in entry.steps],
     )
+
+
+def _types(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for document in documents:
+        for schema in document.get("parameters", {}).get("properties", {}).values():
+            yield str(schema.get("type", "none"))
 
 
 class _Known(NamedTuple):
@@ -497,6 +534,42 @@ FIGURES = (
     ),
 )
 """What is shown of a data set, in this order."""
+
+
+def _mixture(found: Counter[str]) -> str:
+    """Return the most frequent of some words with their shares."""
+    return ", ".join(f"{word} {share:.0%}" for word, share in ranked(found, _MOST).items()) or "-"
+
+
+_MOST = 5
+_SINGLE_TURN = (
+    Figure(
+        "languages",
+        "of the arguments, where entries describe their functions: shares of entries",
+        lambda s: _mixture(s.languages),
+    ),
+    Figure(
+        "domains",
+        "different words before the point in the names of functions that entries describe",
+        lambda s: f"{len(s.domains)}",
+    ),
+    Figure(
+        "types",
+        "of the parameters of these functions: the five most frequent, shares of parameters",
+        lambda s: _mixture(s.types),
+    ),
+)
+
+
+def figures_of(sets: Sequence[Statistics]) -> Sequence[Figure]:
+    """Return what is shown of data sets: more where entries describe their functions."""
+    return (*FIGURES, *_SINGLE_TURN) if any(found.languages for found in sets) else FIGURES
+
+
+def ranked(found: Counter[str], most: int) -> dict[str, float]:
+    """Return the most frequent of some words, each with its share."""
+    total = max(1, found.total())
+    return {word: count / total for word, count in found.most_common(most)}
 
 
 def shares(values: Iterable[int], width: int = 1) -> dict[str, float]:

@@ -15,6 +15,7 @@ from trajectories.statistics import (
     Arguments,
     Statistics,
     facts_of,
+    figures_of,
     near_duplicates,
     shares,
     statistics,
@@ -168,3 +169,28 @@ def test_the_embedded_data_is_what_its_readme_says() -> None:
     assert len(found.functions) == 127
     assert found.unplayable == 0
     assert isinstance(found, Statistics)
+
+
+def test_functions_that_entries_describe_have_domains_types_and_languages() -> None:
+    def single(id: str, language: Any, *functions: tuple[str, Sequence[str]]) -> Trajectory:
+        described = [
+            {"name": name, "parameters": {"properties": {w + str(i): {"type": w}}}}
+            for name, words in functions
+            for i, w in enumerate(words[:1])
+        ]
+        expects = ExpectedCalls(tuple(described), ({functions[0][0]: {}},), language)
+        turn = Turn((Message("user", "Do it."),), ())
+        return Trajectory(id, Category.MULTIPLE, (), {}, (turn,), expects=expects)
+
+    made = [
+        single("a", "python", ("music.play", ["string"]), ("music.stop", ["string"])),
+        single("b", "java", ("clock", ["integer"]), ("door.open", ["string"])),
+    ]
+    found = statistics(Dataset("hand", "1", "0", {each.id: each for each in made}))
+    texts = {figure.name: figure.text(found) for figure in figures_of([found])}
+    assert texts["languages"] == "python 50%, java 50%"
+    assert texts["domains"] == "2"
+    assert texts["types"] == "string 75%, integer 25%"
+    assert found.domains == {"music": 2, "door": 1}
+    assert found.offered_where_described == [2, 2]
+    assert figures_of([Statistics("none", ())]) == FIGURES

@@ -7,7 +7,7 @@ from html import escape
 from typing import NamedTuple
 
 from runner.analysis.report.pages import still_page
-from trajectories.statistics import FIGURES, Statistics, shares
+from trajectories.statistics import Statistics, figures_of, ranked, shares
 
 _WIDTH, _HEIGHT, _BASE, _LEFT = 480, 190, 160, 34
 """Of a plot, in its own units: all of it, where the bars stand, and where they begin."""
@@ -45,6 +45,20 @@ PLOTS = (
 )
 
 
+_WORDS, _LETTERS = 6, 10
+"""How many words there is room for below the bars, and how much of one."""
+
+_SINGLE_TURN = (
+    Plot(
+        "Functions described, share of entries",
+        lambda s: shares(s.offered_where_described),
+    ),
+    Plot("Languages, share of entries", lambda s: ranked(s.languages, _WORDS)),
+    Plot("Types, share of parameters", lambda s: ranked(s.types, _WORDS)),
+    Plot("Domains, share of functions", lambda s: ranked(s.domains, _WORDS)),
+)
+
+
 def statistics_page(sets: Sequence[Statistics]) -> str:
     """Return the page on one data set, or on two side by side."""
     names = " and ".join(found.name for found in sets)
@@ -66,7 +80,7 @@ def _figures(sets: Sequence[Statistics]) -> Iterator[str]:
     yield '<section class="card figures"><table><thead><tr><th scope="col"></th>'
     yield from (f'<th scope="col">{escape(found.name)}</th>' for found in sets)
     yield '<th scope="col">how it is counted</th></tr></thead><tbody>'
-    for figure in FIGURES:
+    for figure in figures_of(sets):
         cells = "".join(f"<td>{escape(figure.text(found))}</td>" for found in sets)
         head = f'<th scope="row">{escape(figure.name)}</th>'
         yield f"<tr>{head}{cells}<td>{escape(figure.meaning)}</td></tr>"
@@ -75,7 +89,8 @@ def _figures(sets: Sequence[Statistics]) -> Iterator[str]:
 
 def _plots(sets: Sequence[Statistics]) -> Iterator[str]:
     yield '<div class="plots">'
-    for plot in PLOTS:
+    single = _SINGLE_TURN if any(found.languages for found in sets) else ()
+    for plot in (*PLOTS, *single):
         drawn = _drawn(plot.title, [plot.of(found) for found in sets])
         yield f'<section class="card"><h2>{escape(plot.title)}</h2>{drawn}</section>'
     yield "</div>"
@@ -83,7 +98,7 @@ def _plots(sets: Sequence[Statistics]) -> Iterator[str]:
 
 def _drawn(title: str, series: Sequence[Mapping[str, float]]) -> str:
     """Return bars of each series beside each other."""
-    labels = max((list(shown) for shown in series), key=len)
+    labels = list(dict.fromkeys(label for shown in series for label in shown))
     highest = max((share for shown in series for share in shown.values()), default=0) or 1
     room = (_WIDTH - _LEFT) / max(1, len(labels))
     bar = room * 0.8 / len(series)
@@ -112,4 +127,5 @@ def _labels(labels: Sequence[str], room: float) -> Iterable[str]:
     for at, label in enumerate(labels):
         if at % every == 0:
             x = _LEFT + (at + 0.5) * room
-            yield f'<text x="{x:.1f}" y="{_BASE + 16}" text-anchor="middle">{escape(label)}</text>'
+            text = escape(label[:_LETTERS])
+            yield f'<text x="{x:.1f}" y="{_BASE + 16}" text-anchor="middle">{text}</text>'

@@ -18,7 +18,7 @@ from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.splits import Split
 from trajectories.standing import agreements, changed, read_record, standings, summary, tallies
-from trajectories.statistics import FIGURES, Statistics, statistics
+from trajectories.statistics import Statistics, figures_of, statistics
 from trajectories.validation import to_json
 
 EXAMPLE = "turnwise dataset show --category base"
@@ -105,7 +105,7 @@ def _show_readings(dataset: Dataset) -> int:
 def _show_statistics(sets: Sequence[Statistics], page: Path | None) -> int:
     """Print the figures of data sets side by side, and write the page where that is wanted."""
     rows = [["", *(found.name for found in sets)]]
-    rows += [[figure.name, *(figure.text(found) for found in sets)] for figure in FIGURES]
+    rows += [[figure.name, *(figure.text(found) for found in sets)] for figure in figures_of(sets)]
     say(table(rows))
     for found in sets:
         if found.unplayable:

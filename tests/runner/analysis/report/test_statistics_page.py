@@ -25,6 +25,14 @@ def test_the_page_has_every_figure_and_plot_of_both_sets_and_no_script() -> None
     assert {"set-1", "set-2"} <= set(re.findall(r'<rect class="(set-\d)"', page))
 
 
+def test_single_turns_have_plots_of_their_own() -> None:
+    mine = statistics(load_embedded([Category.MULTIPLE, Category.SIMPLE_JAVA]))
+    page = statistics_page([FOUND, mine])
+    assert page.count("<svg") > len(PLOTS)
+    assert "<title>java: " in page
+    assert "<title>string: " in page
+
+
 def test_bars_stand_on_the_line_and_none_is_higher_than_the_plot() -> None:
     for y, height in re.findall(
         r'y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', statistics_page([FOUND])
