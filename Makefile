@@ -113,6 +113,7 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 	@$(call compile,browser) pyproject.toml --extra browser --constraint $(LOCKS)/extras.txt
 	@$(call compile,adapters) pyproject.toml --extra adapters --extra ray --extra dev \
 		--constraint $(LOCKS)/dev.txt
+	@echo 'uv==0.13.8' | $(call compile,tools) -
 	@printf '%s\n' bfcl-eval==2026.3.23 mpmath==1.3.0 $(BFCL_GRAMMARS) | $(call compile,bfcl) - --no-deps
 
 clean: ## Remove environments and caches; runs/ stays
@@ -160,8 +161,8 @@ $(BFCL_VENV)/.bfcl: $(LOCKS)/bfcl.txt $(BFCL_VENV)/.made
 	@$(call install,--require-hashes -r $<)
 	@touch $@
 
-$(TOOLS_VENV)/.uv: $(TOOLS_VENV)/.made
-	@$(call install,uv==0.13.8)
+$(TOOLS_VENV)/.uv: $(LOCKS)/tools.txt $(TOOLS_VENV)/.made
+	@$(call install,--require-hashes -r $<)
 	@touch $@
 
 # Everything is pinned, so pip resolves nothing. While it runs, the environment counts as not made:

@@ -109,6 +109,7 @@ def load(folder: Path, category: Category) -> Iterator[Trajectory]:
         try:
             truth = answers[entry["id"]]["ground_truth"] if answer_files else ()
             trajectory = read(entry, truth, category)
+            trajectory.id.encode()
         except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
             message = f"is not an entry of this data set ({type(error).__name__}: {error})"
             raise DataError(where, message) from None

@@ -57,6 +57,8 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
     """
     trajectory = validated(_ADAPTER, entry, where)
     check_turns(trajectory, where)
+    if any("\ud800" <= sign <= "\udfff" for sign in trajectory.id):
+        raise DataError(where, f"$.id: {trajectory.id!r:.60} has half a character")
     for path, misfit in misfits(trajectory.documents or ()):
         raise DataError(where, f"$.expects.functions{path}: {misfit}")
     bulk = trajectory.long_context

@@ -94,6 +94,8 @@ def _wrong_functions(entry: Entry, turn: int) -> Iterator[Calls]:
     for step in entry.turns[turn]:
         if isinstance(step.call, Call) and not entry.accepts_without(step):
             tools = entry.template.tools
+            if step.call.name not in tools:
+                continue
             own = tools[step.call.name].backend
             right = {step.call.name, *_accepted(entry, step)}
             others = [t for t in tools.values() if t.backend == own and t.name not in right]
