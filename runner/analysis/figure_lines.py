@@ -408,14 +408,16 @@ def _usage(runs: Sequence[RunScores]) -> Iterator[str]:
         (REQUEST_FIGURES, totals),
         (MACHINE_FIGURES, [each if each and each.machine else None for each in totals]),
     ):
-        rows = [
-            [str(number), *(_shown(figure.value(each)) for figure in figures)]
-            for number, each in enumerate(shown, start=1)
-            if each
+        used = [(number, each) for number, each in enumerate(shown, start=1) if each]
+        columns = [
+            figure
+            for figure in figures
+            if not figure.only_where_known or any(figure.value(t) is not None for _, t in used)
         ]
-        if rows:
+        if used:
+            rows = [[str(number), *(_shown(f.value(t)) for f in columns)] for number, t in used]
             yield ""
-            yield table([["run", *(figure.heading for figure in figures)], *rows])
+            yield table([["run", *(figure.heading for figure in columns)], *rows])
 
 
 def _shown(figure: float | None) -> str:

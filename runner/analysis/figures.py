@@ -76,6 +76,10 @@ class Totals:
     """US dollars; None where a price is unknown."""
     machine: OwnMachine | None = None
     """None where nobody kept how long the run took."""
+    cached_tokens: int | None = None
+    """Of the prompts, read from a cache; None where no server said."""
+    written_tokens: int | None = None
+    """Of the prompts, written to a cache; likewise."""
 
     @property
     def seconds_per_entry(self) -> float | None:
@@ -117,10 +121,14 @@ class RequestFigure(NamedTuple):
     heading: str
     """Of its column of text."""
     value: Callable[[Totals], float | None]
+    only_where_known: bool = False
+    """Whether a text has no column for it where no run knows it."""
 
 
 REQUEST_FIGURES = (
     RequestFigure("requests", "requests", lambda t: t.requests),
+    RequestFigure("cache_reads", "cache reads", lambda t: t.cached_tokens, True),
+    RequestFigure("cache_writes", "cache writes", lambda t: t.written_tokens, True),
     RequestFigure("cost_per_1000", "$ per 1,000", lambda t: t.cost_per_1000),
     RequestFigure("latency_mean", "latency s", lambda t: t.latency and t.latency.mean),
     RequestFigure("latency_deviation", "deviation", lambda t: t.latency and t.latency.deviation),
@@ -142,7 +150,7 @@ def usage_lines(totals: Totals) -> Iterator[str]:
     if totals.cost is not None:
         cost = f"${totals.cost:.4f}, ${totals.cost_per_1000:.4f} per 1,000 requests"
     yield (
-        f"{totals.requests} requests, {totals.prompt_tokens} tokens in, "
+        f"{totals.requests} requests, {totals.prompt_tokens} tokens in{_of_caches(totals)}, "
         f"{totals.completion_tokens} out, cost {cost}"
     )
     latency = totals.latency
@@ -163,11 +171,23 @@ def usage_lines(totals: Totals) -> Iterator[str]:
         )
 
 
+def _of_caches(totals: Totals) -> str:
+    """Return which of the tokens in went through a cache, where servers said so."""
+    parts = (
+        (totals.cached_tokens, "read from a cache"),
+        (totals.written_tokens, "written to one"),
+    )
+    said = ", ".join(f"{count} {what}" for count, what in parts if count is not None)
+    return said and f" ({said})"
+
+
 def requests_json(totals: Totals | None) -> dict[str, Any]:
     """Return what JSON and the page on scores have of a run's requests."""
     latency = totals and totals.latency
     return {
         "requests": totals and totals.requests,
+        "cached_tokens": totals and totals.cached_tokens,
+        "written_tokens": totals and totals.written_tokens,
         "cost_per_1000_requests": totals and totals.cost_per_1000,
         "latency": latency and latency._asdict(),
         **{figure.name: totals and figure.value(totals) for figure in MACHINE_FIGURES},
@@ -182,6 +202,8 @@ def usage_json(totals: Totals) -> dict[str, Any] | None:
     return {
         "requests": totals.requests,
         "prompt_tokens": totals.prompt_tokens,
+        "cached_tokens": totals.cached_tokens,
+        "written_tokens": totals.written_tokens,
         "completion_tokens": totals.completion_tokens,
         "cost": totals.cost,
         "p50": latency and latency.p50,
@@ -195,13 +217,30 @@ def totals_of(records: Iterable[EpisodeRecord]) -> Totals:
     prompt = completion = 0
     latencies: list[float] = []
     cost: float | None = 0.0
+    cached: int | None = None
+    written: int | None = None
     for record in records:
         for step in record.steps:
             prompt += step.usage.prompt or 0
             completion += step.usage.completion or 0
+            cached = _sum(cached, step.usage.cached)
+            written = _sum(written, step.usage.written)
             latencies.append(step.latency)
             cost = None if cost is None or step.cost is None else cost + step.cost
-    return Totals(len(latencies), prompt, completion, latencies, cost if latencies else None)
+    known = cost if latencies else None
+    return Totals(
+        len(latencies),
+        prompt,
+        completion,
+        latencies,
+        known,
+        cached_tokens=cached,
+        written_tokens=written,
+    )
+
+
+def _sum(known: int | None, more: int | None) -> int | None:
+    return known if more is None else (known or 0) + more
 
 
 class ToldFigures(NamedTuple):

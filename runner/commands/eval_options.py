@@ -17,7 +17,7 @@ from runner.commands.judging import WorkOptions
 from runner.commands.options import above_zero, option, positive, switch
 from runner.commands.shared import EntriesOptions, ReachOptions
 from runner.data.wording import Observations
-from runner.live.settings import ALL_KINDS, Effort
+from runner.live.settings import ALL_KINDS, Effort, PriceList
 from runner.models.base import ApiName
 
 _MOST_TRIALS = 10_000
@@ -40,12 +40,18 @@ def _object(text: str) -> Mapping[str, Any]:
     return value
 
 
-def _price(text: str) -> tuple[float, float]:
+def _price(text: str) -> PriceList:
     try:
-        prompt, completion = map(float, text.split(","))
+        match [float(number) for number in text.split(",")]:
+            case [prompt, completion]:
+                return prompt, completion
+            case [prompt, completion, read]:
+                return prompt, completion, read
+            case [prompt, completion, read, written]:
+                return prompt, completion, read, written
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not IN,OUT, two numbers") from None
-    return prompt, completion
+        pass
+    raise ArgumentTypeError(f"{text!r} is not IN,OUT[,READ[,WRITE]], two to four numbers")
 
 
 def _trials(text: str) -> int:
@@ -136,8 +142,10 @@ class _Kept:
     )
     max_requests: int | None = option("budget of the run, resumes included", "N", read=positive)
     max_cost: float | None = option("budget of the run, resumes included", "USD", read=above_zero)
-    price: tuple[float, float] | None = option(
-        "US dollars per million tokens", "IN,OUT", read=_price
+    price: PriceList | None = option(
+        "US dollars per million tokens, also of those read from a cache and written to it",
+        "IN,OUT[,READ[,WRITE]]",
+        read=_price,
     )
     gpu_price: float | None = option(
         "cost of a machine of one's own: by the clock, and by latencies over the concurrency",

@@ -32,6 +32,9 @@ else:
     # Only a run with a file of settings needs it.
     pydantic = lazily("pydantic")
 
+PriceList = tuple[float, float] | tuple[float, float, float] | tuple[float, float, float, float]
+"""US dollars per million tokens: prompt, completion, and of the prompt cache reads and writes."""
+
 FunctionDocs = Literal["own", "bfcl"]
 """Whose function documents the model is shown."""
 
@@ -69,7 +72,8 @@ class Settings:
         timeout: Longest time for one request, in seconds; a model may think for long.
         extra_headers: Further HTTP headers.
         extra_body: Further members of every request.
-        price: US dollars per million tokens, as prompt and completion; None to look it up.
+        price: US dollars per million tokens, as prompt and completion, and then perhaps those read
+            from a cache and written to it, which else cost what others do; None to look it up.
         concurrency: Episodes at once.
         attempts: How often one request is tried; one that takes too long is tried twice at most.
         rpm: Most requests a minute, or None for as many as the server takes.
@@ -98,7 +102,7 @@ class Settings:
     timeout: float = 600.0
     extra_headers: Mapping[str, str] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
-    price: tuple[float, float] | None = None
+    price: PriceList | None = None
     concurrency: int = 16
     attempts: int = 8
     rpm: int | None = None
@@ -121,7 +125,7 @@ class Settings:
             extra_body=self.extra_body,
             api=self.api,
             timeout=self.timeout,
-            price=self.price and Price(self.price[0] / 1e6, self.price[1] / 1e6),
+            price=self.price and Price(*[dollars / 1e6 for dollars in self.price]),
         )
 
     def failures(self) -> frozenset[ErrorKind]:

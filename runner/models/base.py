@@ -66,9 +66,16 @@ class Usage(NamedTuple):
     prompt: int | None = None
     completion: int | None = None
     cached: int | None = None
-    """Part of the prompt that was cached."""
+    """Part of the prompt that was read from a cache."""
     reasoning: int | None = None
     """Part of the completion that was reasoning."""
+    written: int | None = None
+    """Part of the prompt that was written to a cache for later requests; left out where unknown."""
+
+    def to_json(self) -> dict[str, int | None]:
+        """Return the counts as a JSON object."""
+        counts = self._asdict()
+        return {name: n for name, n in counts.items() if n is not None or name != "written"}
 
 
 class Price(NamedTuple):
@@ -77,15 +84,20 @@ class Price(NamedTuple):
     input: float
     output: float
     cached: float | None = None
-    """Of input that was cached; None where it is not known to be cheaper."""
+    """Of input that was read from a cache; None where that is not known to be cheaper."""
+    written: float | None = None
+    """Of input that was written to a cache; None where that is not known to be dearer."""
 
     def of(self, usage: Usage) -> float | None:
         """Return the US dollars for one request, None where nobody counted its tokens."""
         if usage.prompt is None or usage.completion is None:
             return None
-        cached = min(usage.cached or 0, usage.prompt) if self.cached is not None else 0
-        fresh = usage.prompt - cached
-        return fresh * self.input + cached * (self.cached or 0) + usage.completion * self.output
+        cached = min(usage.cached or 0, usage.prompt)
+        written = min(usage.written or 0, usage.prompt - cached)
+        read_at = self.input if self.cached is None else self.cached
+        written_at = self.input if self.written is None else self.written
+        fresh = (usage.prompt - cached - written) * self.input
+        return fresh + cached * read_at + written * written_at + usage.completion * self.output
 
 
 @dataclass(frozen=True)

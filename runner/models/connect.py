@@ -104,7 +104,8 @@ def listed_price(model: str) -> Price | None:
     # The table has zeros for models whose price depends on who runs them.
     if not input or output is None:
         return None
-    return Price(input, output, entry.get("cache_read_input_token_cost"))
+    read = entry.get("cache_read_input_token_cost")
+    return Price(input, output, read, entry.get("cache_creation_input_token_cost"))
 
 
 def _listed(model: str) -> Mapping[str, Any]:

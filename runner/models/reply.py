@@ -417,6 +417,11 @@ def _usage(usage: Mapping[Any, Any]) -> Usage:
             usage.get("cache_read_input_tokens"),
         ),
         _first_count(completion.get("reasoning_tokens"), usage.get("reasoning_tokens")),
+        _first_count(
+            usage.get("cache_creation_input_tokens"),
+            prompt.get("cache_creation_tokens"),
+            prompt.get("cache_write_tokens"),
+        ),
     )
 
 

@@ -110,7 +110,9 @@ def test_listed_prices() -> None:
     assert bare == provider is not None
     assert 0 < bare.cached < bare.input < bare.output
     assert listed_price("gemini/gemini-2.5-pro") is not None
-    assert listed_price("anthropic/claude-sonnet-4-5") is not None
+    claude = listed_price("anthropic/claude-sonnet-4-5")
+    assert claude is not None
+    assert 0 < claude.cached < claude.input < claude.written < claude.output
 
 
 @pytest.mark.parametrize(
@@ -137,6 +139,9 @@ def test_without_litellm_no_price_is_known(monkeypatch: pytest.MonkeyPatch) -> N
         (Usage(None, 5), Price(2.0, 3.0), None),
         (Usage(10, None), Price(2.0, 3.0), None),
         (Usage(0, 0), Price(2.0, 3.0), 0.0),
+        (Usage(10, 5, 4, None, 3), Price(2.0, 3.0, 1.0, 2.5), 32.5),
+        (Usage(10, 5, 4, None, 3), Price(2.0, 3.0, 1.0), 31.0),
+        (Usage(10, 5, 4, None, 30), Price(2.0, 3.0, 0.0, 2.5), 30.0),
     ],
 )
 def test_cost(usage: Usage, price: Price, dollars: float | None) -> None:

@@ -183,7 +183,12 @@ ANTHROPIC = {
     "model": "claude-sonnet-4-5",
     "content": CONTENT,
     "stop_reason": "tool_use",
-    "usage": {"input_tokens": 4, "cache_read_input_tokens": 8, "output_tokens": 3},
+    "usage": {
+        "input_tokens": 4,
+        "cache_read_input_tokens": 8,
+        "cache_creation_input_tokens": 20,
+        "output_tokens": 3,
+    },
 }
 
 
@@ -321,7 +326,9 @@ def test_another_protocol(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -
     reply = ask(
         LiteLLMModel(
             "anthropic/claude-sonnet-4-5",
-            RequestOptions(base_url=server.base_url.removesuffix("/v1")),
+            RequestOptions(
+                base_url=server.base_url.removesuffix("/v1"), price=Price(3.0, 15.0, 0.5, 4.0)
+            ),
         )
     )
     assert server.last is not None
@@ -331,7 +338,8 @@ def test_another_protocol(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -
     assert [(c.id, c.name, json.loads(str(c.arguments))) for c in reply.tool_calls] == [
         ("toolu_1", "cd", {"folder": "docs"})
     ]
-    assert reply.usage._replace(reasoning=None) == Usage(12, 3, 8)
+    assert reply.usage._replace(reasoning=None) == Usage(32, 3, 8, written=20)
+    assert reply.cost == 4 * 3 + 8 * 0.5 + 20 * 4 + 3 * 15
 
 
 @pytest.mark.parametrize(

@@ -263,6 +263,16 @@ def test_a_run_keeps_how_long_it_took_and_what_its_machine_costs(run: Run, folde
     assert "cost of the machine: $" in done.out
 
 
+@pytest.mark.parametrize("price", ["1", "1,2,3,4,5", "1,x"])
+def test_a_price_has_two_to_four_numbers(
+    run: Run, price: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(*BASE, "--price", price)
+    assert ended.value.code == 2
+    assert "is not IN,OUT[,READ[,WRITE]]" in capsys.readouterr().err
+
+
 def test_an_unknown_price_is_not_nothing(run: Run, folder: Path) -> None:
     assert "cost unknown" in run(*BASE, "--limit", "1").out
     assert records(folder)[0]["steps"][0]["cost"] is None

@@ -297,8 +297,13 @@ SHAPES: dict[str, Shape] = {
         {**TOKENS, "prompt_tokens_details": None, "completion_tokens_details": None}, Usage(12, 3)
     ),
     "usage-cache-hits": _counting({**TOKENS, "prompt_cache_hit_tokens": 8}, Usage(12, 3, 8)),
+    "usage-cache-writes": _counting(
+        {**TOKENS, "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 6}},
+        Usage(12, 3, 4, None, 6),
+    ),
     "usage-cache-reads": _counting(
-        {**TOKENS, "cache_read_input_tokens": 8, "cache_creation_input_tokens": 0}, Usage(12, 3, 8)
+        {**TOKENS, "cache_read_input_tokens": 8, "cache_creation_input_tokens": 0},
+        Usage(12, 3, 8, written=0),
     ),
     "usage-other-names": _loose(_counting({"input_tokens": 12, "output_tokens": 3}, Usage(12, 3))),
     # No completion at all

@@ -19,11 +19,13 @@ from runner.analysis.figures import (
     told_columns,
     told_json,
     totals_of,
+    usage_json,
     usage_lines,
 )
 from runner.analysis.report.run_report import report
 from runner.analysis.run_scores import RunScores, ScoringRules, open_scores
 from runner.analysis.runs import dataset_of, view_run
+from runner.models.base import Usage
 from runner.records.record import Life, Telling, Untold
 from runner.records.run import open_run
 from tests.runner.analysis.report.making import request, unpacked
@@ -172,6 +174,18 @@ def test_what_requests_used():
         "4 requests, 1000 tokens in, 100 out, cost $0.0200, $5.0000 per 1,000 requests",
         "latency of a request: mean 3.250 s, standard deviation 3.304 s, p50 2.000 s, p95 7.250 s",
     ]
+
+
+def test_what_went_through_caches_is_shown_where_servers_said_so():
+    used = [Usage(100, 10, 60, None, 30), Usage(50, 5), Usage(50, 5, 0)]
+    steps = [request(0, 1, tools=None)._replace(usage=usage, cost=0.0) for usage in used]
+    made = episode("base_0", 0, "base", "passed", 1, 0)._replace(steps=steps)
+    totals = totals_of([made])
+    assert (totals.cached_tokens, totals.written_tokens) == (60, 30)
+    assert next(usage_lines(totals)).startswith(
+        "3 requests, 200 tokens in (60 read from a cache, 30 written to one), 20 out, cost "
+    )
+    assert (usage_json(totals)["cached_tokens"], usage_json(totals)["written_tokens"]) == (60, 30)
 
 
 def test_a_price_that_is_unknown():

@@ -209,7 +209,7 @@ def test_the_tools_of_every_request_are_kept_once(ready, help_desk, profile):
 
 def test_the_record_of_a_step_with_a_tool_call(ready):
     made = ToolCall("x", "create_ticket", {"title": "A", "priority": 3})
-    reply = Reply("Well.", (made,), "Hm.", "tool_calls", Usage(10, 2, 5, 1), 0.5, 0.25)
+    reply = Reply("Well.", (made,), "Hm.", "tool_calls", Usage(10, 2, 5, 1, 3), 0.5, 0.25)
     run = live(ready(STRICT), "fc", STRICT, reply, says("Done."), says("No."), says("No."))
     [ticket] = [c.after for c in run.steps[0].changes if "queue" in c.path]
     assert ticket["title"] == "A"
@@ -231,7 +231,7 @@ def test_the_record_of_a_step_with_a_tool_call(ready):
             {"path": "TicketAPI.ticket_queue[1]", "after": ticket},
             {"path": "TicketAPI.ticket_counter", "before": 2, "after": 3},
         ],
-        "usage": {"prompt": 10, "completion": 2, "cached": 5, "reasoning": 1},
+        "usage": {"prompt": 10, "completion": 2, "cached": 5, "reasoning": 1, "written": 3},
         "latency": 0.5,
         "cost": 0.25,
         "attempts": 1,

@@ -177,7 +177,7 @@ def test_a_key_that_might_be_secret_is_not_repeated(written):
         ("timeout", "{}", "{}"),
         ("price", "1.5", "1.5"),
         ("price", "[1]", "[1]"),
-        ("price", "[1, 2, 3]", "[1, 2, 3]"),
+        ("price", "[1, 2, 3, 4, 5]", "[1, 2, 3, 4, 5]"),
         ("extra_body", "[]", "[]"),
         ("timeout", "-1", "-1"),
         ("max_cost", "-0.5", "-0.5"),

@@ -229,6 +229,12 @@ function usageList(usage) {
   const facts = [
     ["Requests", usage.requests.toLocaleString("en")],
     ["Tokens in", usage.prompt_tokens.toLocaleString("en")],
+    ...[
+      ["Read from a cache", usage.cached_tokens],
+      ["Written to a cache", usage.written_tokens],
+    ]
+      .filter(([, tokens]) => tokens !== null)
+      .map(([name, tokens]) => [name, tokens.toLocaleString("en")]),
     ["Tokens out", usage.completion_tokens.toLocaleString("en")],
     ["Cost", usage.cost === null ? "unknown" : `$${usage.cost.toFixed(4)}`],
     ["Latency, median", usage.p50 === null ? "–" : seconds(usage.p50)],

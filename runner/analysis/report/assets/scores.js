@@ -25,9 +25,19 @@ function runLine(run, index) {
 }
 
 function requestsTable(runs) {
-  const columns = ["requests", "$ per 1,000", "mean s", "deviation", "median", "95th percentile"];
+  const columns = [
+    "requests",
+    "cache reads",
+    "cache writes",
+    "$ per 1,000",
+    "mean s",
+    "deviation",
+    "median",
+    "95th percentile",
+  ];
   const timed = runs.some((run) => run.seconds_per_entry !== null);
   if (timed) columns.push("s per entry", "$ machine, clock", "$ machine, latencies");
+  const tokens = (value) => (value === null ? "–" : value.toLocaleString("en"));
   const seconds = (value) => value.toFixed(3);
   const dollars = (value) => (value === null ? "unknown" : value.toFixed(4));
   const row = (run, index) =>
@@ -37,6 +47,8 @@ function requestsTable(runs) {
           "tr",
           el("th", { scope: "row" }, index + 1),
           el("td.number", run.requests.toLocaleString("en")),
+          el("td.number", tokens(run.cached_tokens)),
+          el("td.number", tokens(run.written_tokens)),
           el("td.number", dollars(run.cost_per_1000_requests)),
           (run.latency
             ? [run.latency.mean, run.latency.deviation, run.latency.p50, run.latency.p95]
