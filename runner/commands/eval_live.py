@@ -30,11 +30,11 @@ from runner.commands.shared import note
 from runner.data import choose
 from runner.episodes.telling import requiring_told
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
-from runner.live.conduct import Ending, estimate, open_jobs, open_store, preflight
+from runner.live.conduct import Ending, Estimate, estimate, open_jobs, open_store, preflight
 from runner.live.meter import Meter
 from runner.live.settings import Settings, read_settings
 from runner.models.base import Model, ModelError
-from runner.models.connect import connect, listed_price
+from runner.models.connect import connect, price_of
 from runner.models.prompting import DEFAULT, PromptFormat, formats_named, read_prompts
 from runner.models.tools import toolbox_of
 from runner.records.files import NotWritten, write_whole
@@ -189,7 +189,7 @@ def _check_budget(model: str, settings: Settings) -> None:
     Raises:
         DataError: The price is unknown.
     """
-    if settings.max_cost is not None and settings.price is None and not listed_price(model):
+    if settings.max_cost is not None and not price_of(model, settings.request_options()):
         raise DataError(
             "--max-cost", f"the price of {model} is not known; give it by --price IN,OUT"
         )
@@ -278,16 +278,28 @@ def _print_estimate(
     def tools_size(trajectory: Trajectory) -> int:
         return toolbox_of(trajectory, folder).size
 
-    guess = estimate(jobs_of(trajectories, trials), tools_size)
+    guess = estimate(jobs_of(trajectories, trials), tools_size).times(formats or 1)
     if formats:
         say(
-            f"{len(trajectories)} entries in {formats} formats, {formats * guess.requests} "
-            f"requests and about {formats * guess.tokens} prompt tokens"
+            f"{len(trajectories)} entries in {formats} formats, {guess.requests} "
+            f"requests and about {guess.tokens} prompt tokens"
         )
-        return
-    say(
-        f"{len(trajectories)} entries, {guess.episodes} episodes, about {guess.requests} requests "
-        f"and {guess.tokens} prompt tokens for a model that makes one call a step"
+    else:
+        say(
+            f"{len(trajectories)} entries, {guess.episodes} episodes, about {guess.requests} "
+            f"requests and {guess.tokens} prompt tokens for a model that makes one call a step"
+        )
+    say(_in_dollars(plan, guess))
+
+
+def _in_dollars(plan: Plan, guess: Estimate) -> str:
+    price = price_of(plan.model, plan.settings.request_options())
+    if price is None:
+        return f"the price of {plan.model} is not known: no dollars without --price IN,OUT"
+    return (
+        f"about ${guess.cost(price):.2f}, an estimate: {guess.answered} completion tokens, "
+        "without thoughts, results of calls and caches, at "
+        f"${price.input * 1e6:g} and ${price.output * 1e6:g} per million tokens in and out"
     )
 
 

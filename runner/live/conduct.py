@@ -18,7 +18,7 @@ from runner.live.campaign import Campaign, Job, Plan, jobs_of, restore_tools
 from runner.live.engine import Engine, Limits
 from runner.live.settings import Settings
 from runner.models.agent import PREFIX, AgentModel
-from runner.models.base import Model, Request, ToolList, TransientError
+from runner.models.base import Model, Price, Request, ToolList, TransientError, Usage
 from runner.records.record import EpisodeRecord, Selection, Spent
 from runner.records.secret import command_without, in_address, in_body, is_secret_header
 from runner.records.store import RunStore
@@ -28,6 +28,8 @@ Only = Literal["errors", "failed"]
 """Which finished episodes to do again."""
 
 _CHARACTERS_PER_TOKEN = 4
+_CHARACTERS_OF_ANSWER = 200
+"""Of the words that end a turn; such answers have about so many."""
 _PREFLIGHT_TRIES = 3
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _VARIABLES_OF = {"bedrock": "AWS", "gemini": "GOOGLE", "huggingface": "HF", "sagemaker": "AWS"}
@@ -85,6 +87,16 @@ class Estimate(NamedTuple):
     requests: int
     tokens: int
     """Prompt tokens, roughly."""
+    answered: int
+    """Completion tokens, roughly, without thoughts."""
+
+    def times(self, count: int) -> Estimate:
+        """Return what so many of such runs would take."""
+        return Estimate(*[count * figure for figure in self])
+
+    def cost(self, price: Price) -> float:
+        """Return the US dollars of it, nothing of it read from a cache."""
+        return price.of(Usage(self.tokens, self.answered)) or 0.0
 
 
 def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Estimate:
@@ -94,14 +106,16 @@ def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Es
         jobs: What to do.
         tools_size: Characters of a trajectory's function documents.
     """
-    requests = tokens = 0
+    requests = tokens = answered = 0
     for job in jobs:
         turns = job.trajectory.turns
         asked = sum(len(turn.ground_truth) + 1 for turn in turns)
         said = sum(len(message.content) for turn in turns for message in turn.messages)
         requests += asked
         tokens += asked * (tools_size(job.trajectory) + said) // _CHARACTERS_PER_TOKEN
-    return Estimate(len(jobs), requests, tokens)
+        called = sum(len(call) for turn in turns for call in turn.ground_truth)
+        answered += (called + len(turns) * _CHARACTERS_OF_ANSWER) // _CHARACTERS_PER_TOKEN
+    return Estimate(len(jobs), requests, tokens, answered)
 
 
 def open_store(

@@ -56,27 +56,42 @@ def connect(name: str, options: RequestOptions = USUAL) -> Model:
 def _client(name: str, options: RequestOptions) -> Model:
     if name.startswith(PREFIX):
         return connect_agent(name, options)
-    server = options.base_url or os.environ.get("OPENAI_BASE_URL") or f"https://{_OPENAI_HOST}/v1"
+    server = _server(options)
     at_openai = _OPENAI_HOST in server
+    options = replace(options, price=price_of(name, options))
     provider, slash, _ = name.partition("/")
     if slash and provider != "openai" and not options.base_url:
         if litellm_model.is_provider(provider):
             if options.api == "responses":
                 raise FatalError(f"--api is for OpenAI and servers of your own, not for {provider}")
-            return litellm_model.LiteLLMModel(name, _priced(name, options))
+            return litellm_model.LiteLLMModel(name, options)
         if at_openai:
             raise FatalError(
                 f"{provider!r} is no provider that litellm knows; if {name} is served by a "
                 "server of yours, say where: --base-url"
             )
     if at_openai:
-        options = _as_listed(name, _priced(name, options))
+        options = _as_listed(name, options)
         name = name.removeprefix("openai/")
     return openai_model.OpenAIModel(name, replace(options, base_url=server))
 
 
-def _priced(name: str, options: RequestOptions) -> RequestOptions:
-    return replace(options, price=options.price or listed_price(name))
+def _server(options: RequestOptions) -> str:
+    """Return the OpenAI-compatible server that is asked, where one is."""
+    return options.base_url or os.environ.get("OPENAI_BASE_URL") or f"https://{_OPENAI_HOST}/v1"
+
+
+def price_of(name: str, options: RequestOptions = USUAL) -> Price | None:
+    """Return what a model costs: as given, or as listed where its provider is asked.
+
+    Returns:
+        None where nobody knows, as with a server of the user's own.
+    """
+    if options.price is not None or name.startswith(PREFIX):
+        return options.price
+    provider, slash, _ = name.partition("/")
+    elsewhere = bool(slash) and provider != "openai" and not options.base_url
+    return listed_price(name) if elsewhere or _OPENAI_HOST in _server(options) else None
 
 
 def _as_listed(name: str, options: RequestOptions) -> RequestOptions:

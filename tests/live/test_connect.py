@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from runner.models import connect as connection
 from runner.models.base import Price, RequestOptions, Usage
-from runner.models.connect import connect, listed_price
+from runner.models.connect import connect, listed_price, price_of
 from runner.models.litellm_model import LiteLLMModel
 from runner.models.openai_model import OpenAIModel
 from tests.live.asking import ask
@@ -120,6 +121,17 @@ def test_listed_prices() -> None:
 )
 def test_an_unknown_price_is_unknown(name: str) -> None:
     assert listed_price(name) is None
+
+
+def test_prices_are_listed_for_who_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    mine, given = RequestOptions("http://localhost:8000/v1"), Price(1.0, 2.0)
+    assert price_of("gpt-4o") == listed_price("gpt-4o")
+    assert price_of("anthropic/claude-sonnet-4-5") == listed_price("anthropic/claude-sonnet-4-5")
+    assert price_of("gpt-4o", mine) is None
+    assert price_of("gpt-4o", replace(mine, price=given)) == given
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:8000/v1")
+    assert price_of("gpt-4o") is None
 
 
 def test_without_litellm_no_price_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

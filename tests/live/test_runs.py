@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
@@ -168,6 +169,27 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(
     done = run(*BASE, "--dry-run", "--trials", "2")
     assert (done.status, server.requests, folder.exists()) == (0, 0, False)
     assert done.out.startswith(f"{ENTRIES} entries, {2 * ENTRIES} episodes, about ")
+
+
+def test_a_dry_run_says_what_it_would_cost(run: Run) -> None:
+    done = run(*BASE, "--dry-run", "--price", "1000000,0")
+    tokens = re.search(r"and (\d+) prompt tokens", done.out)
+    assert tokens is not None
+    assert f"about ${tokens[1]}.00, an estimate: " in done.out
+
+    one, two = (
+        re.search(r"\$([\d.]+), an estimate", run(*BASE, "--dry-run", *more).out)
+        for more in (["--price", "0,1000000"], ["--price", "0,1000000", "--trials", "2"])
+    )
+    assert one is not None
+    assert two is not None
+    assert float(two[1]) == 2 * float(one[1]) > 0
+
+
+def test_a_dry_run_without_a_price(run: Run) -> None:
+    done = run(*BASE, "--dry-run")
+    assert (done.status, "price of fake is not known" in done.out) == (0, True)
+    assert "$" not in done.out
 
 
 def test_trials(run: Run, folder: Path, ids: list[str]) -> None:
