@@ -114,7 +114,7 @@ class _Asked:
     )
     temperature: float | None = option("sampling temperature", "T")
     top_p: float | None = option("nucleus sampling", "P")
-    seed: int | None = option("of the sampling", "N")
+    seed: int | None = option("of the sampling; trial k, from 0, has S+k", "S")
     max_tokens: int | None = option("longest answer", "N", read=positive)
 
 

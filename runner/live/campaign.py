@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -14,9 +14,9 @@ from runner.episodes.boundary import fault_of
 from runner.episodes.dialogue import Dialogue
 from runner.live.budget import Budget
 from runner.live.engine import Engine, Stopped
-from runner.live.loop import Ask, run_live
+from runner.live.loop import Ask, ModelAnswer, run_live
 from runner.live.settings import Settings
-from runner.models.base import ChatMessage
+from runner.models.base import ChatMessage, Request
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
 from runner.models.tools import OWN_FOOTNOTES, toolbox_of
@@ -160,6 +160,9 @@ class Campaign:
     async def _do(self, budget: Budget, job: Job, ask: Ask) -> EpisodeRecord:
         plan, trajectory = self._plan, job.trajectory
 
+        def ask_in_trial(request: Request) -> Awaitable[ModelAnswer]:
+            return ask(request._replace(trial=job.trial))
+
         def put_step(step: StepRecord, message: ChatMessage) -> None:
             self._store.put_step(AnsweredStep(*job.key, step, message), budget.spent)
 
@@ -170,7 +173,7 @@ class Campaign:
                 plan.settings.mode,
                 plan.profile,
                 plan.step_limit,
-                ask,
+                ask_in_trial,
                 self._store.put_tools,
                 put_step if self._goes_on else None,
                 job.course if self._goes_on else (),

@@ -67,7 +67,7 @@ class Settings:
         parallel_tool_calls: Whether it may make several calls at once; likewise.
         temperature: Sampling parameter; like those below, only sent when given.
         top_p: Sampling parameter.
-        seed: Sampling parameter.
+        seed: Sampling parameter of the first trial; the one with the number k has ``seed + k``.
         max_tokens: Longest answer, in tokens.
         timeout: Longest time for one request, in seconds; a model may think for long.
         extra_headers: Further HTTP headers.

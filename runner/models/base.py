@@ -49,6 +49,8 @@ class Request(NamedTuple):
     """What may be called; None for a prompting model."""
     conversation: object = None
     """Whose request it is, for a client that keeps something for as long as that lasts."""
+    trial: int = 0
+    """Which trial of its trajectory asks, from 0; each has a seed of its own."""
 
 
 class ToolCall(NamedTuple):
@@ -119,6 +121,12 @@ class RequestOptions:
     """Seconds that a request may take as a whole."""
     price: Price | None = None
     """What tokens cost; None for what is listed, where something is."""
+
+    def sampling_of(self, trial: int) -> Mapping[str, Any]:
+        """Return the sampling of a trial: its seed is the one given and its number."""
+        if "seed" not in self.sampling:
+            return self.sampling
+        return {**self.sampling, "seed": self.sampling["seed"] + trial}
 
 
 USUAL = RequestOptions()

@@ -68,8 +68,8 @@ class LiteLLMModel(Client):
         secrets = secrets_in([*_keys(os.environ), *options.extra_headers.values()])
         advice = f"set the key that {provider} gave you, such as {provider.upper()}_API_KEY"
         super().__init__(Endpoint(name, options.base_url or provider, secrets, advice), options)
+        self._options = options
         settings = {
-            **options.sampling,
             "extra_headers": dict(options.extra_headers),
             "base_url": options.base_url,
             **_members(provider, options.extra_body),
@@ -92,6 +92,7 @@ class LiteLLMModel(Client):
     def _send(self, request: Request) -> Awaitable[Any]:
         arguments = {
             **self._settings,
+            **self._options.sampling_of(request.trial),
             "model": self._name,
             "messages": [dict(self._accepted(message)) for message in request.messages],
             "num_retries": 0,

@@ -80,8 +80,9 @@ class OpenAIModel(Client):
         # The client takes longer to complete a URL than to send the request.
         self._api = APIS[options.api or "chat"]
         self._url = str(url.copy_with(path=f"{url.path.rstrip('/')}/{self._api.path}"))
-        settings = _merged(self._api.settings(options.sampling), options.extra_body)
-        self._head = _head({"model": name, **settings}, self._api.conversation)
+        self._name = name
+        self._options = options
+        self._heads = {0: self._head(0)}
         calling = {k: v for k, v in options.calling.items() if k not in options.extra_body}
         self._calling = _encoded(calling).replace(b"{", b",", 1)[:-1] if calling else b""
         self._encoder = _Encoder(self._items)
@@ -97,6 +98,15 @@ class OpenAIModel(Client):
         """Release connections."""
         await self._client.close()
 
+    def _head(self, trial: int) -> bytes:
+        """Return the beginning of every body of a trial, up to the conversation."""
+        options = self._options
+        settings = _merged(self._api.settings(options.sampling_of(trial)), options.extra_body)
+        check_members(settings)
+        return _encoded({"model": self._name, **settings})[:-1] + (
+            f',"{self._api.conversation}":'.encode()
+        )
+
     def _items(self, message: ChatMessage) -> Sequence[Mapping[str, Any]]:
         return self._api.items(self._accepted(message))
 
@@ -105,7 +115,9 @@ class OpenAIModel(Client):
         self._encoder = _Encoder(self._items)
 
     def _send(self, request: Request) -> Awaitable[httpx.Response]:
-        parts = [self._head, self._encoder.encoded(request.messages)]
+        if request.trial not in self._heads:
+            self._heads[request.trial] = self._head(request.trial)
+        parts = [self._heads[request.trial], self._encoder.encoded(request.messages)]
         if request.tools is not None and request.tools.tools:
             parts += [b',"tools":', self._api.tools(request.tools), self._calling]
         content = b"".join([*parts, b"}"])
@@ -290,12 +302,6 @@ def _checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
         if not (name + value).isascii() or not (name + value).isprintable():
             raise FatalError(f"{name} has characters that cannot be sent")
     return dict(headers)
-
-
-def _head(settings: Mapping[str, Any], conversation: str) -> bytes:
-    """Return the beginning of every body, up to the conversation."""
-    check_members(settings)
-    return _encoded(settings)[:-1] + f',"{conversation}":'.encode()
 
 
 def _merged(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:

@@ -377,7 +377,7 @@ class Asked(NamedTuple):
     top_p: float | None
     """Sampling parameter."""
     seed: int | None
-    """Sampling parameter."""
+    """Sampling parameter of trial 0; trial k had ``seed + k``."""
     max_tokens: int | None
     """Longest answer, in tokens."""
     extra_headers: Sequence[str]

@@ -61,7 +61,7 @@ def test_openai_itself(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     model = connect(name)
     assert isinstance(model, OpenAIModel)
-    assert model._head.startswith(b'{"model":"gpt-4o"')
+    assert model._heads[0].startswith(b'{"model":"gpt-4o"')
     assert model._price == listed_price("gpt-4o") is not None
 
 

@@ -142,6 +142,13 @@ def test_what_is_sent(server: FakeServer) -> None:
     assert server.last.headers["x-who"] == "me"
 
 
+def test_a_trial_has_its_own_seed(server: FakeServer) -> None:
+    model = LiteLLMModel(NAME, RequestOptions(base_url=server.base_url, sampling={"seed": 7}))
+    talk(model, lambda model: model.ask(REQUESTS["fc"]._replace(trial=2)))
+    assert server.last is not None
+    assert server.last.body["seed"] == 9
+
+
 def test_the_conversation_stays_as_it_is(server: FakeServer) -> None:
     messages = [
         {"role": "user", "content": "Where am I?"},

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
@@ -161,6 +162,24 @@ def test_errata_put_a_second_score_beside_and_change_no_record(
         (str(len(entries)), "100.0%", str(len(entries) - 1), "100.0%")
     ]
     assert [*outcomes(folder).values()] == ["passed"] * len(entries)
+
+
+def test_every_trial_has_a_seed_of_its_own_and_keeps_it(
+    run: Run, server: FakeServer, truth: Answerer, folder: Path
+) -> None:
+    seeds: list[int] = []
+
+    def answer(asked: Asked) -> Answer:
+        seeds.append(asked.body["seed"])
+        return truth(asked)
+
+    flags = (*BASE, "--limit", "1", "--trials", "3", "--seed", "7", "--no-preflight")
+    server.answer = answer
+    run(*flags, "--concurrency", "1", "--max-requests", "2")
+    done = run(*flags, *resume(folder))
+    assert done.status == 0
+    steps = [len(record["steps"]) for record in sorted(records(folder), key=lambda r: r["trial"])]
+    assert Counter(seeds) == {7: steps[0], 8: steps[1], 9: steps[2]}
 
 
 def test_a_dry_run_asks_nothing_and_writes_nothing(
