@@ -99,6 +99,9 @@ class _Asked:
     reasoning_effort: Effort | None = option("how much a reasoning model is to think")
     tool_choice: Literal["auto", "none"] | None = option("whether it may call functions at all")
     parallel_tool_calls: Literal["on", "off"] | None = option("whether it may make several at once")
+    prompt_caching: Literal["on", "off"] | None = option(
+        "mark prompts for Anthropic's cache (default: those that later requests begin with)"
+    )
     function_docs: Literal["own", "bfcl"] | None = option(
         "whose function documents (default: those of the data set)"
     )

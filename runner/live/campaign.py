@@ -161,7 +161,9 @@ class Campaign:
         plan, trajectory = self._plan, job.trajectory
 
         def ask_in_trial(request: Request) -> Awaitable[ModelAnswer]:
-            return ask(request._replace(trial=job.trial))
+            # A single turn is one request, and the next entry's begins otherwise.
+            grows = trajectory.expects is None
+            return ask(request._replace(trial=job.trial, grows=grows))
 
         def put_step(step: StepRecord, message: ChatMessage) -> None:
             self._store.put_step(AnsweredStep(*job.key, step, message), budget.spent)

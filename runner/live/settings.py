@@ -65,6 +65,8 @@ class Settings:
         reasoning_effort: How much a reasoning model is to think; only sent when given.
         tool_choice: Whether it may call functions; only sent when given, and with tools.
         parallel_tool_calls: Whether it may make several calls at once; likewise.
+        prompt_caching: Whether prompts are marked for the cache of a provider that wants marks;
+            None for where that pays.
         temperature: Sampling parameter; like those below, only sent when given.
         top_p: Sampling parameter.
         seed: Sampling parameter of the first trial; the one with the number k has ``seed + k``.
@@ -95,6 +97,7 @@ class Settings:
     reasoning_effort: Effort | None = None
     tool_choice: Literal["auto", "none"] | None = None
     parallel_tool_calls: Literal["on", "off"] | None = None
+    prompt_caching: Literal["on", "off"] | None = None
     temperature: float | None = None
     top_p: float | None = None
     seed: int | None = None
@@ -124,6 +127,7 @@ class Settings:
             extra_headers=self.extra_headers,
             extra_body=self.extra_body,
             api=self.api,
+            prompt_caching=self.prompt_caching and self.prompt_caching == "on",
             timeout=self.timeout,
             price=self.price and Price(*[dollars / 1e6 for dollars in self.price]),
         )
@@ -166,6 +170,7 @@ class Settings:
             parallel_tool_calls=self.parallel_tool_calls,
             api=self.api,
             errors_as=self._counted_otherwise() or None,
+            prompt_caching=self.prompt_caching,
         )
 
 

@@ -133,6 +133,7 @@ def refuse_options(name: str, options: RequestOptions) -> None:
         *(["--api"] if options.api else []),
         *(["--header"] if options.extra_headers else []),
         *(["--body"] if options.extra_body else []),
+        *(["--prompt-caching"] if options.prompt_caching is not None else []),
         *(["--price"] if options.price else []),
     ]
     if given:

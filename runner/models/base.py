@@ -51,6 +51,8 @@ class Request(NamedTuple):
     """Whose request it is, for a client that keeps something for as long as that lasts."""
     trial: int = 0
     """Which trial of its trajectory asks, from 0; each has a seed of its own."""
+    grows: bool = False
+    """Whether requests follow that begin with all of it, so that to cache it pays."""
 
 
 class ToolCall(NamedTuple):
@@ -117,6 +119,9 @@ class RequestOptions:
     """Further members of the body as the server knows them; they win over ``sampling``."""
     api: ApiName | None = None
     """By which API; None for what the model needs."""
+    prompt_caching: bool | None = None
+    """Whether prompts are marked for a provider's cache, where it wants marks; None for where that
+    pays."""
     timeout: float = 600.0
     """Seconds that a request may take as a whole."""
     price: Price | None = None

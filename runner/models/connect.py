@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from envs.lazy import lazily
 from runner.models.agent import PREFIX, connect_agent
 from runner.models.base import USUAL, FatalError, Model, Price, RequestOptions
+from runner.models.caching import PROVIDERS
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ else:
     openai_model = lazily(".openai_model", __package__)
 
 _LIBRARIES = ("aiohttp", "httpx", "litellm", "openai", "yarl")
+_MARKED = " and ".join(f"{provider}/..." for provider in PROVIDERS)
 _OPENAI_HOST = "api.openai.com"
 # A file of litellm's, since litellm itself is slow to import.
 _PRICES = "litellm/model_prices_and_context_window_backup.json"
@@ -56,6 +58,8 @@ def connect(name: str, options: RequestOptions = USUAL) -> Model:
 def _client(name: str, options: RequestOptions) -> Model:
     if name.startswith(PREFIX):
         return connect_agent(name, options)
+    if options.prompt_caching and (name.partition("/")[0] not in PROVIDERS or options.base_url):
+        raise DataError("--prompt-caching", f"on is for {_MARKED}; others cache by themselves")
     server = _server(options)
     at_openai = _OPENAI_HOST in server
     options = replace(options, price=price_of(name, options))

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from runner.models.base import FatalError, ModelError, Request, RequestOptions
+from runner.models.caching import MEMBER, PROVIDERS, marked_messages, marked_tools
 from runner.models.connection import Client, check_members, known_cause, secrets_in
 from runner.models.reply import Endpoint, classify, classify_words
 
@@ -78,6 +79,8 @@ class LiteLLMModel(Client):
         if provider in _NO_PARALLEL and options.calling.get("parallel_tool_calls") is False:
             raise FatalError(f"{provider} cannot be asked for one call at a time: leave it out")
         self._calling = options.calling
+        # Of four marks there may be no fifth: who sends one wants no others.
+        self._wants_marks = provider in PROVIDERS and MEMBER not in options.extra_body
         self._name = name
         self._handler = _merging_handler() if provider == "anthropic" else None
         if self._handler:
@@ -90,22 +93,33 @@ class LiteLLMModel(Client):
         await self._litellm.close_litellm_async_clients()
 
     def _send(self, request: Request) -> Awaitable[Any]:
+        messages = [dict(self._accepted(message)) for message in request.messages]
+        # A list of its own: litellm takes out what a provider does not want, Gemini's say.
+        tools = json.loads(request.tools.encoded) if request.tools else []
+        if self._marks(request):
+            messages, tools = marked_messages(messages), marked_tools(tools)
         arguments = {
             **self._settings,
             **self._options.sampling_of(request.trial),
             "model": self._name,
-            "messages": [dict(self._accepted(message)) for message in request.messages],
+            "messages": messages,
             "num_retries": 0,
             "max_retries": 0,
             "timeout": self._timeout,
             # Without it, litellm looks for a package that it does not install.
             "_skip_mcp_handler": True,
         }
-        if request.tools and request.tools.tools:
-            # A list of its own: litellm takes out what a provider does not want, Gemini's say.
-            arguments |= {"tools": json.loads(request.tools.encoded), **self._calling}
+        if tools:
+            arguments |= {"tools": tools, **self._calling}
         sending: Awaitable[Any] = self._litellm.acompletion(**arguments)
         return sending
+
+    def _marks(self, request: Request) -> bool:
+        """Tell whether a request is marked for the provider's cache."""
+        if not self._wants_marks:
+            return False
+        chosen = self._options.prompt_caching
+        return request.grows if chosen is None else chosen
 
     def _body(self, answer: Any) -> object:
         return _restored(answer.model_dump(warnings=False))

@@ -399,6 +399,10 @@ class Asked(NamedTuple):
     observations: str | None = None
     """Whose texts it read where calls were refused: ``bfcl``; left out where ours."""
 
+    prompt_caching: str | None = None
+    """Whether prompts were marked for a provider's cache: ``on`` or ``off``; left out where they
+    were as far as that pays."""
+
     def to_json(self) -> dict[str, Any]:
         """Return the settings as a JSON object."""
         late = self._field_defaults

@@ -106,6 +106,12 @@ def test_a_missing_package(package: str, name: str) -> None:
     assert last.startswith("trajectories.errors.DataError: --model: ")
 
 
+@pytest.mark.parametrize("name", ["gpt-4o", "gemini/gemini-2.5-pro", "meta-llama/Llama-3"])
+def test_marks_for_a_cache_are_refused_where_nobody_wants_them(name: str) -> None:
+    with pytest.raises(DataError, match="--prompt-caching: on is for anthropic"):
+        connect(name, RequestOptions(prompt_caching=True))
+
+
 def test_listed_prices() -> None:
     bare, provider = listed_price("gpt-4o"), listed_price("openai/gpt-4o")
     assert bare == provider is not None

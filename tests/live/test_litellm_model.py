@@ -253,6 +253,65 @@ def test_a_key_that_is_not_there_is_named(server: FakeServer, name: str) -> None
     assert server.requests == 0
 
 
+def marks(body: dict[str, Any]) -> int:
+    return json.dumps(body).count('"cache_control": {"type": "ephemeral"}')
+
+
+def test_a_growing_conversation_is_marked_for_the_cache(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = FunctionCalling(Style(Toolbox([CD]), read_prompts(), "all"))
+    chat.start_turn([Message("system", "Be brief."), Message("user", "Go.")], frozenset(["cd"]), ())
+    bodies = []
+
+    async def talking(model: LiteLLMModel) -> None:
+        for _ in range(4):
+            chat.read(await model.ask(chat.request()._replace(grows=True)))
+            assert server.last is not None
+            bodies.append(server.last.body)
+            chat.observe([Call("cd")], [Result(None)])
+
+    talk(anthropic(server, monkeypatch), talking)
+    assert [marks(body) for body in bodies] == [3, 4, 4, 4]
+    mark = {"type": "ephemeral"}
+    assert bodies[3]["tools"][-1]["cache_control"] == mark
+    assert bodies[3]["system"][-1]["cache_control"] == mark
+    said = [
+        message["content"][-1] for message in bodies[3]["messages"] if message["role"] == "user"
+    ]
+    assert [block.get("cache_control") for block in said] == [None, None, mark, mark]
+
+
+@pytest.mark.parametrize(
+    ("options", "grows", "found"),
+    [
+        ({}, False, 0),
+        ({}, True, 2),
+        ({"prompt_caching": True}, False, 2),
+        ({"prompt_caching": False}, True, 0),
+        ({"extra_body": {"cache_control": {"type": "ephemeral"}}}, True, 1),
+    ],
+)
+def test_who_is_marked_for_the_cache(
+    server: FakeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, Any],
+    grows: bool,
+    found: int,
+) -> None:
+    request = REQUESTS["fc"]._replace(grows=grows)
+    talk(anthropic(server, monkeypatch, **options), lambda model: model.ask(request))
+    assert server.last is not None
+    assert marks(server.last.body) == found
+
+
+def test_nobody_else_gets_marks(server: FakeServer) -> None:
+    model = LiteLLMModel(NAME, RequestOptions(base_url=server.base_url))
+    talk(model, lambda model: model.ask(REQUESTS["fc"]._replace(grows=True)))
+    assert server.last is not None
+    assert "cache_control" not in json.dumps(server.last.body)
+
+
 def test_signed_thoughts_go_back_as_they_came(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

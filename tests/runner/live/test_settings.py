@@ -16,6 +16,7 @@ base_url = "http://localhost:8000/v1"
 mode = "prompt"
 reasoning = "last"
 reasoning_effort = "low"
+prompt_caching = "off"
 api = "responses"
 function_docs = "own"
 observations = "own"
@@ -83,6 +84,7 @@ def test_every_setting_can_be_in_a_file(written):
         mode="prompt",
         reasoning="last",
         reasoning_effort="low",
+        prompt_caching="off",
         api="responses",
         function_docs="own",
         observations="own",

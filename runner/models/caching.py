@@ -1,0 +1,46 @@
+"""Marks of Anthropic's prompt cache: up to where a request is kept for those that go on from it.
+
+What is read from the cache costs a tenth, what is written to it a quarter more, so that marks pay
+from the second request on that begins alike. A provider's other models cache by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from runner.models.base import ChatMessage
+
+PROVIDERS = ("anthropic",)
+"""Who wants marks."""
+MEMBER = "cache_control"
+_MARK = {MEMBER: {"type": "ephemeral"}}
+
+
+def marked_messages(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return a conversation with three marks at most: after the system prompt, and this request.
+
+    The third is where the request before ended, which is certain to be found again: the provider
+    looks only some blocks back, and one answer may call many functions.
+    """
+    marks = {*_ends(messages)}
+    return [
+        {**message, **_MARK} if place in marks else message
+        for place, message in enumerate(messages)
+    ]
+
+
+def marked_tools(tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return tools with one mark, after the last of them."""
+    return [*tools[:-1], *({**tool, **_MARK} for tool in tools[-1:])]
+
+
+def _ends(messages: Sequence[ChatMessage]) -> Iterator[int]:
+    last = len(messages) - 1
+    answers = [n for n, message in enumerate(messages) if message["role"] == "assistant"]
+    for place in (0, answers[-1] - 1 if answers else last, last):
+        message = messages[place]
+        wanted = ("system",) if place == 0 < last else ("user", "tool")
+        # The provider refuses a mark on a text that is empty.
+        if message["role"] in wanted and str(message["content"] or "").strip():
+            yield place
