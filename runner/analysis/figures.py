@@ -80,6 +80,8 @@ class Totals:
     """Of the prompts, read from a cache; None where no server said."""
     written_tokens: int | None = None
     """Of the prompts, written to a cache; likewise."""
+    kept: int = 0
+    """Answers of an earlier run that were taken once more, for which nothing was asked."""
 
     @property
     def seconds_per_entry(self) -> float | None:
@@ -153,6 +155,8 @@ def usage_lines(totals: Totals) -> Iterator[str]:
         f"{totals.requests} requests, {totals.prompt_tokens} tokens in{_of_caches(totals)}, "
         f"{totals.completion_tokens} out, cost {cost}"
     )
+    if totals.kept:
+        yield f"{totals.kept} more answers came from the reply cache: no requests, no cost"
     latency = totals.latency
     if latency:
         yield (
@@ -214,13 +218,16 @@ def usage_json(totals: Totals) -> dict[str, Any] | None:
 
 def totals_of(records: Iterable[EpisodeRecord]) -> Totals:
     """Add up what the requests of a run used; records are looked at one by one."""
-    prompt = completion = 0
+    prompt = completion = kept = 0
     latencies: list[float] = []
     cost: float | None = 0.0
     cached: int | None = None
     written: int | None = None
     for record in records:
         for step in record.steps:
+            if not step.attempts:
+                kept += 1
+                continue
             prompt += step.usage.prompt or 0
             completion += step.usage.completion or 0
             cached = _sum(cached, step.usage.cached)
@@ -236,6 +243,7 @@ def totals_of(records: Iterable[EpisodeRecord]) -> Totals:
         known,
         cached_tokens=cached,
         written_tokens=written,
+        kept=kept,
     )
 
 

@@ -33,6 +33,7 @@ from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Ending, Estimate, estimate, open_jobs, open_store, preflight
 from runner.live.meter import Meter
 from runner.live.settings import Settings, read_settings
+from runner.models.agent import PREFIX
 from runner.models.base import Model, ModelError
 from runner.models.connect import connect, price_of
 from runner.models.prompting import DEFAULT, PromptFormat, formats_named, read_prompts
@@ -94,6 +95,7 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
     if options.only and not options.resume:
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
     settings = read_settings(options.config, _flags(options))
+    _check_replies(options, settings)
     _check_budget(options.model, settings)
     workers_for(options).check(settings, _connect)
     prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT)
@@ -193,6 +195,20 @@ def _check_budget(model: str, settings: Settings) -> None:
         raise DataError(
             "--max-cost", f"the price of {model} is not known; give it by --price IN,OUT"
         )
+
+
+def _check_replies(options: EvalOptions, settings: Settings) -> None:
+    """Refuse a reply cache where the same answers are no use, or not known by the request.
+
+    Raises:
+        DataError: It is of no use.
+    """
+    if settings.reply_cache is None:
+        return
+    if options.model.startswith(PREFIX):
+        raise DataError("--reply-cache", "is for a server; an agent may know more than messages")
+    if options.only == "failed":
+        raise DataError("--reply-cache", "would give --only failed the same answers: leave it out")
 
 
 def _connect(plan: Plan) -> Model:

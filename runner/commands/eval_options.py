@@ -155,6 +155,11 @@ class _Kept:
         "USD_PER_HOUR",
         read=above_zero,
     )
+    reply_cache: str | None = option(
+        "answer from this folder (default: one of ours) what was asked before in the same trial",
+        "DIR",
+        bare="",
+    )
     errors_as: tuple[tuple[str, str], ...] = option(
         "count requests without an answer so, all or of one kind: context_overflow, "
         "unparsed_call, content_policy and request_too_large are the model's failures; timeout, "

@@ -31,6 +31,7 @@ class _About(NamedTuple):
     one_of: str | None
     positional: bool
     flags: tuple[str, ...]
+    bare: Any
 
 
 def option(
@@ -44,6 +45,7 @@ def option(
     one_of: str | None = None,
     flags: tuple[str, ...] = (),
     positional: bool = False,
+    bare: Any = None,
 ) -> Any:
     """Return a field of a record of options.
 
@@ -57,8 +59,9 @@ def option(
         one_of: A name; of the options under one name only one may be given.
         flags: What the user types, where that is not the field's name.
         positional: Whether it is an argument by its place, without a flag.
+        bare: The value where the flag is given without one; None where it must have one.
     """
-    about = _About(help, metavar, read, choices, one_of, positional, flags)
+    about = _About(help, metavar, read, choices, one_of, positional, flags, bare)
     return field(default=MISSING if required else default, metadata={"about": about})
 
 
@@ -184,6 +187,8 @@ def _add(group: Any, member: Field[Any], hint: Any) -> None:
     elif many:
         more = {**how, "default": None if required else []}
         group.add_argument(*names, dest=member.name, action="append", required=required, **more)
+    elif about.bare is not None:
+        group.add_argument(*names, dest=member.name, nargs="?", const=about.bare, **how)
     else:
         group.add_argument(*names, dest=member.name, required=required, **how)
 

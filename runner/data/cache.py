@@ -57,6 +57,11 @@ def held_back_folder() -> Path:
     return _root() / f"{held_back.NAME}-{sha256(held_back.HELD_BACK.read_bytes()).hexdigest()[:12]}"
 
 
+def replies_folder() -> Path:
+    """Return where answers of models are kept for runs that are repeated."""
+    return _root() / "replies"
+
+
 def _root() -> Path:
     """Return our folder; ``TURNWISE_CACHE`` names another than that in the user's cache folder."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"

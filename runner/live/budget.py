@@ -136,7 +136,7 @@ class Quota:
     def close(self, share: Share, *, finished: bool) -> None:
         """Take note that a job is over; of a finished one is learnt how much jobs need."""
         self._shares.remove(share)
-        if finished:
+        if finished and share.used:
             self._expected += share.expected
             self._needed += share.used
         self._share_out()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,7 @@ from runner.records.record import (
     Selection,
     StepRecord,
 )
+from runner.records.replies import ReplyCache
 from runner.records.store import Keeps, RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -128,12 +130,21 @@ class Campaign:
         store: Where they are kept.
         goes_on: Whether the model can go on with an episode of another process, so that its
             answers are kept as they come.
+        replies: Where answers are looked up before the model is asked, or None.
     """
 
-    def __init__(self, plan: Plan, store: Keeps, *, goes_on: bool = True) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        store: Keeps,
+        *,
+        goes_on: bool = True,
+        replies: ReplyCache | None = None,
+    ) -> None:
         self._plan = plan
         self._store = store
         self._goes_on = goes_on
+        self._replies = replies
         self._prepared: dict[str, Prepared] = {}
 
     async def run(
@@ -160,11 +171,6 @@ class Campaign:
     async def _do(self, budget: Budget, job: Job, ask: Ask) -> EpisodeRecord:
         plan, trajectory = self._plan, job.trajectory
 
-        def ask_in_trial(request: Request) -> Awaitable[ModelAnswer]:
-            # A single turn is one request, and the next entry's begins otherwise.
-            grows = trajectory.expects is None
-            return ask(request._replace(trial=job.trial, grows=grows))
-
         def put_step(step: StepRecord, message: ChatMessage) -> None:
             self._store.put_step(AnsweredStep(*job.key, step, message), budget.spent)
 
@@ -175,7 +181,7 @@ class Campaign:
                 plan.settings.mode,
                 plan.profile,
                 plan.step_limit,
-                ask_in_trial,
+                partial(self._ask, ask, job),
                 self._store.put_tools,
                 put_step if self._goes_on else None,
                 job.course if self._goes_on else (),
@@ -186,6 +192,21 @@ class Campaign:
         except Exception as error:
             return job.lost(fault_of(error))
         return done._replace(trial=job.trial)
+
+    async def _ask(self, ask: Ask, job: Job, request: Request) -> ModelAnswer:
+        """Put a request of an episode, unless its answer is known."""
+        replies = self._replies
+        known = replies and replies.find(job.key, request)
+        if known:
+            # Whoever waits for a run to stop, say, gets a turn.
+            await asyncio.sleep(0)
+            return ModelAnswer(known, 0)
+        # A single turn is one request, and the next entry's begins otherwise.
+        grows = job.trajectory.expects is None
+        answer = await ask(request._replace(trial=job.trial, grows=grows))
+        if replies:
+            replies.keep(job.key, request, answer.reply)
+        return answer
 
     def _prepare(self, trajectory: Trajectory) -> Prepared:
         """Return a prepared trajectory; its ground truth is played once, not once per trial."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple, Protocol
 
+from runner.data.cache import replies_folder
 from runner.live.activity import Activity
 from runner.live.budget import Budget
 from runner.live.campaign import Campaign, Job, Plan, jobs_of, restore_tools
@@ -19,7 +20,9 @@ from runner.live.engine import Engine, Limits
 from runner.live.settings import Settings
 from runner.models.agent import PREFIX, AgentModel
 from runner.models.base import Model, Price, Request, ToolList, TransientError, Usage
+from runner.records.masking import Secrets
 from runner.records.record import EpisodeRecord, Selection, Spent
+from runner.records.replies import ReplyCache
 from runner.records.secret import command_without, in_address, in_body, is_secret_header
 from runner.records.store import RunStore
 from trajectories.schema import Trajectory
@@ -237,7 +240,9 @@ async def conduct(
     budget = Budget(settings.max_requests, settings.max_cost, store.spent)
     model = connect(plan)
     # An agent of the user's own may know more of an episode than its messages.
-    campaign = Campaign(plan, store, goes_on=not isinstance(model, AgentModel))
+    campaign = Campaign(
+        plan, store, goes_on=not isinstance(model, AgentModel), replies=replies_of(plan)
+    )
     engine: Engine[Job, EpisodeRecord] = Engine(
         model, limits_of(settings), Random(0), budget, say=watch.say
     )
@@ -290,6 +295,16 @@ def _to_end(coroutine: Coroutine[Any, Any, Ending]) -> Ending:
     if isinstance(end, BaseException):
         raise end
     return end
+
+
+def replies_of(plan: Plan) -> ReplyCache | None:
+    """Return where the answers of a plan's model are kept for runs that repeat it, if so wanted."""
+    settings = plan.settings
+    if settings.reply_cache is None:
+        return None
+    folder = Path(settings.reply_cache) if settings.reply_cache else replies_folder()
+    secrets = Secrets(secrets_of(plan.model, settings, os.environ))
+    return ReplyCache(folder, {"model": plan.model, **settings.of_requests()}, secrets)
 
 
 def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -> list[str]:

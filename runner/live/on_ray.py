@@ -25,7 +25,7 @@ from runner.episodes.spread import Chunk, Found, Judge, Run, evaluate_by, withou
 from runner.live.budget import Budget, Quota, Share
 from runner.live.campaign import Campaign, Job, Plan
 from runner.live.cluster import TRIES, Cluster, Fleet, connected, library
-from runner.live.conduct import Connect, Ending, Watches, limits_of, secrets_of
+from runner.live.conduct import Connect, Ending, Watches, limits_of, replies_of, secrets_of
 from runner.live.engine import STOPPING, Engine
 from runner.live.pace import Pace, RealTime
 from runner.live.settings import Settings
@@ -273,7 +273,7 @@ class EpisodeWorker:
                 self._model = connect(plan)
             engine = _engine(_Admitted(self._model, budget, job), plan, job, self._pace)
             goes_on = not isinstance(self._model, AgentModel)
-            campaign = Campaign(plan, outbox, goes_on=goes_on)
+            campaign = Campaign(plan, outbox, goes_on=goes_on, replies=replies_of(plan))
             await campaign.run(engine, [job], lambda _: None)
         except DataError as error:
             await budget.stop.remote(str(error), failed=True)

@@ -23,7 +23,7 @@ from runner.models.base import (
 )
 from runner.models.conversation import ReasoningPolicy
 from runner.records.record import Asked
-from runner.records.secret import address_without, body_without
+from runner.records.secret import MASK, address_without, body_without, is_secret_header
 from trajectories.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ class Settings:
         outage: Stop the run after so many seconds without any answer.
         max_requests: Stop the run after so many requests.
         max_cost: Stop the run after so many US dollars.
+        reply_cache: Folder of answers that are not asked for again, an empty text for ours; None
+            to ask for all.
         errors_as: What counts as the model's failure, and what as an error, where that is not as
             usual, by the kind of what kept a request from being answered, or ``all``.
     """
@@ -113,6 +115,7 @@ class Settings:
     outage: float = 600.0
     max_requests: int | None = None
     max_cost: float | None = None
+    reply_cache: str | None = None
     errors_as: Mapping[str, CountedAs] = field(default_factory=dict)
 
     def request_options(self) -> RequestOptions:
@@ -172,6 +175,19 @@ class Settings:
             errors_as=self._counted_otherwise() or None,
             prompt_caching=self.prompt_caching,
         )
+
+    def of_requests(self) -> Mapping[str, Any]:
+        """Return what decides an answer besides the request, without secrets, as a JSON object."""
+        defining = self.defining().to_json()
+        headers = {
+            name: MASK if is_secret_header(name, value) else value
+            for name, value in self.extra_headers.items()
+        }
+        return {
+            **{name: defining.get(name) for name in (*_SAMPLING, *_CALLING)},
+            **{name: defining.get(name) for name in ("base_url", "api", "extra_body")},
+            "extra_headers": headers,
+        }
 
 
 def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:

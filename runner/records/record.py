@@ -103,7 +103,7 @@ class StepRecord(NamedTuple):
     cost: float | None
     """US dollars; null where no price is known."""
     attempts: int
-    """How often the request was made until it was answered."""
+    """How often the request was made until it was answered; 0 where the answer was kept."""
 
 
 class AnsweredStep(NamedTuple):

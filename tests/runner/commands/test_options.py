@@ -202,6 +202,7 @@ VALUES = {
     "--max-cost": "5",
     "--errors-as": "error",
     "--price": "1,2",
+    "--prompt-caching": "on",
 }
 
 

@@ -34,6 +34,7 @@ tpm = 90000
 outage = 60.0
 max_requests = 100
 max_cost = 1.5
+reply_cache = "replies"
 
 [extra_headers]
 X-Team = "blue"
@@ -104,6 +105,7 @@ def test_every_setting_can_be_in_a_file(written):
         outage=60.0,
         max_requests=100,
         max_cost=1.5,
+        reply_cache="replies",
         errors_as={"content_policy": "error", "server": "failure"},
     )
     default = Settings()
@@ -303,6 +305,7 @@ PUSHING = {
     "max_cost",
     "price",
     "prompts",
+    "reply_cache",
     "timeout",
 }
 

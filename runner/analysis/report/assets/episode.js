@@ -446,6 +446,7 @@ function meta(request) {
     el("span", seconds(latency)),
     el("span", `${asked} → ${answered} tokens`),
     cost !== null && el("span", `$${cost.toFixed(4)}`),
+    attempts === 0 && el("span", "from the reply cache"),
     attempts > 1 && el("span", `${attempts} attempts`),
   );
 }
