@@ -270,6 +270,14 @@ def test_a_turn_must_leave_something_to_check() -> None:
     assert found("DETECT", trajectory(where, ("Make x.", ["mkdir(dir_name='x')"]))) == []
 
 
+def test_to_read_more_lines_than_asked_for_is_no_defect() -> None:
+    asked = ("What are the last two lines?", ["tail(file_name='notes.txt', lines=2)"])
+    entry = trajectory(asked)
+    assert found("DETECT", entry) == []
+    more = [p for p in found("DETECT", entry, info=True) if p.field.endswith(".lines")]
+    assert ["reads more" in p.message for p in more] == [True]
+
+
 def test_a_change_that_may_be_left_out_is_an_error() -> None:
     entry = trajectory(
         ("Make a.", ["touch(file_name='a')"]),

@@ -23,6 +23,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from checkers.facts import missing_results
+from checkers.told import literals
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.results import Result
@@ -33,8 +34,12 @@ from trajectories.rules.problem import Problem, Severity, brief
 NULL, DETECT = "NULL", "DETECT"
 
 SAME_EFFECT = "it does the same: result and state are those of the ground truth"
+READS_MORE = "it reads more, and all that the ground truth reads is in it"
 SHOWN_BEFORE = "the result that is required was shown before, and no state hangs on the call"
 UNDONE = "a later call of the turn leads to the same state, and the results are shown"
+
+
+_HARMLESS = (SAME_EFFECT, READS_MORE)
 
 
 class Mutant(NamedTuple):
@@ -80,7 +85,7 @@ class Figures(NamedTuple):
     @property
     def telling(self) -> int:
         """Number of those that do something else than the ground truth: the world tells them."""
-        return self.total - sum(n for (_, why), n in self.accepted.items() if why == SAME_EFFECT)
+        return self.total - sum(n for (_, why), n in self.accepted.items() if why in _HARMLESS)
 
 
 def check_null(entry: Entry) -> Iterator[Problem]:
@@ -102,7 +107,7 @@ def check_detected(entry: Entry) -> Iterator[Problem]:
                 message = f"{mutant.function} may be left out though it changes state"
                 yield entry.problem(DETECT, Severity.ERROR, step.turn, step.field, message)
             continue
-        severity = Severity.INFO if mutant.accepted == SAME_EFFECT else Severity.WARNING
+        severity = Severity.INFO if mutant.accepted in _HARMLESS else Severity.WARNING
         message = f"may as well be {brief(mutant.value)!r}: {mutant.accepted}"
         field = f"{step.field}.{mutant.parameter}"
         yield entry.problem(DETECT, severity, step.turn, field, message)
@@ -219,7 +224,19 @@ def _accepted(entry: Entry, step: TruthStep, instead: Call) -> str:
     truth.call(step.call)
     if result.text == step.result.text and session.snapshot() == truth.snapshot():
         return SAME_EFFECT
-    return UNDONE if step.result.changed or result.changed else SHOWN_BEFORE
+    if step.result.changed or result.changed:
+        return UNDONE
+    return READS_MORE if _holds(result, step.result) else SHOWN_BEFORE
+
+
+def _holds(more: Result, less: Result) -> bool:
+    """Tell whether the texts of a result stand, line by line, in those of another one."""
+    longer = [text for text in literals(more.value) if isinstance(text, str)]
+    wanted = list(literals(less.value))
+    return bool(wanted) and all(
+        isinstance(text, str) and any(f"\n{text}\n" in f"\n{other}\n" for other in longer)
+        for text in wanted
+    )
 
 
 BREVITY = "BREVITY"
