@@ -8,7 +8,7 @@ import pytest
 from envs.calls import Call, parse_call
 from envs.errors import MalformedCall
 from envs.results import Result
-from runner.models.base import Reply, ToolCall, Usage, Verbatim
+from runner.models.base import Reply, Request, ToolCall, Usage, Verbatim
 from runner.models.conversation import FunctionCalling, Prompting, Style
 from runner.models.prompting import PromptTexts, with_functions
 from runner.models.tools import Toolbox
@@ -166,7 +166,7 @@ def test_a_conversation_only_grows(kind):
 def test_a_request_is_the_conversation_so_far_with_its_tools(kind):
     chat = begin(kind)
     turn(chat, "Hello.")
-    assert chat.request() == (chat.messages, chat.tools, chat)
+    assert chat.request() == Request(chat.messages, chat.tools, chat)
     assert (chat.tools is None) == (kind is Prompting)
 
 
