@@ -7,21 +7,28 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Hashable, Mapping
 from functools import cache
 from typing import Any
 
-from runner.models.base import FatalError, ModelError, Request, RequestOptions
+import httpx
+
+from runner.models.base import FatalError, ModelError, Reply, Request, RequestOptions
 from runner.models.caching import MEMBER, PROVIDERS, marked_messages, marked_tools
 from runner.models.connection import Client, check_members, known_cause, secrets_in
 from runner.models.reply import Endpoint, classify, classify_words
+from runner.models.translation import OPENAI_LIKE, TRANSLATED, Called, Translation, with_members
+from runner.models.transport import AiohttpClient, json_in, parsed
 
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")
 _WHO_SAYS_SO = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
 _THOUGHTS = ("reasoning", "reasoning_details", "thinking")
 # litellm leaves the setting out without a word.
 _NO_PARALLEL = ("gemini", "vertex_ai")
+_UNREADABLE = "an answer that litellm cannot read"
 _NO_KEY = re.compile(r"missing [\w ]{0,30}api key", re.IGNORECASE)
+# litellm then opens connections in a way of its own.
+_OWN_TLS = ("SSL_VERIFY", "SSL_CERTIFICATE", "SSL_SECURITY_LEVEL")
 _REFUSED_SETTINGS = re.compile(r"parameters: \[([^][]*+)\]")
 
 
@@ -85,24 +92,47 @@ class LiteLLMModel(Client):
         self._handler = _merging_handler() if provider == "anthropic" else None
         if self._handler:
             self._settings["client"] = self._handler
+        self._as_it_is = provider in OPENAI_LIKE
+        self._translation: Translation | None = None
+        if provider in TRANSLATED and os.environ.keys().isdisjoint(_OWN_TLS):
+            called = Called(self._arguments, self._messages, self._kind)
+            self._translation = Translation(self._litellm, name, options.base_url, called)
+            self._client = AiohttpClient(secure=True)
 
     async def close(self) -> None:
         """Release connections."""
+        if self._translation:
+            await self._client.aclose()
         if self._handler:
             await self._handler.close()
         await self._litellm.close_litellm_async_clients()
 
+    async def _ask(self, request: Request) -> Reply:
+        if self._translation:
+            await self._translation.prepare(request)
+        return await super()._ask(request)
+
     def _send(self, request: Request) -> Awaitable[Any]:
-        messages = [dict(self._accepted(message)) for message in request.messages]
+        outgoing = self._translation and self._translation.outgoing(request)
+        if outgoing:
+            return self._posted(outgoing)
+        sending: Awaitable[Any] = self._litellm.acompletion(**self._arguments(request))
+        return sending
+
+    async def _posted(self, request: httpx.Request) -> httpx.Response:
+        return (await self._client.send(request)).raise_for_status()
+
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        """Return what litellm is called with."""
         # A list of its own: litellm takes out what a provider does not want, Gemini's say.
         tools = json.loads(request.tools.encoded) if request.tools else []
         if self._marks(request):
-            messages, tools = marked_messages(messages), marked_tools(tools)
+            tools = marked_tools(tools)
         arguments = {
             **self._settings,
             **self._options.sampling_of(request.trial),
             "model": self._name,
-            "messages": messages,
+            "messages": self._messages(request),
             "num_retries": 0,
             "max_retries": 0,
             "timeout": self._timeout,
@@ -111,8 +141,17 @@ class LiteLLMModel(Client):
         }
         if tools:
             arguments |= {"tools": tools, **self._calling}
-        sending: Awaitable[Any] = self._litellm.acompletion(**arguments)
-        return sending
+        return arguments
+
+    def _messages(self, request: Request) -> list[dict[str, Any]]:
+        messages = [dict(self._accepted(message)) for message in request.messages]
+        return marked_messages(messages) if self._marks(request) else messages
+
+    def _kind(self, request: Request) -> Hashable:
+        """Return on what all depends that is no part of the messages."""
+        digest = request.tools.digest if request.tools and request.tools.tools else None
+        seed = self._options.sampling_of(request.trial).get("seed")
+        return digest, seed, self._marks(request)
 
     def _marks(self, request: Request) -> bool:
         """Tell whether a request is marked for the provider's cache."""
@@ -122,9 +161,25 @@ class LiteLLMModel(Client):
         return request.grows if chosen is None else chosen
 
     def _body(self, answer: Any) -> object:
+        if isinstance(answer, httpx.Response):
+            body = json_in(answer, self._endpoint.address)
+            # What is no message of Anthropic's is an error.
+            if self._as_it_is or not isinstance(body, dict) or "content" not in body:
+                return body
+            return _restored(self._understood(answer).model_dump(warnings=False))
         return _restored(answer.model_dump(warnings=False))
 
+    def _understood(self, answer: httpx.Response) -> Any:
+        assert self._translation
+        try:
+            return self._translation.answer(answer)
+        except Exception:  # on an odd answer, KeyError and the like
+            raise classify_words(_UNREADABLE, self._endpoint) from None
+
     def _explained(self, error: Exception) -> ModelError:
+        if isinstance(error, httpx.HTTPStatusError):
+            got = error.response
+            return classify(got.status_code, parsed(got.content), got.headers, self._endpoint)
         if isinstance(error, self._litellm.UnsupportedParamsError):
             found = _REFUSED_SETTINGS.search(str(error))
             if found and "tools" not in found[1]:
@@ -170,8 +225,7 @@ def _merging_handler() -> Any:
     send = handler.post
 
     async def post(*args: Any, **named: Any) -> Any:
-        body = dict(named.get("json") or {})
-        return await send(*args, **{**named, "json": body | body.pop("extra_body", {})})
+        return await send(*args, **{**named, "json": with_members(named.get("json") or {})})
 
     handler.post = post
     return handler
@@ -186,7 +240,7 @@ def _said(text: str) -> object:
     text = _WHO_SAYS_SO.sub("", text)
     first, traceback, _ = text.partition("Traceback (most recent call last)")
     if traceback:
-        return first.strip() if _NO_KEY.match(first) else "an answer that litellm cannot read"
+        return first.strip() if _NO_KEY.match(first) else _UNREADABLE
     try:
         body, _ = json.JSONDecoder().raw_decode(text[text.index("{") :])
     except (ValueError, RecursionError):

@@ -9,17 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
-from urllib.request import getproxies
 
-import aiohttp
 import httpx
 import openai
-from yarl import URL
 
 from runner.models.apis import APIS
 from runner.models.base import (
@@ -27,24 +22,20 @@ from runner.models.base import (
     FatalError,
     ModelError,
     Request,
-    RequestError,
     RequestOptions,
-    TransientError,
 )
 from runner.models.connection import Client, check_members, explain, secrets_in
 from runner.models.reply import Endpoint, classify
+from runner.models.transport import AiohttpClient, json_in, parsed
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_HOST = "api.openai.com"
 
 _NO_KEY = "no-key-needed"
 """What a server is sent where there is no key; the client insists on one."""
-_CONNECT_TIMEOUT = 30.0
 _MOST_CONVERSATIONS = 512
-_LARGEST_ANSWER = 10_000_000
-"""Bytes of an answer that are read, and that it may decode to."""
-_HEADERS = {"Accept-Encoding": "gzip", "Content-Type": "application/json"}
 """How many conversations are kept in encoded form."""
+_HEADERS = {"Accept-Encoding": "gzip", "Content-Type": "application/json"}
 _JSON = json.JSONEncoder(separators=(",", ":"))
 
 
@@ -91,7 +82,7 @@ class OpenAIModel(Client):
             base_url=str(url),
             default_headers={**_HEADERS, **headers},
             max_retries=0,
-            http_client=_AiohttpClient(secure=url.scheme == "https"),
+            http_client=AiohttpClient(secure=url.scheme == "https"),
         )
 
     async def close(self) -> None:
@@ -127,17 +118,10 @@ class OpenAIModel(Client):
         if not isinstance(error, openai.APIStatusError):
             return explain(error, self._endpoint)
         said = error.response
-        return classify(said.status_code, _parsed(said.content), said.headers, self._endpoint)
+        return classify(said.status_code, parsed(said.content), said.headers, self._endpoint)
 
     def _body(self, answer: httpx.Response) -> object:
-        body = _parsed(answer.content)
-        if not isinstance(body, str):
-            return self._api.completion(body)
-        kind = answer.headers.get("content-type", "no stated type")
-        raise TransientError(
-            f"{self._endpoint.address} sent {len(answer.content)} bytes of {kind} that are no "
-            "JSON object; should this go on, check the base URL"
-        )
+        return self._api.completion(json_in(answer, self._endpoint.address))
 
 
 class _Encoder:
@@ -180,111 +164,6 @@ class _Known(NamedTuple):
         return size <= len(messages) and messages[size - 1] is self.last
 
 
-class _AiohttpClient(httpx.AsyncClient):
-    """httpx's interface, for openai's client, with aiohttp doing the work.
-
-    Args:
-        secure: Whether connections are encrypted; certificates take a while to load.
-    """
-
-    def __init__(self, *, secure: bool) -> None:
-        super().__init__(transport=httpx.AsyncBaseTransport(), trust_env=False)
-        # The certificates that come with httpx, since a system's own are often missing.
-        self._tls = httpx.create_ssl_context() if secure else True
-        self._session: aiohttp.ClientSession | None = None
-
-    async def send(self, request: httpx.Request, **_: Any) -> httpx.Response:
-        """Send one request and read its whole answer."""
-        if self._session is None:
-            self._session = self._opened()
-        async with self._session.request(
-            request.method,
-            URL(str(request.url), encoded=True),
-            headers=request.headers.multi_items(),
-            data=request.content,
-        ) as answer:
-            content = await _whole(answer)
-        return httpx.Response(
-            answer.status, headers=answer.raw_headers, content=content, request=request
-        )
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        if self._session is not None:
-            await self._session.close()
-        await super().aclose()
-
-    def _opened(self) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            # How many requests are under way is the caller's to say.
-            connector=aiohttp.TCPConnector(limit=0, ssl=self._tls),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT),
-            # httpx decodes what the headers say is encoded.
-            auto_decompress=False,
-            # Looking for a proxy takes a while and is done for every request.
-            trust_env=bool(getproxies()),
-            trace_configs=[_watching_redirects()],
-        )
-
-
-async def _whole(answer: aiohttp.ClientResponse) -> bytes:
-    """Return the content of an answer as it was sent, if it can be kept, decoded, too.
-
-    Raises:
-        RequestError: It is too large, or encoded otherwise than by gzip.
-    """
-    parts, size = [], 0
-    async for part in answer.content.iter_any():
-        parts.append(part)
-        size += len(part)
-        if size > _LARGEST_ANSWER:
-            raise _too_large()
-    content = b"".join(parts)
-    encoding = answer.headers.get("content-encoding", "identity").strip().lower()
-    if encoding == "gzip":
-        with suppress(zlib.error):  # what is no gzip is found out later
-            if len(zlib.decompressobj(31).decompress(content, _LARGEST_ANSWER)) == _LARGEST_ANSWER:
-                raise _too_large()
-    elif encoding not in ("", "identity"):
-        raise RequestError(
-            f"the server's answer is encoded as {encoding[:20]!r}, only gzip is read"
-        )
-    return content
-
-
-def _too_large() -> RequestError:
-    return RequestError(f"the server's answer has more than {_LARGEST_ANSWER} bytes")
-
-
-def _watching_redirects() -> aiohttp.TraceConfig:
-    watching = aiohttp.TraceConfig()
-    watching.on_request_redirect.append(_refuse_another_origin)
-    return watching
-
-
-async def _refuse_another_origin(
-    _session: object, _context: object, redirected: aiohttp.TraceRequestRedirectParams
-) -> None:
-    """Refuse to go on elsewhere, where keys in headers would go along.
-
-    Raises:
-        FatalError: The answer leads to another server.
-    """
-    headers = redirected.response.headers
-    try:
-        target = redirected.url.join(URL(headers.get("location") or headers.get("uri") or ""))
-        elsewhere = target.origin() != redirected.url.origin()
-    except ValueError:
-        # It leads nowhere, which is told like any other address that is none.
-        return
-    if elsewhere:
-        raise FatalError(
-            f"{redirected.url.origin()} sends requests on to {target.origin()}; keys do not go "
-            "there unasked: if that is the server, name it by --base-url"
-        )
-
-
 def _checked_url(text: str) -> httpx.URL:
     try:
         url = httpx.URL(text)
@@ -319,11 +198,3 @@ def _encoded(settings: Mapping[str, Any]) -> bytes:
         return json.dumps(settings, separators=(",", ":"), allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         raise FatalError(f"a setting cannot be sent: {error}") from None
-
-
-def _parsed(content: bytes) -> object:
-    """Return the value of a JSON text, or the text if it is not JSON."""
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return content.decode(errors="replace")
