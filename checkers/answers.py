@@ -97,7 +97,7 @@ class Items:
         if not self.items:
             raise ValueError("items must not be empty; an empty list is told as a no")
         _check_texts([item for item in self.items if isinstance(item, str)], "items")
-        if not all(isinstance(item, str) or isfinite(item) for item in self.items):
+        if not all(isinstance(item, str | int) or isfinite(item) for item in self.items):
             raise ValueError("items must be finite")
 
     def __str__(self) -> str:

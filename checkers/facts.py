@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from math import isfinite
 from typing import Any
 
 from checkers.order import alike
@@ -23,6 +22,7 @@ from envs.calls import Call
 from envs.results import Result
 from envs.state import to_json
 
+_HUGE = 1e300
 _LARGE = 1000
 """From this size on a number is told from others by itself."""
 _DIGITS = 3
@@ -370,7 +370,7 @@ def _is_telling(value: Any) -> bool:
         text = value.strip()
         return len(text) >= _LONG and any(char.isdigit() or char.isspace() for char in text)
     if isinstance(value, (int, float)):
-        if not isfinite(value):
+        if not abs(value) < _HUGE:
             return False
         digits = sum(map(str.isdigit, f"{value:g}"))
         return abs(value) >= _LARGE or (value != int(value) and digits >= _DIGITS)

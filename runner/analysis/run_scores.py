@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from math import isfinite
 from os.path import realpath
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -202,12 +201,16 @@ def _totals_of_files(path: Path) -> Totals | None:
     return Totals(len(latencies), prompt, completion, latencies, None)
 
 
+_MOST = 1e15
+"""Tokens or seconds of a step; there is no run that has more."""
+
+
 def _numbers(value: object) -> Iterator[float]:
     """Yield the numbers in a figure of a result line: one, or lists of turns and steps."""
     if isinstance(value, list):
         for member in value:
             yield from _numbers(member)
-    elif isinstance(value, (int, float)) and isfinite(value):
+    elif isinstance(value, (int, float)) and -_MOST <= value <= _MOST:
         yield float(value)
 
 

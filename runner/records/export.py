@@ -127,7 +127,7 @@ def _transcript(run: Run, record: EpisodeRecord, tools: Mapping[str, Any]) -> di
         where = f"{run.path}: {record.id}"
         raise DataError(where, "a tool call of the conversation has no result, or a result no call")
     transcript: dict[str, Any] = {"messages": _readable(record)}
-    digest = record.steps[-1].tools
+    digest = record.steps[-1].tools if record.steps else None
     if digest is not None:
         transcript["tools"] = tools[digest]
     passed = record.outcome == "passed"

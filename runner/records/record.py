@@ -303,6 +303,9 @@ def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
     for index, step in enumerate(record.steps):
         if step.turn < 0 or step.request_messages < 0:
             yield f".steps[{index}]", "turn and request_messages must be numbers from 0"
+        if len(step.results) not in (0, len(step.calls)):
+            # Calls that are only compared have none.
+            yield f".steps[{index}].results", f"must be as many as the {len(step.calls)} calls"
 
 
 def _in_message(message: JsonObject) -> Iterator[tuple[str, str]]:
