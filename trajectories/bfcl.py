@@ -80,7 +80,13 @@ def files(category: Category) -> tuple[str, ...]:
 
 
 def function_docs_file(environment: str) -> str:
-    """Return the path of a backend's function documents, relative to the data folder."""
+    """Return the path of a backend's function documents, relative to the data folder.
+
+    Raises:
+        DataError: BFCL has no such backend.
+    """
+    if environment not in _DOCS:
+        raise DataError("--function-docs", f"{PACKAGE} has no documents of {environment!r:.60}")
     return f"multi_turn_func_doc/{_DOCS[environment]}.json"
 
 
