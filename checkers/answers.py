@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import isfinite
 
 MOST_DECIMALS, LARGEST = 12, 10**15
 """Bounds of a number: decimals that a rounding may have, and its size."""
+_LARGEST = 1e300
 _DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
 
 
@@ -97,7 +97,7 @@ class Items:
         if not self.items:
             raise ValueError("items must not be empty; an empty list is told as a no")
         _check_texts([item for item in self.items if isinstance(item, str)], "items")
-        if not all(isinstance(item, str | int) or isfinite(item) for item in self.items):
+        if not all(isinstance(item, str) or abs(item) <= _LARGEST for item in self.items):
             raise ValueError("items must be finite")
 
     def __str__(self) -> str:
