@@ -31,7 +31,7 @@ class EpisodeBounds(NamedTuple):
     """Size of the state."""
     depth: int = 250
     """Deepest nesting in the state, and in an argument that a call inside has given."""
-    calls_in_step: int = 100
+    calls_in_step: int = 200
     """Calls of one step that are made."""
     calls: int = 1_000
     """Calls of one episode that are made, with those inside of others."""

@@ -769,6 +769,7 @@ def test_fetched_data_is_not_fetched_again(turnwise):
     folder = fetch.cache_folder()
     folder.mkdir(parents=True)
     (folder / bfcl.MANIFEST_FILE).write_text('{"version": "7"}', encoding="utf-8")
+    (folder / TEXTS_FILE).write_text("{}", encoding="utf-8")
     assert turnwise("dataset", "fetch", "bfcl") == Done(DONE, f"{folder}\n", "")
 
 
