@@ -20,6 +20,7 @@ from envs import __version__
 from envs.backends.ticket import TicketAPI
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
 from runner.data import fetch
+from runner.data.literals import TEXTS_FILE
 from trajectories import bfcl
 from trajectories.making.scenarios import SCENARIOS
 
