@@ -8,6 +8,7 @@ and some are no objects at all; they stay in the state, and only calls that need
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, NotRequired
@@ -24,6 +25,7 @@ _LATEST = 86_400
 """How long after now a transaction may be dated, in seconds."""
 _DAY = "%Y-%m-%d"
 _MOMENT = "%Y-%m-%d %H:%M:%S"
+_USUAL_MOMENT = re.compile(r"\d{4}-\d\d-\d\d (?:[01]\d|2[0-3]):\d\d:\d\d", re.ASCII)
 _SEED = 1053520
 
 _COMPANIES = {
@@ -706,6 +708,9 @@ def _require_positive(amount: float) -> None:
 
 def _parsed(text: str, form: str) -> datetime | None:
     try:
+        # strptime knows more ways to write a moment, and takes ten times as long.
+        if form == _MOMENT and _USUAL_MOMENT.fullmatch(text):
+            return datetime.fromisoformat(text)
         return datetime.strptime(text, form)
     except ValueError:
         return None

@@ -111,12 +111,13 @@ class TravelAPI(Backend):
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Find bookings on cards that do not exist, of unknown airports, or on no real day."""
         cards = config.get("credit_card_list", {})
+        known, airports = {None, *cards}, {None, *AIRPORTS}
         for booking_id, booking in config.get("booking_record", {}).items():
             path = f".booking_record[{booking_id!r}]"
-            if booking.get("card_id") not in {None, *cards}:
+            if booking.get("card_id") not in known:
                 yield f"{path}.card_id", f"there is no card {booking['card_id']!r}"
             for end in ("travel_from", "travel_to"):
-                if booking.get(end) not in {None, *AIRPORTS}:
+                if booking.get(end) not in airports:
                     yield f"{path}.{end}", f"{booking[end]} is none of {', '.join(AIRPORTS)}"
             if "travel_date" in booking and _day(booking["travel_date"]) is None:
                 yield f"{path}.travel_date", f"{booking['travel_date']!r} is not a YYYY-MM-DD day"
