@@ -65,7 +65,7 @@ def test_the_groups_of_runs_without_a_classic_one_have_no_chart(visit_scores):
 def test_what_requests_took(visit_scores):
     page = visit_scores(scored())
     cells = page.locator("section", has_text="Requests").last.locator("tbody tr td")
-    assert cells.all_inner_texts()[:3] == ["2", "unknown", "2.000"]
+    assert cells.all_inner_texts()[:5] == ["2", "\u2013", "\u2013", "unknown", "2.000"]
 
 
 def test_hostile_names_are_only_shown(visit_scores):
