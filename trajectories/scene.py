@@ -49,7 +49,10 @@ class TrajectoryScene:
 
     def offered(self, turn: int) -> Collection[str]:
         """Return the functions that the model may call in a turn."""
-        return self._trajectory.offered(tuple(self._template.tools), turn)
+        trajectory, tools = self._trajectory, self._template.tools
+        if not (trajectory.held_out or trajectory.excluded or trajectory.functions):
+            return tools
+        return trajectory.offered(tuple(tools), turn)
 
     def parameters(self, function: str) -> Collection[str]:
         """Return the parameters of a function that there is."""
