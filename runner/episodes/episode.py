@@ -8,7 +8,7 @@ Live models, replays, debuggers and searches all drive this one machine.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
@@ -17,8 +17,11 @@ from envs.calls import Call
 from envs.errors import MalformedCall, Refused
 from envs.results import Result
 from envs.session import Session
-from runner.models.conversation import Observe
 from trajectories.schema import Message, Trajectory
+
+if TYPE_CHECKING:
+    # Who only judges need not load what talks to models.
+    from runner.models.conversation import Observe
 
 STEP_LIMIT = 20
 """Steps with calls that a turn may take, as BFCL has it."""
