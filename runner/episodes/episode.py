@@ -1,8 +1,7 @@
 """The turn loop as a state machine without I/O.
 
-A driver looks at ``episode.turn`` and the messages and functions of that turn, asks whatever it
-drives for a step, and feeds it back: ``act`` for a step with calls, ``end_turn`` for one without.
-Live models, replays, debuggers and searches all drive this one machine.
+A driver takes messages and functions of ``episode.turn``, asks whatever it drives for a step, and
+feeds it back: ``act`` with calls, ``end_turn`` without. All drivers drive this one machine.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from envs.results import Result
 from envs.session import Session
 from trajectories.schema import Message, Trajectory
 
-if TYPE_CHECKING:
-    # Who only judges need not load what talks to models.
+if TYPE_CHECKING:  # who only judges loads nothing that talks to models
     from runner.models.conversation import Observe
 
 STEP_LIMIT = 20
@@ -108,8 +106,7 @@ class Episode:
             calls: At least one call; those beyond the bound of a step are refused.
 
         Yields:
-            The result of each call; the session is in the state right after it. The step counts
-            once all of them were taken.
+            Each call's result, the session in the state right after it; all taken, the step counts.
         """
         assert calls
         assert not self.finished
