@@ -255,10 +255,13 @@ def single_turn() -> Callable[..., Trajectory]:
 
 def single_turn_question(category: str) -> dict[str, Any]:
     """Return a made-up single-turn entry as BFCL has it."""
+    if category == "chatable":
+        return {"question": "Wait five seconds.", "function": ""}
     parameters = {"type": "dict", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    said = [{"role": "user", "content": "Wait five seconds."}]
     return {
         "id": f"{category}_0",
-        "question": [[{"role": "user", "content": "Wait five seconds."}]],
+        "question": said if category == "sql" else [said],
         "function": [{"name": "wait", "description": "Wait.", "parameters": parameters}],
     }
 

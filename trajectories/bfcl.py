@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from trajectories.schema import (
     MULTI_TURN,
     Category,
     ExpectedCalls,
+    JudgedBy,
     LongContext,
     Message,
     Trajectory,
@@ -64,8 +65,11 @@ _KINDS: Mapping[type, Sequence[str]] = {
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
 
 
-CATEGORIES = tuple([category for category in Category if FACTS[category].status != "ours"])
-"""Those that BFCL has."""
+_READ = (JudgedBy.STATE, JudgedBy.CALLS)
+CATEGORIES = tuple(
+    [c for c in Category if FACTS[c].status != "ours" and FACTS[c].judged_by in _READ]
+)
+"""Those that BFCL has, and are read."""
 _WITHOUT_ANSWERS = (Kind.IRRELEVANCE, Kind.RELEVANCE)
 
 
@@ -73,10 +77,10 @@ def files(category: Category) -> tuple[str, ...]:
     """Return the paths of a category's files, relative to the data folder: questions, answers."""
     facts = FACTS[category]
     name = f"BFCL_v4_{facts.file}.json"
+    answers = f"possible_answer/{name}"
     if facts.status == "retired":
-        folder = "unused_datasets"
-        return f"{folder}/question/{name}", f"{folder}/possible_answer/{name}"
-    return (name,) if facts.calls in _WITHOUT_ANSWERS else (name, f"possible_answer/{name}")
+        name, answers = f"unused_datasets/question/{name}", f"unused_datasets/{answers}"
+    return (name,) if facts.calls in _WITHOUT_ANSWERS else (name, answers)
 
 
 def function_docs_file(environment: str) -> str:
@@ -111,8 +115,9 @@ def load(folder: Path, category: Category) -> Iterator[Trajectory]:
     question_file, *answer_files = (folder / name for name in files(category))
     answers = {str(entry.get("id")): entry for f in answer_files for _, entry in read_objects(f)}
     read = _scenario if category in MULTI_TURN else _single_turn
-    for where, entry in read_objects(question_file):
+    for number, (where, written) in enumerate(read_objects(question_file)):
         try:
+            entry = _FORMS[category](written, number) if category in _FORMS else written
             truth = answers[entry["id"]]["ground_truth"] if answer_files else ()
             trajectory = read(entry, truth, category)
             trajectory.id.encode()
@@ -160,6 +165,24 @@ def _single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> 
         expects=ExpectedCalls(functions, tuple(answers), FACTS[category].language.value),
         provenance={"source": PACKAGE},
     )
+
+
+def _of_plain_question(entry: Mapping[str, Any], number: int) -> Mapping[str, Any]:
+    """Return the chat of an entry that is a question only, without a name."""
+    message = {"role": "user", "content": entry["question"]}
+    return {"id": f"chatable_{number}", "question": [[message]], "function": ()}
+
+
+def _of_one_chat(entry: Mapping[str, Any], _: int) -> Mapping[str, Any]:
+    """Return an entry whose one turn is no list of its own."""
+    return {**entry, "question": [entry["question"]]}
+
+
+_FORMS: Mapping[Category, Callable[[Mapping[str, Any], int], Mapping[str, Any]]] = {
+    Category.CHATABLE: _of_plain_question,
+    Category.SQL: _of_one_chat,
+}
+"""How entries are made to look like those of other categories; each has its place in its file."""
 
 
 def _messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:

@@ -41,6 +41,8 @@ class Category(StrEnum):
     LIVE_IRRELEVANCE = "live_irrelevance"
     LIVE_RELEVANCE = "live_relevance"
     CHAT = "chat"
+    CHATABLE = "chatable"
+    SQL = "sql"
 
     EXEC_SIMPLE = "exec_simple"
     EXEC_MULTIPLE = "exec_multiple"
@@ -98,8 +100,12 @@ def _live(name: str, kind: Kind, group: str | None = "live", weight: int = 1) ->
     return CategoryFacts(JudgedBy.CALLS, file, "live", kind, group=group, weight=weight)
 
 
+def _no_call(name: str) -> CategoryFacts:
+    return CategoryFacts(JudgedBy.CALLS, name, "other", Kind.IRRELEVANCE, status="retired")
+
+
 def _results(name: str) -> CategoryFacts:
-    return CategoryFacts(JudgedBy.RESULTS, name, "other", status="ours", group="executable")
+    return CategoryFacts(JudgedBy.RESULTS, name, "other", status="retired", group="executable")
 
 
 FACTS: Mapping[Category, CategoryFacts] = {
@@ -121,7 +127,9 @@ FACTS: Mapping[Category, CategoryFacts] = {
     Category.LIVE_PARALLEL_MULTIPLE: _live("parallel_multiple", Kind.PARALLEL, weight=24),
     Category.LIVE_IRRELEVANCE: _live("irrelevance", Kind.IRRELEVANCE, "irrelevance"),
     Category.LIVE_RELEVANCE: _live("relevance", Kind.RELEVANCE, None),
-    Category.CHAT: CategoryFacts(JudgedBy.CALLS, "chat", "other", Kind.IRRELEVANCE, status="ours"),
+    Category.CHAT: _no_call("chat")._replace(status="ours"),
+    Category.CHATABLE: _no_call("chatable"),
+    Category.SQL: CategoryFacts(JudgedBy.CALLS, "sql", "other", Kind.SIMPLE, status="retired"),
     Category.EXEC_SIMPLE: _results("exec_simple"),
     Category.EXEC_MULTIPLE: _results("exec_multiple"),
     Category.EXEC_PARALLEL: _results("exec_parallel"),
@@ -141,6 +149,10 @@ SINGLE_TURN = _judged_by(JudgedBy.CALLS)
 """One turn; the calls themselves are compared, and nothing is executed."""
 EXECUTABLE = _judged_by(JudgedBy.RESULTS)
 """One turn; the results of the calls are compared."""
+RETIRED = tuple(
+    [c for c, facts in FACTS.items() if facts.status == "retired" and c not in MULTI_TURN]
+)
+"""One turn; BFCL's first sets, which it has and scores no more."""
 
 
 class Label(StrEnum):

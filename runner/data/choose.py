@@ -25,6 +25,7 @@ from trajectories.schema import (
     EXECUTABLE,
     FACTS,
     MULTI_TURN,
+    RETIRED,
     SINGLE_TURN,
     Category,
     Trajectory,
@@ -51,6 +52,7 @@ SUITES: Mapping[str, Sequence[Category]] = {
     "multi_turn": MULTI_TURN,
     "single_turn": SINGLE_TURN,
     "executable": EXECUTABLE,
+    "retired": RETIRED,
     "all": tuple(Category),
 }
 """Names that stand for several categories."""
@@ -96,7 +98,8 @@ def categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """Return the categories that a comma-separated list names, by themselves or by their suite.
 
     Without a list these are all that a file holds, and the multi-turn ones of a data set. A suite
-    of BFCL is what BFCL publishes: its retired category, which counts in no score, is to be named.
+    of BFCL is what BFCL publishes, unless all of the suite is retired: what counts in no score
+    is to be named.
 
     Raises:
         DataError: A name is not a category.
@@ -104,11 +107,12 @@ def categories(names: str | None, dataset_name: str | None) -> list[Category]:
     if names is None:
         names = "multi_turn" if dataset_name is None or is_bfcl(dataset_name) else "all"
     retired = {c for c in Category if is_bfcl(dataset_name) and FACTS[c].status == "retired"}
-    wanted: set[str] = set()
+    wanted: set[Category] = set()
     for name in (name.strip() for name in names.split(",")):
         if name not in SUITES and name not in list(Category):
             raise DataError("--category", _unknown(name, "a category", [*SUITES, *Category]))
-        wanted.update({*SUITES[name]} - retired if name in SUITES else {name})
+        named = {*SUITES[name]} if name in SUITES else {Category(name)}
+        wanted.update(named - retired or named)
     return [category for category in Category if category in wanted]
 
 

@@ -124,6 +124,14 @@ def test_a_suite_stands_for_its_categories():
     assert choose.categories("all", None) == list(Category)
 
 
+def test_the_retired_suite_is_all_there_is_of_it_for_the_reference_too():
+    retired = "chatable,sql,exec_simple,exec_multiple,exec_parallel,exec_parallel_multiple,rest"
+    for dataset in (None, "bfcl"):
+        assert ",".join(choose.categories("retired", dataset)) == retired
+    published = choose.categories("all", "bfcl")
+    assert not {*published} & {*choose.categories("retired", None), Category.COMPOSITE}
+
+
 @pytest.mark.parametrize("name", ["bfcl", "bfcl:folder"])
 def test_a_suite_of_the_reference_is_what_it_publishes(name):
     published = ALL[:-1]
@@ -192,7 +200,7 @@ def test_the_data_sets_there_are_without_a_cache():
 
 def test_the_data_sets_there_are_with_a_cache(cached):
     _, reference = choose.known_datasets()
-    assert reference == ["bfcl", bfcl.VERSION, "18", str(cached), "-"]
+    assert reference == ["bfcl", bfcl.VERSION, "20", str(cached), "-"]
 
 
 def test_what_is_in_a_data_set(dataset_of, help_desk, folders):
