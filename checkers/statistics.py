@@ -262,6 +262,19 @@ def sign_flip(differences: Sequence[int]) -> float:
     return min(1.0, 2 * (tail % ((1 << width) - 1)) / (1 << len(sizes)))
 
 
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for being several, in their order (Holm, 1979).
+
+    Where no difference is real, the chance that one of them comes out below 5% is below 5%.
+    """
+    corrected = [1.0] * len(p_values)
+    least = 0.0
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[index]))
+        corrected[index] = least
+    return corrected
+
+
 def bonett_price(worse: int, better: int, pairs: int) -> tuple[float, float]:
     """Return the 95% interval of a difference of paired proportions (Bonett and Price, 2012)."""
     first, second = (worse + 1) / (pairs + 2), (better + 1) / (pairs + 2)

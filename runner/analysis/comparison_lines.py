@@ -7,7 +7,7 @@ from math import ceil
 
 from checkers.statistics import POWER, RunDifference
 from runner.analysis.comparison import Compared, RunComparison
-from runner.analysis.figure_lines import errata_line, told_cells
+from runner.analysis.figure_lines import errata_line, p_text, told_cells
 from runner.analysis.figures import told_columns
 from runner.show.terminal import Line, clipped, table
 
@@ -108,7 +108,7 @@ def _row(name: str, difference: RunDifference) -> list[str]:
         f"{100 * low:+.1f} to {100 * high:+.1f}",
         str(difference.worse),
         str(difference.better),
-        _p(difference.p_value),
+        p_text(difference.p_value),
     ]
 
 
@@ -116,14 +116,14 @@ def _cause_rows(comparison: RunComparison) -> list[list[str]]:
     rows = [["cause of failure", "A", "B", "difference", "p"]]
     for count in comparison.causes:
         figures = [str(count.first), str(count.second), f"{count.second - count.first:+d}"]
-        rows.append([count.cause.value, *figures, _p(count.p_value)])
+        rows.append([count.cause.value, *figures, p_text(count.p_value)])
     return rows
 
 
 def _finding(overall: RunDifference) -> str:
     low, high = overall.interval
     points = f"{100 * abs(overall.difference):.1f} points"
-    sure = f"95% {100 * low:+.1f} to {100 * high:+.1f}, p {_p(overall.p_value, relation=True)}"
+    sure = f"95% {100 * low:+.1f} to {100 * high:+.1f}, p {p_text(overall.p_value, relation=True)}"
     if not overall.worse and not overall.better:
         return "No entry differs: there is nothing to tell the runs apart by."
     if overall.is_noise:
@@ -140,7 +140,8 @@ def _test(comparison: RunComparison) -> str:
     test = f"an exact sign-flip test over {clusters} scenarios, each with its entries and trials"
     if mcnemar is None:
         return test
-    return f"{test}; McNemar's exact test, which takes entries for independent, gives {_p(mcnemar)}"
+    exact = "McNemar's exact test, which takes entries for independent, gives"
+    return f"{test}; {exact} {p_text(mcnemar)}"
 
 
 def _what_would_settle(comparison: RunComparison, needed: int) -> str:
@@ -153,9 +154,3 @@ def _what_would_settle(comparison: RunComparison, needed: int) -> str:
         f"To settle it: {found} with about {needed:,} entries like these, {needed - entries:,} "
         f"more; or, at best, with {more} trials of each in both runs in place of {trials}."
     )
-
-
-def _p(value: float, *, relation: bool = False) -> str:
-    if value < 0.0001:
-        return "< 0.0001"
-    return f"{'= ' if relation else ''}{value:.4f}"

@@ -1,11 +1,10 @@
-"""The figures of runs as text: lines of ``eval``, tables of runs and of prompt formats, CSV."""
+"""The figures of runs as text: lines of ``eval``, tables of runs, CSV."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
@@ -22,11 +21,9 @@ from runner.analysis.figures import (
 )
 from runner.analysis.groups import Row
 from runner.show.terminal import clipped, table, visible
-from trajectories.schema import Category
 
 if TYPE_CHECKING:
     from runner.analysis.run_scores import RunScores
-    from runner.models.prompting import PromptFormat
     from trajectories.errata import record
     from trajectories.errata.readings import Readings
 else:
@@ -40,8 +37,6 @@ _FIELD = "BFCL's"
 """Heading of the figures in which what was not run counts as 0."""
 _ABREAST = 8
 """Runs that there is room for in 100 columns."""
-_AXES = ("calls", "marks", "functions", "prompt")
-"""What the parts of a prompt format's name are about."""
 
 
 def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:
@@ -232,68 +227,6 @@ def _with_overall(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> li
     return [field and rows[0].rate is not None for rows, field in pairs]
 
 
-class FormatScore(NamedTuple):
-    """How a run in one prompt format ended."""
-
-    format: PromptFormat
-    figures: RunFigures
-    planned: int
-    """Number of episodes."""
-
-    @property
-    def score(self) -> float | None:
-        """Share of the judged episodes that passed; None where there is no fair one."""
-        judged, ended = self.figures.judged, len(self.figures.outcomes)
-        if not judged or not self.figures.scored or ended < self.planned:
-            return None
-        return sum(o.outcome == "passed" for o in judged) / len(judged)
-
-
-def format_lines(scores: Sequence[FormatScore]) -> Iterator[str]:
-    """Yield the lines that sum up runs in prompt formats: how much the way of asking decides."""
-    categories = [
-        c for c in Category if any(o.category == c for s in scores for o in s.figures.outcomes)
-    ]
-    columns = categories if len(categories) > 1 else []
-    heading = ["format", "passed", "failed", "errors", "not run", *columns, "score"]
-    yield table([heading, *(_format_cells(score, columns) for score in scores)])
-    values = {each.format: each.score for each in scores if each.score is not None}
-    if len(values) > 1:
-        yield ""
-        yield from _sensitivity(values)
-    if len(values) < len(scores):
-        left_out = f"{len(scores) - len(values)} of {len(scores)} formats"
-        yield f"unfinished, or with too many errors for a score: {left_out}"
-
-
-def _format_cells(score: FormatScore, categories: Sequence[Category]) -> list[str]:
-    ended = [outcome.outcome for outcome in score.figures.outcomes]
-    rates = score.figures.rates
-    return [
-        score.format.name,
-        *(str(ended.count(name)) for name in ("passed", "failed", "error")),
-        str(score.planned - len(ended)),
-        *(percent(rates[c].value if c in rates else None) for c in categories),
-        percent(score.score),
-    ]
-
-
-def _sensitivity(values: Mapping[PromptFormat, float]) -> Iterator[str]:
-    best, worst = max(values.values()), min(values.values())
-    yield (
-        f"spread {percent(best - worst)} ({span((worst, best))}), standard "
-        f"deviation {percent(pstdev(values.values()))}, mean {percent(fmean(values.values()))}, "
-        f"over {len(values)} formats"
-    )
-    for axis, label in enumerate(_AXES):
-        by_choice: dict[str, list[float]] = {}
-        for prompt_format, value in values.items():
-            by_choice.setdefault(prompt_format.name.split("-")[axis], []).append(value)
-        if len(by_choice) > 1:
-            means = [f"{choice} {percent(fmean(some))}" for choice, some in by_choice.items()]
-            yield f"mean by {label}: {', '.join(means)}"
-
-
 def _label(row: Row) -> str:
     return "  " * (len(row.path) - 1) + row.name
 
@@ -321,6 +254,13 @@ def span(interval: tuple[float, float]) -> str:
     """Return an interval of shares as it is written everywhere."""
     low, high = interval
     return f"{percent(low)} to {percent(high)}"
+
+
+def p_text(value: float, *, relation: bool = False) -> str:
+    """Return a p-value as it is written everywhere, after a sign of relation if so wanted."""
+    if value < 0.0001:
+        return "< 0.0001"
+    return f"{'= ' if relation else ''}{value:.4f}"
 
 
 def _short(score: CategoryScore) -> tuple[str, str, str]:

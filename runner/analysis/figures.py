@@ -461,6 +461,11 @@ class RunFigures:
     @cached_property
     def attempts(self) -> list[Attempts]:
         """The trials of each entry of which something was judged."""
+        return [*self.attempts_by_id.values()]
+
+    @cached_property
+    def attempts_by_id(self) -> Mapping[str, Attempts]:
+        """The same, by the entries' ids."""
         return _attempts(self.judged, self._clusters)
 
     def complete(self, trials: int) -> list[Attempts]:
@@ -516,13 +521,13 @@ def _rate(judged: Sequence[EpisodeRecord], clusters: Mapping[str, str]) -> Rate:
 
     That is Wilson's where trials are independent, else from clusters: what entries share.
     """
-    attempts = _attempts(judged, clusters)
+    attempts = [*_attempts(judged, clusters).values()]
     if len(judged) == len({entry.cluster for entry in attempts}):
         return Rate.of(sum(entry.passed for entry in attempts), len(judged))
     return Rate(pass_at_1(attempts), cluster_interval(attempts), len(attempts))
 
 
-def _attempts(judged: Sequence[EpisodeRecord], clusters: Mapping[str, str]) -> list[Attempts]:
+def _attempts(judged: Sequence[EpisodeRecord], clusters: Mapping[str, str]) -> dict[str, Attempts]:
     trials = Counter(outcome.id for outcome in judged)
     passed = Counter(o.id for o in judged if o.outcome == "passed")
-    return [Attempts(clusters.get(id, id), count, passed[id]) for id, count in trials.items()]
+    return {id: Attempts(clusters.get(id, id), count, passed[id]) for id, count in trials.items()}

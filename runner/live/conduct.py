@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -93,9 +93,10 @@ class Estimate(NamedTuple):
     answered: int
     """Completion tokens, roughly, without thoughts."""
 
-    def times(self, count: int) -> Estimate:
-        """Return what so many of such runs would take."""
-        return Estimate(*[count * figure for figure in self])
+    @classmethod
+    def sum(cls, estimates: Iterable[Estimate]) -> Estimate:
+        """Return what several runs would take."""
+        return cls(*map(sum, zip(*estimates, strict=True)))
 
     def cost(self, price: Price) -> float:
         """Return the US dollars of it, nothing of it read from a cache."""

@@ -14,6 +14,7 @@ from checkers.statistics import (
     compare,
     connor,
     entries_needed,
+    holm,
     mcnemar,
     sign_flip,
 )
@@ -174,3 +175,28 @@ def test_the_runs_may_be_exchanged(entries):
     assert (there.p_value, there.needed) == (back.p_value, back.needed)
     assert (there.worse, there.better) == (back.better, back.worse)
     assert there.difference == -back.difference
+
+
+# several comparisons
+
+
+@pytest.mark.parametrize(
+    ("values", "corrected"),
+    [
+        ([], []),
+        ([0.03], [0.03]),
+        ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),
+        ([0.5, 0.9, 0.6], [1.0, 1.0, 1.0]),
+        ([0.02, 0.02], [0.04, 0.04]),
+    ],
+)
+def test_several_p_values_are_corrected_as_holm_does(values, corrected):
+    assert holm(values) == pytest.approx(corrected)
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_a_correction_keeps_the_order_and_makes_nothing_smaller(values):
+    corrected = holm(values)
+    order = sorted(range(len(values)), key=values.__getitem__)
+    assert all(p <= q <= 1 for p, q in zip(values, corrected, strict=True))
+    assert sorted(corrected) == [corrected[index] for index in order]

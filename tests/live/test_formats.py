@@ -124,6 +124,28 @@ def test_a_run_in_a_format_is_judged_once_more_as_it_was(
         assert "4 of 4 verdicts are as recorded" in capsys.readouterr().out
 
 
+def test_formats_stand_beside_the_first_with_what_chance_makes_of_the_difference(
+    right: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = ("--category", "parallel", "--limit", "4", "--formats", THREE)
+    assert run(right, tmp_path, *wanted) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].split()[-5:] == ["difference", "95%", "p", "p,", "Holm"]
+    assert said[3].split()[-6:] == ["+0.0", "-46.2", "to", "+46.2", "1.0000", "1.0000"]
+    assert said[5].startswith("difference from python-bare-json-plain, entry by entry")
+
+
+def test_what_is_one_run_does_not_go_on_as_several(
+    right: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = ("--category", "chat", "--limit", "1")
+    assert run(right, tmp_path, *wanted) == 0
+    capsys.readouterr()
+    assert run(right, tmp_path, *wanted, "--resume", str(tmp_path), "--formats", THREE) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said == [f"turnwise: {tmp_path}: is one run, and --formats makes several"]
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

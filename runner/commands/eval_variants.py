@@ -1,0 +1,169 @@
+"""Several runs of one ``turnwise eval``: each in a folder of its own, under one budget.
+
+An option such as ``--formats`` makes variants, and this does them one after the other, goes on with
+those that were stopped, and prints one table. Every folder is an ordinary run, so that resuming,
+reports and comparisons are those of any run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from runner.analysis.figures import RunFigures, totals_of
+from runner.analysis.variants import VariantScore, format_lines
+from runner.commands import DONE
+from runner.commands.eval_options import EvalOptions
+from runner.commands.live_run import run_plan
+from runner.commands.shared import note
+from runner.live.campaign import Plan
+from runner.live.conduct import Ending
+from runner.models.prompting import formats_named
+from runner.records.run import is_run, open_run
+from runner.show.terminal import say
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+
+class Variant(NamedTuple):
+    """One of several runs of one command."""
+
+    name: str
+    """What it is called in the table, and its folder below the common one."""
+    plan: Plan
+    """What its episodes are like."""
+    trajectories: Sequence[Trajectory]
+    """What it asks."""
+
+
+class Variants(NamedTuple):
+    """All runs of one command."""
+
+    flag: str
+    """The option that made them."""
+    kind: str
+    """What one of them is called, such as ``format``."""
+    members: Sequence[Variant]
+    """In the order in which they are done; none has another's name."""
+    lines: Callable[[Sequence[VariantScore]], Iterator[str]]
+    """Makes the table."""
+
+
+Maker = Callable[[EvalOptions, Plan, Sequence[Trajectory]], Variants | None]
+"""Makes variants of a plan; None where the user wants none of its kind."""
+
+
+def variants_of(
+    options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]
+) -> Variants | None:
+    """Return the runs that the user wants instead of one; None where it is one.
+
+    Raises:
+        DataError: The options contradict each other, or name something that there is not.
+    """
+    found = [made for make in MAKERS if (made := make(options, plan, trajectories)) is not None]
+    if len(found) > 1:
+        raise DataError(found[1].flag, f"does not go together with {found[0].flag}")
+    if not found:
+        return None
+    if options.output is not None:
+        folders = f"the verdicts are in the folders of the {found[0].kind}s"
+        raise DataError("--output", f"takes one run; {folders}")
+    if options.errata != "none":
+        each = f"turnwise table has it for each {found[0].kind}'s folder"
+        raise DataError("--errata", f"takes one run: {each}")
+    return found[0]
+
+
+def run_variants(variants: Variants, folder: Path, options: EvalOptions) -> int:
+    """Do the runs, print the table, and return the exit status.
+
+    Raises:
+        DataError: The folder cannot be used.
+    """
+    if is_run(folder):
+        raise DataError(str(folder), f"is one run, and {variants.flag} makes several")
+    status = _run_all(variants, folder, options)
+    for line in variants.lines([_score(each, folder, options) for each in variants.members]):
+        say(line)
+    plan = variants.members[0].plan
+    data, profile = plan.dataset.name, plan.profile.name
+    say(f"model {plan.model}; data {data}; profile {profile}; runs in {folder}")
+    return status
+
+
+def _run_all(variants: Variants, folder: Path, options: EvalOptions) -> int:
+    """Do the runs one after the other, until one is stopped."""
+    worst = DONE
+    settings = variants.members[0].plan.settings
+    left = settings.max_requests, settings.max_cost
+    for name, plan, trajectories in variants.members:
+        place = folder / name
+        resumes = options.resume is not None and is_run(place)
+        one = _with_budget(plan, *left)
+        ending, status = run_plan(one, place, trajectories, options, resumes=resumes)
+        if ending.stop_reason is not None:
+            # By name, since a budget is what the runs before have left of it.
+            note(f"{name}: {ending.stop_reason}; go on with --resume {folder}")
+            return status
+        worst = max(worst, status)
+        left = _left(*left, ending)
+    return worst
+
+
+def _with_budget(plan: Plan, requests: int | None, cost: float | None) -> Plan:
+    """Return a plan that may use what is left."""
+    return plan._replace(settings=replace(plan.settings, max_requests=requests, max_cost=cost))
+
+
+def _left(
+    requests: int | None, cost: float | None, ending: Ending
+) -> tuple[int | None, float | None]:
+    """Return what a run has left of requests and dollars, where they are bounded."""
+    spent = ending.spent
+    return (
+        None if requests is None else requests - spent.requests,
+        None if cost is None else cost - (spent.cost or 0.0),
+    )
+
+
+def _score(variant: Variant, folder: Path, options: EvalOptions) -> VariantScore:
+    place, asked = folder / variant.name, variant.trajectories
+    records = list(open_run(place).records) if is_run(place) else []
+    figures = RunFigures(records, asked, totals_of(records), options.allow_errors)
+    return VariantScore(variant.name, figures, len(asked) * options.trials)
+
+
+def _formats(
+    options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]
+) -> Variants | None:
+    """Return a run in each of the prompt formats that the user names."""
+    if not options.formats:
+        return None
+    formats = formats_named([name.strip() for name in options.formats.split(",")])
+    if plan.settings.mode != "prompt":
+        raise DataError("--formats", "is for prompting models: add --mode prompt")
+    if plan.settings.prompts is not None:
+        raise DataError("--formats", "has prompts of its own; leave --prompts out")
+    asked = _in_python(trajectories)
+    members = [Variant(each.name, plan._replace(format=each), asked) for each in formats]
+    return Variants("--formats", "format", members, format_lines)
+
+
+def _in_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+    asked = [
+        trajectory
+        for trajectory in trajectories
+        if not trajectory.is_executed and trajectory.language == "python"
+    ]
+    if not asked:
+        raise DataError("--formats", "asks single-turn entries in Python; choose such a --category")
+    if len(asked) < len(trajectories):
+        note(f"{len(trajectories) - len(asked)} entries are left out: not one turn, or not Python")
+    return asked
+
+
+MAKERS: Sequence[Maker] = (_formats,)
+"""What makes several runs of one command."""
