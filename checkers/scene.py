@@ -51,6 +51,9 @@ class Scene(Protocol):
     def arguments(self, call: Made) -> Mapping[str, Any]:
         """Return a call's arguments by name, as far as they fit the function."""
 
+    def filled(self, call: Made) -> Mapping[str, Any]:
+        """Return a call's arguments by name, with the function's defaults for those left out."""
+
     def deed(self, call: Made) -> str | None:
         """Return what tells what a call does for good from others, None where it can be undone."""
 

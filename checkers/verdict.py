@@ -318,6 +318,19 @@ class Hallucinated(NamedTuple):
 NOTHING_MADE_UP = Hallucinated()
 
 
+class Selected(NamedTuple):
+    """How well a model chose among the functions; right or not."""
+
+    needed: int = 0
+    """Calls of the ground truth, or expected."""
+    functions: int = 0
+    """Of these, whose function was called in their turn."""
+    arguments: int = 0
+    """Of those, with all arguments right."""
+    strangers: int = 0
+    """Calls of functions that were offered and that the ground truth never calls: distractors."""
+
+
 class Verdict(NamedTuple):
     """What became of one episode."""
 
@@ -332,6 +345,8 @@ class Verdict(NamedTuple):
     irreversible: tuple[str, ...] = ()
     """Calls that cannot be taken back and that the ground truth does not make; right or not."""
     hallucinated: Hallucinated = NOTHING_MADE_UP
+    selected: Selected | None = None
+    """None where nobody counted."""
 
     @classmethod
     def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
@@ -390,6 +405,8 @@ class Verdict(NamedTuple):
             shown["hallucinated"] = {
                 name: [*found] for name, found in self.hallucinated._asdict().items() if found
             }
+        if self.selected:
+            shown["selected"] = self.selected._asdict()
         match self.failure and self.failure.evidence:
             case StateEvidence(differences=[_, *_] as differences):
                 shown["differences"] = [difference.to_json() for difference in differences]
@@ -422,6 +439,7 @@ class Verdict(NamedTuple):
                 document["turns_passed"],
                 tuple(document.get("irreversible", ())),
                 _hallucinated(document.get("hallucinated", {})),
+                Selected(**document["selected"]) if document.get("selected") else None,
             )
         except (AttributeError, KeyError, TypeError) as fault:
             raise ValueError(f"this is no verdict: {fault}") from None

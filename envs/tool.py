@@ -57,6 +57,7 @@ class Tool(NamedTuple):
 
 
 @cache
+@cache
 def parameters(tool: Tool) -> tuple[inspect.Parameter, ...]:
     """Return the parameters of a function, without the backend itself."""
     return tuple(inspect.signature(tool.function).parameters.values())[1:]

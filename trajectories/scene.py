@@ -72,13 +72,19 @@ class TrajectoryScene:
         except ToolError:
             return call.kwargs
 
+    def filled(self, call: Made) -> Mapping[str, Any]:
+        """Return a call's arguments by name, with the function's defaults for those left out."""
+        tool = self._template.tools.get(call.name) if isinstance(call, Call) else None
+        if tool is None:
+            return {}
+        return {each.name: each.default for each in parameters(tool)} | {**self.arguments(call)}
+
     def deed(self, call: Made) -> str | None:
         """Return what tells what a call does for good from others, None where it can be undone."""
         tool = self._template.tools.get(call.name) if isinstance(call, Call) else None
         if tool is None or not tool.irreversible:
             return None
-        given = {each.name: each.default for each in parameters(tool)} | {**self.arguments(call)}
-        return f"{tool.name} {sorted(given.items())!r}"
+        return f"{tool.name} {sorted(self.filled(call).items())!r}"
 
     def asks_about(self, call: Made) -> Sequence[str | int | float]:
         """Return the values that say what a call asks about; choices of a closed set do not."""

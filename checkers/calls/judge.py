@@ -5,7 +5,7 @@ Each of the entry's answers is matched with a call of its own; one call is compa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 
 from checkers.calls.documents import CannotJudge, Kind, Task, Unreadable
@@ -14,7 +14,7 @@ from checkers.hallucinated import made_up_in_answer
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import FormatReader, read_calls
-from checkers.verdict import CallEvidence, Reason, Verdict
+from checkers.verdict import CallEvidence, Reason, Selected, Verdict
 from envs.calls import Call
 from envs.state import brief
 
@@ -41,12 +41,37 @@ def judge(
     try:
         calls = read_calls(step, task.language, mode, profile.calls, reader)
     except Unreadable as error:
-        return Verdict.of_single_turn(_unreadable(error, task, profile))
+        verdict = Verdict.of_single_turn(_unreadable(error, task, profile))
+        return verdict._replace(selected=Selected(len(task.answers)))
     check = check_call_made if task.kind in _CALL_OR_NOT else check_calls
     verdict = Verdict.of_single_turn(check(calls, task, rules))
     offered = {shown_name(each.name, rules): each.parameters for each in task.documents}
     made_up = made_up_in_answer(calls, offered, fits=task.kind is not Kind.IRRELEVANCE)
-    return verdict._replace(hallucinated=made_up)
+    chosen = _selected(calls, task, rules, offered)
+    return verdict._replace(hallucinated=made_up, selected=chosen)
+
+
+def _selected(
+    calls: Sequence[Call], task: Task, rules: Rules, offered: Collection[str]
+) -> Selected:
+    """Return which of the answers' functions were called, and which of these with right arguments.
+
+    Every answer takes a call of its own: of its function, and rather a right one.
+    """
+    left, functions, arguments = [*calls], 0, 0
+    for answer in task.answers:
+        document = task.document_of(answer)
+        name = shown_name(document.name, rules)
+        same = [call for call in left if call.name == name]
+        right = (call for call in same if check_call(call, document, answer, rules) is None)
+        taken = next(right, None)
+        if same:
+            left.remove(same[0] if taken is None else taken)
+            functions += 1
+            arguments += taken is not None
+    known = {shown_name(answer.function, rules) for answer in task.answers}
+    strangers = sum(call.name in offered and call.name not in known for call in calls)
+    return Selected(len(task.answers), functions, arguments, strangers)
 
 
 def inference_error(task: Task, profile: Profile) -> Verdict:

@@ -16,6 +16,7 @@ from runner.analysis.figures import (
     Acts,
     CategoryScore,
     RunFigures,
+    SelectionFigures,
     ToldFigures,
     told_columns,
 )
@@ -56,6 +57,8 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
         yield irreversible_line(figures.irreversible)
     if figures.hallucinations:
         yield hallucination_line(figures.hallucinations)
+    if figures.selection:
+        yield selection_line(figures.selection)
     if figures.errors:
         yield from _bounds(figures)
     attempts, entries = figures.attempts, len(figures.planned)
@@ -73,6 +76,15 @@ def irreversible_line(found: Acts) -> str:
     """Return the line on deeds that cannot be taken back and that nobody had asked for."""
     episodes = f"{found.episodes} of {found.judged} episodes ({percent(found.share)})"
     return f"irreversible acts that the ground truth does not have: {found.acts}, in {episodes}"
+
+
+def selection_line(found: SelectionFigures) -> str:
+    """Return the line on how well functions were chosen and called."""
+    return (
+        f"function right {percent(found.function_right)} of {found.needed} calls needed, arguments "
+        f"right {percent(found.arguments_right)} of these; distractors called "
+        f"{found.distractors} ({percent(found.share)})"
+    )
 
 
 def hallucination_line(found: Mapping[str, Acts]) -> str:
@@ -129,6 +141,7 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
     else:
         yield from group_lines_of_several([run.figures.rows for run in runs], fields)
         yield from _unequal(runs)
+    yield from _selection(runs)
     yield from _made_up(runs)
     yield from _telling(runs)
     for number, run in enumerate(runs, start=1):
@@ -164,6 +177,15 @@ def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
             )
         if found := run.figures.irreversible:
             yield (*head, "irreversible", found.share, *[""] * 2, found.judged, "")
+        if chosen := run.figures.selection:
+            rates = {
+                "function_right": (chosen.function_right, chosen.needed),
+                "arguments_right": (chosen.arguments_right, chosen.functions),
+                "distractors": (chosen.share, chosen.judged),
+            }
+            for name, (share, count) in rates.items():
+                known = "" if share is None else share
+                yield (*head, f"selection/{name}", known, *[""] * 2, count, "")
         for name, acts in run.figures.hallucinations.items():
             yield (*head, f"hallucinations/{name}", acts.share, *[""] * 2, acts.judged, "")
         timed = MACHINE_FIGURES if totals and totals.machine else ()
@@ -327,6 +349,23 @@ def _telling(runs: Sequence[RunScores]) -> Iterator[str]:
         ]
         yield ""
         yield table([["run", *columns], *rows])
+
+
+def _selection(runs: Sequence[RunScores]) -> Iterator[str]:
+    """Yield the table of how well functions were chosen and called, where that was counted."""
+    found = [run.figures.selection for run in runs]
+    if any(found):
+        rows = [
+            [
+                str(number),
+                percent(each.function_right) if each else "-",
+                percent(each.arguments_right) if each else "-",
+                f"{each.distractors} ({percent(each.share)})" if each else "-",
+            ]
+            for number, each in enumerate(found, start=1)
+        ]
+        yield ""
+        yield table([["run", "function right", "arguments right", "distractors called"], *rows])
 
 
 def _made_up(runs: Sequence[RunScores]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from statistics import mean, quantiles, stdev
 from typing import Any, NamedTuple, Self, TypeVar
 
 from checkers.statistics import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
+from checkers.verdict import Selected
 from runner.analysis.groups import Rate, Row, table
 from runner.records.record import EpisodeRecord, Life, Telling
 from trajectories.schema import MULTI_TURN, Category, Trajectory
@@ -331,6 +332,61 @@ class Acts(NamedTuple):
         return cls(sum(counts), sum(map(bool, counts)), len(counts)) if counts else None
 
 
+class SelectionFigures(NamedTuple):
+    """How well functions were chosen and called, over the episodes of which that was counted."""
+
+    needed: int
+    """Calls that the ground truth needs."""
+    functions: int
+    """Of these, whose function was called in their turn."""
+    arguments: int
+    """Of those, with all arguments right."""
+    distractors: int
+    """Calls of functions that were offered and that the ground truth never calls."""
+    episodes: int
+    """How many made such calls."""
+    judged: int
+    """Of how many."""
+
+    @classmethod
+    def of(cls, found: Iterable[Selected | None]) -> Self | None:
+        """Add up what episodes chose; None where that is known of none."""
+        known = [each for each in found if each]
+        if not known:
+            return None
+        return cls(
+            sum(each.needed for each in known),
+            sum(each.functions for each in known),
+            sum(each.arguments for each in known),
+            sum(each.strangers for each in known),
+            sum(each.strangers > 0 for each in known),
+            len(known),
+        )
+
+    @property
+    def function_right(self) -> float | None:
+        """Share of what is needed whose function was called; None where nothing is needed."""
+        return self.functions / self.needed if self.needed else None
+
+    @property
+    def arguments_right(self) -> float | None:
+        """Share of those called whose arguments are all right; None where none was called."""
+        return self.arguments / self.functions if self.functions else None
+
+    @property
+    def share(self) -> float:
+        """Share of the episodes that called a distractor."""
+        return self.episodes / self.judged
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts and the rates as a JSON object."""
+        return {
+            **self._asdict(),
+            "function_right": self.function_right,
+            "arguments_right": self.arguments_right,
+        }
+
+
 class CategoryScore(NamedTuple):
     """What became of the episodes of a category, or of all."""
 
@@ -428,6 +484,11 @@ class RunFigures:
             "calls_where_none_fits": Acts.of([each.needless for each in made_up]),
         }
         return {name: acts for name, acts in found.items() if acts}
+
+    @cached_property
+    def selection(self) -> SelectionFigures | None:
+        """How well functions were chosen in all; None where nobody counted."""
+        return SelectionFigures.of(o.verdict and o.verdict.selected for o in self.judged)
 
     @cached_property
     def rates(self) -> dict[str, Rate]:

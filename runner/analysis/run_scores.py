@@ -72,6 +72,7 @@ class RunScores(NamedTuple):
             "errors": figures.errors,
             "told": figures.told and figures.told._asdict(),
             "irreversible": figures.irreversible and figures.irreversible._asdict(),
+            "selection": figures.selection and figures.selection.to_json(),
             "hallucinations": {n: acts._asdict() for n, acts in figures.hallucinations.items()},
             "table": [
                 {"path": row.path, **_rate_json(row.rate), "field": row.field}

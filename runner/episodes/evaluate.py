@@ -172,7 +172,11 @@ def judge_recorded(
     answers = Answers(turns[:expected], mode, reader)
     played = kind.judge(prepared, answers, Terms(profile, step_limit, traced))
     counted = played.verdict
-    verdict = verdict._replace(irreversible=counted.irreversible, hallucinated=counted.hallucinated)
+    verdict = verdict._replace(
+        irreversible=counted.irreversible,
+        hallucinated=counted.hallucinated,
+        selected=counted.selected,
+    )
     return Judgement(verdict, trace=played.trace)
 
 

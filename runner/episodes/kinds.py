@@ -14,6 +14,7 @@ from checkers.hallucinated import made_up_in_turns
 from checkers.irreversible import beyond_truth
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
+from checkers.selection import selected_in_turns
 from checkers.turn import judge
 from checkers.verdict import TurnOutcome, Verdict
 from checkers.why.trace import Trace
@@ -194,6 +195,7 @@ class ComparedState(ExecutedKind):
         verdict = verdict._replace(
             irreversible=beyond_truth(truth, outcomes, scene),
             hallucinated=made_up_in_turns(truth, outcomes, scene),
+            selected=selected_in_turns(truth, outcomes, scene),
         )
         return Judgement(verdict, outcomes)
 

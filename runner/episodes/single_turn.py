@@ -15,6 +15,7 @@ from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
 from checkers.results import Comparison, check_results
+from checkers.selection import selected_in_turns
 from checkers.verdict import Verdict
 from checkers.why.calls import PairedAnswer, Said
 from checkers.why.trace import Trace
@@ -84,7 +85,9 @@ class ComparedResults(ExecutedKind):
         comparisons = comparisons_of(prepared.trajectory)
         found = check_results(prepared.truth[0].results, outcomes[0].results, comparisons)
         made_up = made_up_in_turns(prepared.truth, outcomes, prepared.scene)
-        return Judgement(Verdict.of_single_turn(found)._replace(hallucinated=made_up))
+        chosen = selected_in_turns(prepared.truth, outcomes, prepared.scene)
+        verdict = Verdict.of_single_turn(found)
+        return Judgement(verdict._replace(hallucinated=made_up, selected=chosen))
 
     def examine(
         self, prepared: Prepared, found: Judgement, profile: Profile, recorded: Recorded | None

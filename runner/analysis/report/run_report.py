@@ -8,7 +8,12 @@ from dataclasses import replace
 from functools import partial
 
 from checkers.profile import BFCL
-from runner.analysis.figure_lines import errata_line, hallucination_line, irreversible_line
+from runner.analysis.figure_lines import (
+    errata_line,
+    hallucination_line,
+    irreversible_line,
+    selection_line,
+)
 from runner.analysis.figures import (
     CategoryScore,
     OwnMachine,
@@ -105,6 +110,7 @@ def overview(episodes: Sequence[Viewed], machine: OwnMachine | None = None) -> J
         "scores": [_score(score) for score in figures.scores],
         "told": figures.told is not None and figures.told.facts > 0,
         "irreversible": figures.irreversible and irreversible_line(figures.irreversible),
+        "selection": figures.selection and selection_line(figures.selection),
         "hallucinations": made_up and hallucination_line(made_up),
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
         "causes": Counter(each.cause for each in diagnoses if each).most_common(),

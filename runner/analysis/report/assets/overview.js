@@ -12,6 +12,7 @@ function overviewOf(run) {
       run.mended ? "Score by category, as published" : "Score by category",
       scoresTable(scores),
       run.overview.irreversible && el("p.quiet", run.overview.irreversible),
+      run.overview.selection && el("p.quiet", run.overview.selection),
       run.overview.hallucinations && el("p.quiet", run.overview.hallucinations),
     ),
     run.mended &&
