@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from copy import deepcopy
 from functools import lru_cache
-from typing import Any
+from typing import Any, SupportsFloat
 
 from envs.bounds import BOUNDS
 from envs.calls import Call
@@ -158,6 +159,21 @@ class Result:
     def __repr__(self) -> str:
         """Return a short description for debuggers."""
         return f"Result({self.text if self.ok else 'error: ' + self.text})"
+
+
+def value_inside(held: Any) -> Any:
+    """Return what a call inside another one stands for.
+
+    Of an object that is its member ``result``, else its only member, as a float where it is a
+    number of another library; all of anything else.
+    """
+    if type(held) is not dict:
+        return held
+    value = held.get("result", held) if len(held) != 1 else next(iter(held.values()))
+    if isinstance(value, SupportsFloat) and not isinstance(value, (int, float)):
+        with suppress(TypeError):  # a complex number
+            return float(value)
+    return value
 
 
 def _too_long(text: str) -> str:

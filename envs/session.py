@@ -27,7 +27,7 @@ from envs.initial_configs import check_config, load_backend
 from envs.lazy import lazily
 from envs.long_context import Pack
 from envs.registry import tools_of
-from envs.results import Result
+from envs.results import Result, value_inside
 from envs.state import Snapshot, changed_in
 from envs.tool import Tool, bind, no_function
 
@@ -47,8 +47,8 @@ class Session:
         backends: The backends by name, in the trajectory's order.
         tools: All functions of the backends by name.
         offered: Names that may be called, or None where every function may.
-        checks_arguments: Whether arguments are validated against the function's schema before it
-            runs. Where not, ill-typed arguments do what Python makes of them, as in BFCL.
+        checks_arguments: Whether arguments are validated, and calls among them stand for the one
+            value in their result; where not, both are what Python makes of them, as in BFCL.
         tolerant: Whether the initial config was not checked, so that the state may be irregular and
             a backend that stumbles over it is not to blame.
     """
@@ -215,7 +215,7 @@ class Session:
             result = self.call(value)
             if result.error is not None:
                 raise result.error
-            return result.held
+            return value_inside(result.held) if self.checks_arguments else result.held
         if isinstance(value, list):
             return [self._resolve(member) for member in value]
         if isinstance(value, tuple):

@@ -48,6 +48,7 @@ class Category(StrEnum):
     EXEC_MULTIPLE = "exec_multiple"
     EXEC_PARALLEL = "exec_parallel"
     EXEC_PARALLEL_MULTIPLE = "exec_parallel_multiple"
+    NESTED = "nested"
     REST = "rest"
 
 
@@ -78,6 +79,8 @@ class CategoryFacts(NamedTuple):
     """Whether BFCL publishes it, has it but scores it no more, or has it not."""
     group: str | None = None
     """The innermost group of BFCL's table that it counts in, or ours; None where in none."""
+    in_text: bool = False
+    """Whether only a model that writes calls as text can do it."""
     weight: int = 1
     """How much it counts in a group whose members weigh as many entries as they have."""
 
@@ -134,6 +137,7 @@ FACTS: Mapping[Category, CategoryFacts] = {
     Category.EXEC_MULTIPLE: _results("exec_multiple"),
     Category.EXEC_PARALLEL: _results("exec_parallel"),
     Category.EXEC_PARALLEL_MULTIPLE: _results("exec_parallel_multiple"),
+    Category.NESTED: _results("nested")._replace(status="ours", group=None, in_text=True),
     Category.REST: _results("rest"),
 }
 """All that is known of categories, in the order in which they are shown."""

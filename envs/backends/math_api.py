@@ -69,6 +69,16 @@ class Multiprecision:
         """Return the notation, as results are written."""
         return self.notation
 
+    def __float__(self) -> float:
+        """Return the number.
+
+        Raises:
+            TypeError: It is complex.
+        """
+        if not self.notation.startswith("mpf("):
+            raise TypeError(f"{self} is complex")
+        return float(self.notation.removeprefix("mpf('").removesuffix("')"))
+
 
 def _bounded(function: Callable[P, dict[str, Any]]) -> Callable[P, dict[str, Any]]:
     """Refuse what is too large for a float where one is needed, and integers too long to write."""

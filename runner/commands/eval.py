@@ -55,6 +55,8 @@ def run(options: Options) -> int:
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )
     choose.require_languages(trajectories)
+    if not model.live:
+        choose.require_nesting(trajectories, profile, "prompt")
     population = len(everything) if options.sample else len(trajectories)
     require_up(trajectories, options.reach)
     if dataset.tolerant:

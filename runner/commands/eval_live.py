@@ -21,6 +21,7 @@ from runner.commands.eval_variants import Variants, run_variants, variants_of
 from runner.commands.judging import mend_for, workers_for
 from runner.commands.live_run import connect_to, run_plan
 from runner.commands.shared import note
+from runner.data import choose
 from runner.episodes.telling import requiring_told
 from runner.live.campaign import Plan, jobs_of
 from runner.live.conduct import Estimate, estimate, preflight
@@ -52,6 +53,7 @@ def evaluate_live(
         DataError: An option, file or folder cannot be used.
     """
     plan = _plan_of(options, dataset, profile)
+    choose.require_nesting(trajectories, profile, plan.settings.mode)
     variants = variants_of(options, plan, trajectories)
     if options.dry_run:
         _print_estimate(plan, trajectories, options.trials, variants)
@@ -86,7 +88,8 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
     _check_replies(options, settings)
     _check_budget(options.model, settings)
     workers_for(options).check(settings, connect_to)
-    prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT)
+    path = Path(settings.prompts) if settings.prompts else DEFAULT
+    prompts = read_prompts(path, nests=profile.execution.checks_arguments)
     plan = Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
     plan.wording()  # that texts are missing is said before anything is asked
     return plan

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.calls.documents import MissingGrammar
-from checkers.profile import BFCL, PROFILES, STRICT, Profile
+from checkers.profile import BFCL, PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
 from envs.initial_configs import check_config
 from envs.lazy import lazily
@@ -48,14 +48,19 @@ else:
 Notify = Callable[[str], object]
 """Takes a line for the user."""
 
+
+def _for_every_model(categories: Iterable[Category]) -> tuple[Category, ...]:
+    return tuple([category for category in categories if not FACTS[category].in_text])
+
+
 SUITES: Mapping[str, Sequence[Category]] = {
     "multi_turn": MULTI_TURN,
     "single_turn": SINGLE_TURN,
-    "executable": EXECUTABLE,
+    "executable": _for_every_model(EXECUTABLE),
     "retired": RETIRED,
-    "all": tuple(Category),
+    "all": _for_every_model(Category),
 }
-"""Names that stand for several categories."""
+"""Names that stand for several categories. What not every model can do is in none."""
 
 SCRIPTED = "scripted:"
 """What the names of models begin with that know the ground truth and fall short of it."""
@@ -105,15 +110,23 @@ def categories(names: str | None, dataset_name: str | None) -> list[Category]:
         DataError: A name is not a category.
     """
     if names is None:
-        names = "multi_turn" if dataset_name is None or is_bfcl(dataset_name) else "all"
+        published = dataset_name is None or is_bfcl(dataset_name)
+        asked: list[Sequence[Category]] = [MULTI_TURN if published else tuple(Category)]
+    else:
+        asked = [_named(name.strip()) for name in names.split(",")]
     retired = {c for c in Category if is_bfcl(dataset_name) and FACTS[c].status == "retired"}
     wanted: set[Category] = set()
-    for name in (name.strip() for name in names.split(",")):
-        if name not in SUITES and name not in list(Category):
-            raise DataError("--category", _unknown(name, "a category", [*SUITES, *Category]))
-        named = {*SUITES[name]} if name in SUITES else {Category(name)}
+    for named in map(set, asked):
         wanted.update(named - retired or named)
     return [category for category in Category if category in wanted]
+
+
+def _named(name: str) -> Sequence[Category]:
+    if name in SUITES:
+        return SUITES[name]
+    if name not in list(Category):
+        raise DataError("--category", _unknown(name, "a category", [*SUITES, *Category]))
+    return [Category(name)]
 
 
 def is_bfcl(dataset_name: str | None) -> bool:
@@ -298,6 +311,24 @@ def require_languages(trajectories: Iterable[Trajectory]) -> None:
             except MissingGrammar as error:
                 raise DataError(trajectory.category, str(error)) from None
     return None
+
+
+def require_nesting(trajectories: Iterable[Trajectory], profile: Profile, mode: Mode) -> None:
+    """Make sure, before any is asked, that entries of calls in calls can be done.
+
+    Raises:
+        DataError: The profile knows no value of a call, or the model cannot write one in another.
+    """
+    for trajectory in trajectories:
+        if FACTS[trajectory.category].in_text:
+            if not profile.execution.checks_arguments:
+                raise DataError(
+                    trajectory.category, f"calls in calls have values under {STRICT.name} only"
+                )
+            if mode != "prompt":
+                raise DataError(
+                    trajectory.category, "calls in calls are written in text: add --mode prompt"
+                )
 
 
 def trajectory(data: Dataset, id: str) -> Trajectory:

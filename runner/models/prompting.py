@@ -48,8 +48,12 @@ class PromptTexts(NamedTuple):
     in the system message."""
 
 
-def read_prompts(path: Path = DEFAULT) -> PromptTexts:
+def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
     """Read a prompt file.
+
+    Args:
+        path: The file.
+        nests: Whether a call may stand for a value in another, which models are then told.
 
     Raises:
         DataError: It cannot be read, or a text or its placeholder is missing.
@@ -62,6 +66,9 @@ def read_prompts(path: Path = DEFAULT) -> PromptTexts:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataError(str(path), f"is not valid TOML: {error}") from None
     first_user = _first_user(texts.pop("place", {}), path)
+    nesting = texts.pop("nesting", "")
+    if not isinstance(nesting, str):
+        raise DataError(f"{path}: nesting", "is not a text")
     for name in texts:
         if name not in _PLACEHOLDERS:
             raise DataError(
@@ -76,6 +83,8 @@ def read_prompts(path: Path = DEFAULT) -> PromptTexts:
         elif placeholder not in texts[name]:
             raise DataError(f"{path}: {name}", f"must contain {placeholder}")
     stripped = {name: texts[name].strip() for name in _PLACEHOLDERS}
+    said = f"{nesting.strip()} " if nests and nesting.strip() else ""
+    stripped["system"] = stripped["system"].replace("{nesting}", said)
     return PromptTexts(**stripped, sha256=sha256(content).hexdigest(), first_user=first_user)
 
 

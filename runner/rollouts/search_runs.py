@@ -122,7 +122,8 @@ async def _one(
 ) -> Searched:
     wording = wording_of(what.observations, what.dataset)
     toolbox = toolbox_of(trajectory, notes=wording.notes() if wording else OWN_FOOTNOTES)
-    prompts = wording.prompts(read_prompts()) if wording else read_prompts()
+    prompts = read_prompts(nests=what.profile.execution.checks_arguments)
+    prompts = wording.prompts(prompts) if wording else prompts
     style = Style(toolbox, prompts, "all", observe=wording)
     limits = SearchLimits(children, what.max_calls, what.max_nodes)
     try:

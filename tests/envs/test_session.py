@@ -294,6 +294,49 @@ def test_the_arguments_of_an_unknown_function_are_not_run():
     assert state(live)["books"] == ["Emma"]
 
 
+def worth(text, checks_arguments=True):
+    """Return what a call gives in a session of mathematics."""
+    live = Session.load(["MathAPI", "NumberTools"], {}, checks_arguments=checks_arguments)
+    return call(live, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("add(a=mean(numbers=[1, 3]), b=2)", 4.0),
+        ("mean(numbers=[add(a=1, b=2), add(a=3, b=mean(numbers=[1, 3]))])", 4.0),
+        ("add(a=binomial_coefficient(n=4, k=2), b=1)", 7),
+        ("add(a=square_root(number=16, precision=5), b=2)", 6.0),
+        ("add(a=logarithm(value=8.0, base=2.0, precision=5), b=2)", 5.0),
+        ("sum_values(numbers=prime_factors(number=12))", 7),
+    ],
+)
+def test_a_nested_call_stands_for_the_one_value_of_its_result(text, value):
+    assert worth(text).value == {"result": value}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("add(a=fit_line(x=[1, 2], y=[1, 2]), b=1)", "{'slope': 1.0, 'intercept': 0.0}"),
+        ("add(a=logarithm(value=-8.0, base=2.0, precision=3), b=1)", "mpc("),
+    ],
+)
+def test_a_nested_call_without_one_value_stands_for_all_of_its_result(text, shown):
+    result = worth(text)
+    assert f"add: a = {shown}" in result.text
+    assert not result.ok
+
+
+def test_a_nested_call_stands_for_its_whole_result_where_arguments_are_not_checked():
+    assert "{'result': 2.0}" in worth("add(a=mean(numbers=[1, 3]), b=2)", False).text
+
+
+def test_what_a_nested_call_was_made_with_are_values():
+    made = worth("add(a=mean(numbers=[1, 3]), b=2)").call
+    assert str(made) == "add(a=2.0, b=2)"
+
+
 def test_a_nested_value_of_the_wrong_type_is_refused_where_arguments_are_checked():
     result = call(session(checks_arguments=True), "touch(titles())")
     assert isinstance(result.error, InvalidArgument)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from checkers.profile import BFCL, STRICT
 from runner.data import choose, fetch
 from runner.records.run import Run, open_run
 from trajectories import bfcl
@@ -121,7 +122,10 @@ def test_a_category_that_there_is_not(names, message):
 def test_a_suite_stands_for_its_categories():
     assert choose.categories("single_turn", None) == list(SINGLE_TURN)
     assert choose.categories("multi_turn,multiple", None) == [*MULTI_TURN, Category.MULTIPLE]
-    assert choose.categories("all", None) == list(Category)
+    # What only models can do that write calls as text is to be named.
+    assert {*Category} - {*choose.categories("all", None)} == {Category.NESTED}
+    assert choose.categories("executable", None)[-1] is Category.REST
+    assert choose.categories("nested", None) == [Category.NESTED]
 
 
 def test_the_retired_suite_is_all_there_is_of_it_for_the_reference_too():
@@ -279,3 +283,14 @@ def test_of_many_names_none_is_listed(dataset_of, folders):
     many = [replace(folders, id=f"folders_{n}") for n in range(50)]
     with pytest.raises(DataError, match=r"'xyz' is not in made-up$"):
         choose.trajectory(dataset_of(*many), "xyz")
+
+
+def test_calls_in_calls_are_for_models_that_write_text_and_for_the_profile_that_knows_their_value():
+    some = choose.dataset(None, [Category.NESTED], print).trajectories.values()
+    choose.require_nesting(some, STRICT, "prompt")
+    with pytest.raises(
+        DataError, match=r"^nested: calls in calls are written in text: add --mode prompt$"
+    ):
+        choose.require_nesting(some, STRICT, "fc")
+    with pytest.raises(DataError, match=r"^nested: calls in calls have values under strict only$"):
+        choose.require_nesting(some, BFCL, "prompt")

@@ -57,7 +57,9 @@ def test_calls_and_functions_are_as_many_as_the_category_says(entry: Trajectory)
     calls = [parse_call(text) for text in calls_of(entry)]
     expects = entry.expects
     assert isinstance(expects, ExpectedResults)
-    if entry.category is not Category.REST:
+    if entry.category is Category.NESTED:
+        assert [call.nested for call in calls] == [True]
+    elif entry.category is not Category.REST:
         assert (len(calls) > 1) is ("parallel" in entry.category)
         assert (len(expects.functions) > 1) is ("multiple" in entry.category)
     if entry.category is Category.EXEC_PARALLEL_MULTIPLE:

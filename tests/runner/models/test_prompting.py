@@ -65,6 +65,26 @@ def test_a_comment_changes_the_hash_and_not_the_texts(written):
     assert plain.sha256 != commented.sha256
 
 
+NESTING = (
+    OWN.replace("Functions:", "{nesting}Functions:")
+    + """
+nesting = "Calls may be inside calls. "
+"""
+)
+
+
+def test_calls_in_calls_are_told_of_where_they_stand_for_values(written):
+    path = written(NESTING)
+    assert (
+        read_prompts(path, nests=True).system
+        == "Calls may be inside calls. " + read_prompts(path).system
+    )
+    assert "nesting" not in read_prompts(path).system
+    assert read_prompts(written(OWN), nests=True) == read_prompts(written(OWN))
+    assert "first_function(count=second_function())" in read_prompts(nests=True).system
+    assert "second_function())" not in read_prompts().system
+
+
 def test_blank_lines_around_a_text_are_dropped(written):
     padded = OWN.replace('"New."', '"""\n\n  New.\n"""')
     assert read_prompts(written(padded)).handover_fc == "New."
@@ -80,6 +100,7 @@ def test_blank_lines_around_a_text_are_dropped(written):
         (OWN.replace("handover_fc", "handover"), "handover: unknown text; there are system, obse"),
         (OWN.replace("Functions: {functions}", "{results}"), "system: must contain {functions}"),
         (OWN.replace("{results}", "{functions}"), "observation: must contain {results}"),
+        (f"{OWN}\nnesting = 1", "nesting: is not a text"),
         (OWN.replace("New: {functions}", "New"), "handover_prompt: must contain {functions}"),
     ],
 )
