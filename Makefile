@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BFCL_VENV := .venv-bfcl
 ADAPTERS_VENV := .venv-adapters
+RETRIEVAL_VENV := .venv-retrieval
+# Which build of torch suits a machine is for its user to say; without a GPU the CPU's is far smaller.
+TORCH ?= torch==2.13.0
 # What BFCL reads Java and JavaScript with; there are no wheels for a newer Python.
 BFCL_GRAMMARS := 'tree-sitter==0.21.3; python_version < "3.13"' \
 	'tree-sitter-java==0.21.0; python_version < "3.13"' \
@@ -20,7 +23,7 @@ BUILD := $(wildcard configs/packaging/*.py)
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters fuzz check conformance bench bench-compare profile soak bench-live lock clean
+.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters test-retrieval fuzz check conformance bench bench-compare profile soak bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -70,7 +73,10 @@ pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, i
 	@$(VENV)/bin/python -m tests.pictures
 
 test-adapters: $(ADAPTERS_VENV)/.adapters ## Test the adapters to other libraries with those libraries
-	@$(ADAPTERS_VENV)/bin/python -m pytest tests/adapters $(ARGS)
+	@$(ADAPTERS_VENV)/bin/python -m pytest tests/adapters tests/retrieval -m "not dense" $(ARGS)
+
+test-retrieval: $(RETRIEVAL_VENV)/.retrieval ## Test retrieval with what embeds and trains, torch too: [TORCH=torch==2.13.0]
+	@$(RETRIEVAL_VENV)/bin/python -m pytest tests/retrieval $(ARGS)
 
 fuzz: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Read damaged files with every command: ARGS="--changes 5000 --seed 1"
 	@$(VENV)/bin/python -W error -m tests.fuzz $(ARGS)
@@ -111,8 +117,10 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 	@$(call compile,extras) pyproject.toml --extra debug --extra serve --extra languages \
 		--constraint $(LOCKS)/dev.txt --constraint $(LOCKS)/models.txt
 	@$(call compile,browser) pyproject.toml --extra browser --constraint $(LOCKS)/extras.txt
-	@$(call compile,adapters) pyproject.toml --extra adapters --extra ray --extra dev \
+	@$(call compile,adapters) pyproject.toml --extra adapters --extra lexical --extra ray --extra dev \
 		--constraint $(LOCKS)/dev.txt
+	@$(call compile,retrieval) pyproject.toml --extra retrieval --constraint $(LOCKS)/models.txt \
+		--override configs/packaging/no_torch.txt
 	@echo 'uv==0.13.8' | $(call compile,tools) -
 	@printf '%s\n' bfcl-eval==2026.3.23 mpmath==1.3.0 $(BFCL_GRAMMARS) | $(call compile,bfcl) - --no-deps
 
@@ -156,6 +164,13 @@ $(ADAPTERS_VENV)/.adapters: $(LOCKS)/core.txt $(LOCKS)/adapters.txt pyproject.to
 	@$(call install,--no-build-isolation -e .)
 	@touch $@
 
+$(RETRIEVAL_VENV)/.retrieval: $(LOCKS)/core.txt $(LOCKS)/retrieval.txt pyproject.toml $(BUILD) $(RETRIEVAL_VENV)/.made
+	@echo "Setting up $(@D) ..." >&2
+	@$(call install,--require-hashes $(addprefix -r $(LOCKS)/,$(addsuffix .txt,core dev models extras retrieval)))
+	@$(call install_with_dependencies,$(TORCH))
+	@$(call install,--no-build-isolation -e .)
+	@touch $@
+
 $(BFCL_VENV)/.bfcl: $(LOCKS)/bfcl.txt $(BFCL_VENV)/.made
 	@echo "Setting up $(@D) ..." >&2
 	@$(call install,--require-hashes -r $<)
@@ -167,8 +182,9 @@ $(TOOLS_VENV)/.uv: $(LOCKS)/tools.txt $(TOOLS_VENV)/.made
 
 # Everything is pinned, so pip resolves nothing. While it runs, the environment counts as not made:
 # one that was cut short is made anew.
-install = mv $(@D)/.made $(@D)/.unfinished && { \
-	$(@D)/bin/python -m pip install -qq --disable-pip-version-check --no-input --no-deps $(1); \
+install = $(call install_with_dependencies,--no-deps $(1))
+install_with_dependencies = mv $(@D)/.made $(@D)/.unfinished && { \
+	$(@D)/bin/python -m pip install -qq --disable-pip-version-check --no-input $(1); \
 	status=$$?; mv $(@D)/.unfinished $(@D)/.made; exit $$status; }
 
 # An environment that was never finished, was moved, or whose interpreter has gone is made anew.
@@ -178,9 +194,10 @@ stale = $(shell test "$$(cat $(1)/.made 2>/dev/null)" = "$(CURDIR)/$(1)" \
 $(VENV)/.made: $(call stale,$(VENV))
 $(BFCL_VENV)/.made: $(call stale,$(BFCL_VENV))
 $(ADAPTERS_VENV)/.made: $(call stale,$(ADAPTERS_VENV))
+$(RETRIEVAL_VENV)/.made: $(call stale,$(RETRIEVAL_VENV))
 $(TOOLS_VENV)/.made: $(call stale,$(TOOLS_VENV))
 
-$(VENV)/.made $(BFCL_VENV)/.made $(ADAPTERS_VENV)/.made $(TOOLS_VENV)/.made:
+$(VENV)/.made $(BFCL_VENV)/.made $(ADAPTERS_VENV)/.made $(RETRIEVAL_VENV)/.made $(TOOLS_VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Turnwise needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another: PYTHON=python3.12" % sys.version_info[:2])' \
 		|| { test $$? = 1 || echo "$(PYTHON) does not run. Name a Python 3.11 or newer: PYTHON=python3.12" >&2; exit 1; }
 	@test ! -e $(@D)/pyvenv.cfg || { echo "Making $(@D) anew ..." >&2; rm -rf $(@D); }

@@ -44,6 +44,8 @@ COMMANDS: Mapping[str, Command] = {
     "score": Command("run", "Execute and judge recorded result files."),
     "exec": Command("run", "Read call scripts on standard input, write their results and states."),
     "search": Command("run", "Let a model search with undo (DFSDT), beside the same without."),
+    "retrieve query": Command("retrieval", "Find the functions that a text asks for."),
+    "retrieve evaluate": Command("retrieval", "Measure how well rankings find what is needed."),
     "table": Command("look", "Show what runs scored: by category, by BFCL's groups, and overall."),
     "compare": Command("look", "Compare two runs: who flips, and is it more than noise."),
     "verify": Command("look", "Execute a run once more: the same verdicts and results?"),
@@ -171,7 +173,7 @@ def _help(prog: str, names: Sequence[str]) -> str:
     for group in dict.fromkeys(COMMANDS[name].group for name in names):
         lines += ["", f"{group}:"]
         mine = [name for name in names if COMMANDS[name].group == group]
-        lines += [f"  {name:17} {COMMANDS[name].text}" for name in mine]
+        lines += [f"  {name:18} {COMMANDS[name].text}" for name in mine]
     lines += ["", f"{prog} COMMAND --help lists the options of one, with an example."]
     return "\n".join(lines) + "\n"
 

@@ -14,6 +14,7 @@ ROOMS = (
     "models",
     "records",
     "data",
+    "retrieval",
     "episodes",
     "live",
     "analysis",
@@ -25,6 +26,7 @@ ROOMS = (
 """What runner is made of, low to high: each may import itself and those before it."""
 
 OPTIONAL = {
+    "fastembed",
     "fcntl",
     "gymnasium",
     "inspect_ai",
@@ -32,11 +34,16 @@ OPTIONAL = {
     "mcp",
     "openai",
     "ray",
+    "sentence_transformers",
     "textual",
+    "tokenizers",
+    "torch",
+    "transformers",
     "tree_sitter",
     "tree_sitter_java",
     "tree_sitter_javascript",
     "verifiers",
+    "yaml",
 }
 """What not every installation has: the only reason to import inside a function."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
@@ -43,3 +44,21 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the end of a sentence that suggests the known name nearest to one, or nothing."""
     close = nearest(name, known)
     return f"; did you mean {close}?" if close else ""
+
+
+@contextmanager
+def needing(extra: str, purpose: str) -> Iterator[None]:
+    """Say what to install where a module is loaded that needs an extra.
+
+    Args:
+        extra: Its name.
+        purpose: What needs it.
+
+    Raises:
+        DataError: It is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        advice = f"{error.name} is missing: pip install 'turnwise[{extra}]'"
+        raise DataError(purpose, advice) from None

@@ -11,9 +11,8 @@ from envs.lazy import lazily
 from runner.commands import DONE
 from runner.commands.episodes import EpisodeOptions, WithState, examined_episode, examined_truth
 from runner.commands.options import index, option
-from runner.commands.shared import needing
 from runner.episodes.examined import ExaminedTurns
-from trajectories.errors import DataError
+from trajectories.errors import DataError, needing
 
 if TYPE_CHECKING:
     from runner.analysis.debugger import app

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentTypeError
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from runner.data.choose import SUITES
 from runner.data.rest.reach import Reach
 from runner.episodes.episode import STEP_LIMIT
 from runner.show.terminal import Line, painted, tell, visible, wants_colour
-from trajectories.errors import DataError
 from trajectories.schema import Category
 from trajectories.splits import Split
 
@@ -162,21 +160,3 @@ def show(lines: Iterable[Line]) -> None:
     colour = wants_colour(sys.stdout, os.environ)
     for line in lines:
         print(painted(line, colour=colour))
-
-
-@contextmanager
-def needing(extra: str, purpose: str) -> Iterator[None]:
-    """Say what to install where a module is loaded that needs an extra.
-
-    Args:
-        extra: Its name.
-        purpose: The command that needs it.
-
-    Raises:
-        DataError: It is not installed.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        advice = f"{error.name} is missing: pip install 'turnwise[{extra}]'"
-        raise DataError(purpose, advice) from None

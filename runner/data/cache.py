@@ -62,6 +62,11 @@ def replies_folder() -> Path:
     return _root() / "replies"
 
 
+def embeddings_folder() -> Path:
+    """Return where the vectors of texts are kept that a server gave."""
+    return _root() / "embeddings"
+
+
 def _root() -> Path:
     """Return our folder; ``TURNWISE_CACHE`` names another than that in the user's cache folder."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"

@@ -56,7 +56,7 @@ class OpenAIModel(Client):
     FAILURES = (openai.APIStatusError, openai.APIConnectionError)
 
     def __init__(self, name: str, options: RequestOptions) -> None:
-        url = _checked_url(options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
+        url = checked_url(options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
         key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not key and url.host == OPENAI_HOST:
             raise FatalError(
@@ -164,7 +164,12 @@ class _Known(NamedTuple):
         return size <= len(messages) and messages[size - 1] is self.last
 
 
-def _checked_url(text: str) -> httpx.URL:
+def checked_url(text: str) -> httpx.URL:
+    """Return a base URL.
+
+    Raises:
+        FatalError: It is none, or holds a password.
+    """
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL as error:

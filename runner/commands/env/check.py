@@ -14,8 +14,8 @@ from envs.tool import place
 from runner.commands import DONE
 from runner.commands.env.tools import environments
 from runner.commands.options import argument
-from runner.commands.shared import needing
 from runner.show.terminal import say
+from trajectories.errors import needing
 
 if TYPE_CHECKING:
     from envs import testing

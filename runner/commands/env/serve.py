@@ -16,11 +16,11 @@ from envs.lazy import lazily
 from envs.session import Session
 from runner.commands import DONE
 from runner.commands.options import argument, option, positive
-from runner.commands.shared import DatasetOption, needing, note
+from runner.commands.shared import DatasetOption, note
 from runner.data import choose
 from runner.records.result_file import categories_of
 from runner.serve.pool import SessionPool
-from trajectories.errors import DataError
+from trajectories.errors import DataError, needing
 from trajectories.jsonl import parse_object
 from trajectories.prepare import load_session
 

@@ -35,7 +35,8 @@ def completed(line: str, folder: Path) -> set[str]:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("turnwise re", {"replay", "report"}),
+        ("turnwise rep", {"replay", "report"}),
+        ("turnwise retrieve ", {"query", "evaluate"}),
         ("turnwise dataset v", {"validate"}),
         ("turnwise env ", {"new", "check", "tools", "serve", "health"}),
         ("turnwise eval --lim", {"--limit"}),

@@ -1,0 +1,1 @@
+"""Finding the functions that a request needs: corpora, rankings, measures, training."""

@@ -1,0 +1,167 @@
+"""An OpenAPI file as function documents: a function for each operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trajectories.errors import DataError
+
+_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+_DEPTH = 8
+"""How deep a schema is taken; deeper it is an object of anything."""
+_MOST_PARTS = 2_000
+"""Parts of one function's schemas, so that a file that refers to itself stays small."""
+_NO_NAME = re.compile(r"[\W_]+")
+
+Operation = tuple[str, dict[str, Any]]
+"""Whose it is, its tag or the title of the file; and the function document."""
+
+
+def read_yaml(text: str, where: str) -> object:
+    """Return what a YAML text says.
+
+    Raises:
+        DataError: It is none.
+    """
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        said = " ".join(str(error).split())
+        raise DataError(where, f"is not valid YAML: {said:.200}") from None
+
+
+def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
+    """Yield the operations of an OpenAPI file of version 2 or 3.
+
+    Raises:
+        DataError: It has no paths.
+    """
+    paths = value.get("paths")
+    if not isinstance(paths, Mapping):
+        raise DataError(where, "is an OpenAPI file without paths")
+    info = value.get("info")
+    title = str(info.get("title", "api")) if isinstance(info, Mapping) else "api"
+    for path, item in paths.items():
+        item = _resolved(item, value)
+        shared = _listed(item, "parameters")
+        for method in _METHODS:
+            operation = item.get(method)
+            if isinstance(operation, Mapping):
+                tags = operation.get("tags")
+                tag = str(tags[0]) if isinstance(tags, list) and tags else title
+                yield tag, _Function(value).document(str(path), method, operation, shared)
+
+
+class _Function:
+    """One operation on its way to a document.
+
+    Args:
+        root: The whole file, in which references lead.
+    """
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._left = _MOST_PARTS
+        self._properties: dict[str, Any] = {}
+        self._required: list[str] = []
+
+    def document(
+        self, path: str, method: str, operation: Mapping[str, Any], shared: list[Any]
+    ) -> dict[str, Any]:
+        """Return the function document; ``shared`` are the parameters of all methods."""
+        for raw in (*shared, *_listed(operation, "parameters")):
+            self._take(_resolved(raw, self._root))
+        content = _resolved(operation.get("requestBody"), self._root).get("content")
+        if isinstance(content, Mapping) and content:
+            media = content.get("application/json") or next(iter(content.values()))
+            self._take_body(_resolved(media, self._root).get("schema"))
+        fallback = _NO_NAME.sub("_", f"{method}_{path}").strip("_")
+        told = [operation.get(name) for name in ("summary", "description")]
+        required = list(dict.fromkeys(self._required))
+        return {
+            "name": str(operation.get("operationId") or fallback),
+            "description": " ".join(text.strip() for text in told if isinstance(text, str)),
+            "parameters": {"type": "object", "properties": self._properties, "required": required},
+        }
+
+    def _take(self, parameter: Mapping[str, Any]) -> None:
+        if parameter.get("in") == "body":
+            self._take_body(parameter.get("schema"))
+        elif isinstance(name := parameter.get("name"), str):
+            # Version 2 has the type beside the name, version 3 in a schema.
+            beside = {each: parameter[each] for each in _BESIDE if each in parameter}
+            schema = self._plain(parameter.get("schema", beside), _DEPTH)
+            described = {"description": str(parameter.get("description", ""))}
+            self._properties[name] = {**described, **schema}
+            self._required += [name] if parameter.get("required") is True else []
+
+    def _take_body(self, schema: object) -> None:
+        """Take the members of a body among the parameters; what is no object is one, ``body``."""
+        plain = self._plain(schema, _DEPTH)
+        members = plain.get("properties")
+        if not isinstance(members, Mapping):
+            self._properties["body"] = plain
+            return
+        self._properties.update(members)
+        needed = plain.get("required")
+        self._required += [n for n in needed if n in members] if isinstance(needed, list) else []
+
+    def _plain(self, schema: object, depth: int) -> dict[str, Any]:
+        """Return a schema without references."""
+        found = _resolved(schema, self._root)
+        self._left -= 1
+        if depth == 0 or self._left < 0:
+            return {"type": "object"} if found else {}
+        plain = {str(name): value for name, value in found.items() if name != "$ref"}
+        merged = plain.pop("allOf", None)
+        for part in merged if isinstance(merged, list) else ():
+            inner = self._plain(part, depth - 1)
+            members = {**_members(plain), **_members(inner)}
+            plain = {**inner, **plain, **({"properties": members} if members else {})}
+        if inside := _members(plain):
+            plain["type"] = plain.get("type", "object")
+            plain["properties"] = {
+                str(name): self._plain(each, depth - 1) for name, each in inside.items()
+            }
+        if isinstance(items := plain.get("items"), Mapping):
+            plain["items"] = self._plain(items, depth - 1)
+        return plain
+
+
+_BESIDE = ("type", "items", "enum")
+
+
+def _members(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = schema.get("properties")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _listed(value: Mapping[str, Any], name: str) -> list[Any]:
+    found = value.get(name)
+    return found if isinstance(found, list) else []
+
+
+def _resolved(value: object, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a reference within the file leads to; nothing where it leads nowhere."""
+    for _ in range(_DEPTH):
+        if not isinstance(value, Mapping):
+            return {}
+        place = value.get("$ref")
+        if not isinstance(place, str):
+            return value
+        value = _at(place, root)
+    return {}
+
+
+def _at(place: str, root: Mapping[str, Any]) -> object:
+    value: object = root
+    if not place.startswith("#/"):
+        return {}
+    for step in place[2:].split("/"):
+        name = step.replace("~1", "/").replace("~0", "~")
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
