@@ -94,6 +94,15 @@ class CallRules(NamedTuple):
     """Whether a failed request counts as a model's output without calls."""
 
 
+class ResultRules(NamedTuple):
+    """How the results of a single turn are judged where they are compared."""
+
+    compares_structure_deeply: bool
+    """Whether, where structure is compared, that is so all the way down; where not, each member of
+    a result has to be of the same type, as long, and have the same keys, and no more is looked
+    at."""
+
+
 class Profile(NamedTuple):
     """How a run is executed and judged."""
 
@@ -102,6 +111,7 @@ class Profile(NamedTuple):
     replies: ReplyRules
     state: StateRules
     calls: CallRules
+    results: ResultRules
 
 
 BFCL = Profile(
@@ -136,6 +146,7 @@ BFCL = Profile(
         counts_broken_calls=False,
         judges_inference_errors=True,
     ),
+    ResultRules(compares_structure_deeply=False),
 )
 """Agrees with BFCL verdict for verdict."""
 
@@ -171,6 +182,7 @@ STRICT = Profile(
         counts_broken_calls=True,
         judges_inference_errors=False,
     ),
+    ResultRules(compares_structure_deeply=True),
 )
 """What a careful engineer expects."""
 

@@ -16,6 +16,9 @@ from checkers.verdict import CallEvidence, Reason
 from envs.results import Result
 from envs.state import ABSENT, Difference, brief, to_json
 
+_MEMBERS = 2
+"""Levels of a result that are looked at where structure is not compared deeply: what a function
+gives wraps what was asked for in an object."""
 _ROUNDING = 1e-9
 """Largest relative difference of numbers that are the same, calculated in another order."""
 
@@ -30,6 +33,8 @@ class Comparison(NamedTuple):
     """All values the same; numbers within the tolerance; or any values of the same types."""
     tolerance: float = 0.2
     """Largest difference of a number, as a part of the expected one."""
+    deeply: bool = True
+    """Whether structure is compared all the way down; else of a result's members only."""
 
 
 def check_results(
@@ -65,7 +70,10 @@ def check_result(truth: Result, given: Result, comparison: Comparison) -> CallEv
     """Compare the result of one call with that of a ground-truth call, which succeeded."""
     if not given.ok:
         return CallEvidence(Reason.REFUSED, f"the call is refused: {given.text[:500]}")
-    found = next(_disagreements(to_json(truth.held), to_json(given.held), comparison), None)
+    everything = comparison.deeply or comparison.by != "structure"
+    levels = None if everything else _MEMBERS
+    values = to_json(truth.held), to_json(given.held)
+    found = next(_disagreements(*values, comparison, levels), None)
     if found is None:
         return None
     reason, difference = found
@@ -74,39 +82,48 @@ def check_result(truth: Result, given: Result, comparison: Comparison) -> CallEv
 
 
 def _disagreements(
-    expected: Any, actual: Any, comparison: Comparison, path: str = "result"
+    expected: Any, actual: Any, comparison: Comparison, levels: int | None, path: str = "result"
 ) -> Iterator[tuple[Reason, Difference]]:
-    """Yield where two JSON values do not agree, in the order of the expected one."""
+    """Yield where two JSON values do not agree, in the order of the expected one.
+
+    Lists and objects are looked into for so many levels, None for all.
+    """
     if _kind(expected) != _kind(actual):
         yield Reason.RESULT_TYPE, Difference(path, expected, actual)
     elif isinstance(expected, list):
-        yield from _in_lists(expected, actual, comparison, path)
+        yield from _in_lists(expected, actual, comparison, levels, path)
     elif isinstance(expected, Mapping):
-        yield from _in_objects(expected, actual, comparison, path)
+        yield from _in_objects(expected, actual, comparison, levels, path)
     elif comparison.by != "structure" and not _agree(expected, actual, comparison):
         yield Reason.RESULT_VALUE, Difference(path, expected, actual)
 
 
 def _in_lists(
-    expected: list[Any], actual: list[Any], comparison: Comparison, path: str
+    expected: list[Any], actual: list[Any], comparison: Comparison, levels: int | None, path: str
 ) -> Iterator[tuple[Reason, Difference]]:
     if len(expected) != len(actual):
         yield Reason.RESULT_STRUCTURE, Difference(f"length of {path}", len(expected), len(actual))
-        return
-    for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
-        yield from _disagreements(one, other, comparison, f"{path}[{index}]")
+    elif levels != 1:
+        below = levels and levels - 1
+        for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
+            yield from _disagreements(one, other, comparison, below, f"{path}[{index}]")
 
 
 def _in_objects(
-    expected: Mapping[str, Any], actual: Mapping[str, Any], comparison: Comparison, path: str
+    expected: Mapping[str, Any],
+    actual: Mapping[str, Any],
+    comparison: Comparison,
+    levels: int | None,
+    path: str,
 ) -> Iterator[tuple[Reason, Difference]]:
     for key in {**expected, **actual}:
         place = f"{path}[{key!r}]"
         one, other = expected.get(key, ABSENT), actual.get(key, ABSENT)
         if one is ABSENT or other is ABSENT:
             yield Reason.RESULT_STRUCTURE, Difference(place, one, other)
-        else:
-            yield from _disagreements(one, other, comparison, place)
+        elif levels != 1:
+            below = levels and levels - 1
+            yield from _disagreements(one, other, comparison, below, place)
 
 
 def _agree(expected: Any, actual: Any, comparison: Comparison) -> bool:

@@ -97,6 +97,8 @@ class Backend:
         beyond_bfcl: State fields that only those sessions have which keep all.
         unordered: Members of results and of the state that hold lists, or objects of lists, whose
             order means nothing to a user.
+        aliases: Other names under which functions are called, such as one with a dot, to the
+            function's own.
         acts: Functions that leave no state and are called for the user to see it: that somebody
             knows already what they give does not do instead.
     """
@@ -109,6 +111,7 @@ class Backend:
     TOOLS: ClassVar[Mapping[str, Tool]] = {}
     beyond_bfcl: ClassVar[frozenset[str]] = frozenset()
     unordered: ClassVar[frozenset[str]] = frozenset()
+    aliases: ClassVar[Mapping[str, str]] = {}
     acts: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:

@@ -164,9 +164,9 @@ def _problem(name: str, message: str) -> ConfigError:
 
 @cache
 def tools_of(environments: tuple[str, ...]) -> Mapping[str, Tool]:
-    """Return the functions of several backends by name; a later backend wins a clash."""
-    return {
-        name: tool
-        for environment in environments
-        for name, tool in backend_class(environment).TOOLS.items()
-    }
+    """Return the functions of several backends by name and alias; a later backend wins a clash."""
+    tools: dict[str, Tool] = {}
+    for backend in map(backend_class, environments):
+        tools |= backend.TOOLS
+        tools |= {a: backend.TOOLS[name]._replace(name=a) for a, name in backend.aliases.items()}
+    return tools

@@ -13,7 +13,15 @@ from hypothesis import settings
 from runner.data import literals
 from trajectories import bfcl
 from trajectories.dataset import Dataset
-from trajectories.schema import SINGLE_TURN, Category, ExpectedCalls, Message, Trajectory, Turn
+from trajectories.schema import (
+    EXECUTABLE,
+    SINGLE_TURN,
+    Category,
+    ExpectedCalls,
+    Message,
+    Trajectory,
+    Turn,
+)
 from trajectories.validation import to_json
 
 # How long an example takes is the machine's affair; others may be busy on it.
@@ -228,6 +236,10 @@ def bfcl_files() -> dict[str, str]:
         for folder, lines in ((question_folder, questions), (answer_folder, answers)):
             text = "".join(f"{json.dumps(line)}\n" for line in lines)
             files[f"{folder}/BFCL_v4_{name}.json"] = text
+    for category in (c for c in bfcl.CATEGORIES if c in EXECUTABLE):
+        lines = [executed_question(category), executed_answer(category)]
+        for file, line in zip(bfcl.files(category), lines, strict=True):
+            files[f"data/{file}"] = f"{json.dumps(line)}\n"
     for category in (c for c in bfcl.CATEGORIES if c in SINGLE_TURN):
         lines = [single_turn_question(category), single_turn_answer(category)]
         for file, line in zip(bfcl.files(category), lines, strict=False):
@@ -264,6 +276,26 @@ def single_turn_question(category: str) -> dict[str, Any]:
         "question": said if category == "sql" else [said],
         "function": [{"name": "wait", "description": "Wait.", "parameters": parameters}],
     }
+
+
+def executed_question(category: str) -> dict[str, Any]:
+    """Return a made-up entry whose calls are executed, as BFCL has it."""
+    name, parameter = ("requests.get", "url") if category == "rest" else ("math_factorial", "n")
+    kind = "string" if category == "rest" else "integer"
+    parameters = {"type": "dict", "properties": {parameter: {"type": kind}}, "required": []}
+    return {
+        "id": f"{category}_0",
+        "question": [[{"role": "user", "content": "Do it."}]],
+        "function": [{"name": name, "description": "Do it.", "parameters": parameters}],
+    }
+
+
+def executed_answer(category: str) -> dict[str, Any]:
+    """Return the answer to it."""
+    if category == "rest":
+        return {"idx": 0, "ground_truth": "requests.get(url='http://ip-api.com/json')"}
+    checks = {"execution_result_type": ["exact_match"]}
+    return {"id": f"{category}_0", "ground_truth": ["math_factorial(n=2*2)"], **checks}
 
 
 def single_turn_answer(category: str) -> dict[str, Any]:

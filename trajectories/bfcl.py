@@ -11,16 +11,16 @@ import ast
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkers.calls.documents import Kind
+from envs.lazy import lazily
 from envs.long_context import Pack
 from trajectories.documents import misfits
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import (
     FACTS,
-    MULTI_TURN,
     Category,
     ExpectedCalls,
     JudgedBy,
@@ -29,6 +29,12 @@ from trajectories.schema import (
     Trajectory,
     Turn,
 )
+
+if TYPE_CHECKING:
+    from trajectories import retired
+else:
+    # It loads the whole library, which BFCL's other data does not use.
+    retired = lazily(".retired", __package__)
 
 PACKAGE = "bfcl-eval"
 VERSION = "2026.3.23"
@@ -65,11 +71,8 @@ _KINDS: Mapping[type, Sequence[str]] = {
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
 
 
-_READ = (JudgedBy.STATE, JudgedBy.CALLS)
-CATEGORIES = tuple(
-    [c for c in Category if FACTS[c].status != "ours" and FACTS[c].judged_by in _READ]
-)
-"""Those that BFCL has, and are read."""
+CATEGORIES = tuple([category for category in Category if FACTS[category].status != "ours"])
+"""Those that BFCL has."""
 _WITHOUT_ANSWERS = (Kind.IRRELEVANCE, Kind.RELEVANCE)
 
 
@@ -80,7 +83,13 @@ def files(category: Category) -> tuple[str, ...]:
     answers = f"possible_answer/{name}"
     if facts.status == "retired":
         name, answers = f"unused_datasets/question/{name}", f"unused_datasets/{answers}"
+    if category is Category.REST:
+        answers = _REQUESTS
     return (name,) if facts.calls in _WITHOUT_ANSWERS else (name, answers)
+
+
+_REQUESTS = "unused_datasets/executable_eval_sanity_check/api_status_check_ground_truth_rest.json"
+"""The requests that are right; its file of answers has what came of them on some day."""
 
 
 def function_docs_file(environment: str) -> str:
@@ -113,18 +122,35 @@ def load(folder: Path, category: Category) -> Iterator[Trajectory]:
         DataError: A file is missing, or an entry is not of the expected form.
     """
     question_file, *answer_files = (folder / name for name in files(category))
-    answers = {str(entry.get("id")): entry for f in answer_files for _, entry in read_objects(f)}
-    read = _scenario if category in MULTI_TURN else _single_turn
+    answers = {id: truth for file in answer_files for id, truth in _truths(file, category)}
+    read = _READERS[FACTS[category].judged_by]
     for number, (where, written) in enumerate(read_objects(question_file)):
         try:
             entry = _FORMS[category](written, number) if category in _FORMS else written
-            truth = answers[entry["id"]]["ground_truth"] if answer_files else ()
+            truth = answers[entry["id"]] if answer_files else ()
             trajectory = read(entry, truth, category)
             trajectory.id.encode()
         except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
             message = f"is not an entry of this data set ({type(error).__name__}: {error})"
             raise DataError(where, message) from None
         yield trajectory
+
+
+def _truths(file: Path, category: Category) -> Iterator[tuple[str, Any]]:
+    """Yield the id of each entry and what its file of answers says of it.
+
+    Raises:
+        DataError: The file is missing, or a line is not of the expected form.
+    """
+    executed = FACTS[category].judged_by is JudgedBy.RESULTS
+    for where, line in read_objects(file):
+        if not executed:
+            yield str(line.get("id")), line.get("ground_truth")
+            continue
+        try:
+            yield retired.truth_of(line, category)
+        except KeyError as error:
+            raise DataError(where, f"has no {error}") from None
 
 
 def _scenario(
@@ -165,6 +191,18 @@ def _single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> 
         expects=ExpectedCalls(functions, tuple(answers), FACTS[category].language.value),
         provenance={"source": PACKAGE},
     )
+
+
+def _executed(entry: Mapping[str, Any], truth: Any, category: Category) -> Trajectory:
+    (messages,) = entry["question"]
+    return retired.read(entry, _messages(messages), truth, category, PACKAGE)
+
+
+_READERS: Mapping[JudgedBy, Callable[[Mapping[str, Any], Any, Category], Trajectory]] = {
+    JudgedBy.STATE: _scenario,
+    JudgedBy.CALLS: _single_turn,
+    JudgedBy.RESULTS: _executed,
+}
 
 
 def _of_plain_question(entry: Mapping[str, Any], number: int) -> Mapping[str, Any]:

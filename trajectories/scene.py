@@ -55,7 +55,10 @@ class TrajectoryScene:
         return trajectory.offered(tuple(tools), turn)
 
     def parameters(self, function: str) -> Collection[str]:
-        """Return the parameters of a function that there is."""
+        """Return the parameters of a function that is offered."""
+        for document in self._trajectory.documents or ():
+            if document["name"] == function:
+                return [*document["parameters"]["properties"]]
         return [each.name for each in parameters(self._template.tools[function])]
 
     def unordered(self, backend: str | None) -> frozenset[str]:

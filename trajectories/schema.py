@@ -314,16 +314,16 @@ class ExpectedResults(Strict):
     Attributes:
         functions: Names of the functions of the environments that the model is given, in order.
         checks: One per ground-truth call, in order.
+        documents: Those of the functions, where the entry brings them; else the backends do.
     """
 
     judged_by: ClassVar[JudgedBy] = JudgedBy.RESULTS
     answers: ClassVar[tuple[()]] = ()
     language: ClassVar[str] = "python"
-    documents: ClassVar[None] = None
-    """Its functions are those of backends, which have them."""
 
     functions: tuple[str, ...]
     checks: tuple[ResultCheck, ...]
+    documents: tuple[Mapping[str, Any], ...] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -372,7 +372,7 @@ class Trajectory(Strict):
     @property
     def is_executed(self) -> bool:
         """Whether calls are executed; those of functions that only the entry describes cannot."""
-        return self.documents is None
+        return self.judged_by is not JudgedBy.CALLS
 
     @property
     def language(self) -> str:

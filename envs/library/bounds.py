@@ -19,6 +19,18 @@ def check_between(name: str, value: float, low: float, high: float) -> None:
         raise InvalidArgument(f"{name} is {value}: give {low} to {high}.")
 
 
+def whole(name: str, value: float, low: int, high: int) -> int:
+    """Return a whole number of a range, however it is written: 5.0 is 5.
+
+    Raises:
+        InvalidArgument: It has a fraction, or is not from low to high, both included.
+    """
+    check_between(name, value, low, high)
+    if value != int(value):
+        raise InvalidArgument(f"{name} is {value}: give a whole number.")
+    return int(value)
+
+
 def check_numbers(name: str, values: Sequence[float], most: int = 1000) -> None:
     """Refuse an empty or long list, and a number that is no finite one of moderate size.
 

@@ -184,7 +184,7 @@ class CalendarTools(Backend):
             {"error": "year is 1500: give 1583 to 4099."}
         """
         check_between("year", year, 1583, 4099)
-        return {"date": _easter(year).isoformat()}
+        return {"date": easter_of(year).isoformat()}
 
     @reads
     def working_days(
@@ -287,7 +287,7 @@ def _check_month(year: int, month: int) -> None:
     check_between("month", month, 1, 12)
 
 
-def _easter(year: int) -> Date:
+def easter_of(year: int) -> Date:
     """Return Easter Sunday, by the rule of full moon and golden number."""
     golden, century = year % 19, year // 100
     skipped = century - century // 4

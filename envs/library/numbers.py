@@ -77,7 +77,7 @@ class NumberTools(Backend):
             {"error": "number is 1: give 2 to 1000000000."}
         """
         check_between("number", number, 2, _LARGEST)
-        return {"factors": _factors(number)}
+        return {"factors": factors_of(number)}
 
     @reads
     def primes_between(self, low: int, high: int) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class NumberTools(Backend):
         check_between("low", low, 0, 1_000_000)
         check_between("high", high, low, low + 1000)
         candidates = range(max(low, 2), high + 1)
-        return {"primes": [number for number in candidates if _factors(number) == [number]]}
+        return {"primes": [number for number in candidates if factors_of(number) == [number]]}
 
     @reads
     def binomial_coefficient(self, n: int, k: int) -> dict[str, Any]:
@@ -363,7 +363,7 @@ class NumberTools(Backend):
         return {"area": math.sqrt(half * (half - short) * (half - middle) * (half - long))}
 
 
-def _factors(number: int) -> list[int]:
+def factors_of(number: int) -> list[int]:
     """Return the primes that make up an integer above 1."""
     factors, candidate = [], 2
     while candidate * candidate <= number:

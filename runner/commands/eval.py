@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,13 +14,14 @@ from runner.commands.options import given
 from runner.commands.shared import note
 from runner.data import choose
 from runner.data.choose import profile_for
-from runner.data.rest import require_up
+from runner.data.rest import asking_public, require_up
 from runner.episodes.evaluate import run_null, run_oracle, run_recorded, run_scripted
 from runner.episodes.scripted import Scripted
 from runner.records import result_file
 from runner.records.run import open_run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
     from runner.commands import eval_live
@@ -59,6 +60,8 @@ def run(options: Options) -> int:
         choose.require_nesting(trajectories, profile, "prompt")
     population = len(everything) if options.sample else len(trajectories)
     require_up(trajectories, options.reach)
+    if not options.reach.network:
+        _note_fixture(trajectories)
     if dataset.tolerant:
         _note_irregularities(dataset)
     if model.live:
@@ -79,6 +82,15 @@ def run(options: Options) -> int:
 def _refuse_live_options(options: Options) -> None:
     for flag in given(options, LiveOptions):
         raise DataError(flag, f"is for live models, and {options.model} asks none; leave it out")
+
+
+def _note_fixture(trajectories: Sequence[Trajectory]) -> None:
+    asking = len(asking_public(trajectories))
+    if asking:
+        note(
+            f"{asking} entries ask public services: a fixture answers for these, with answers of"
+            " our own making; --allow-network asks the services themselves"
+        )
 
 
 def _note_irregularities(dataset: Dataset) -> None:

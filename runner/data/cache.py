@@ -29,7 +29,7 @@ from envs.lazy import lazily
 from envs.results import Result
 from envs.session import Session
 from envs.state import Snapshot
-from runner.data.rest import REST_CLIENT
+from runner.data.rest.asking import ASKING
 from trajectories import bfcl, held_back
 from trajectories.dataset import Dataset
 from trajectories.prepare import truth_outcomes
@@ -92,7 +92,7 @@ class TruthCache:
         """
         package = f"{envs.__name__}."
         ours = all(type(b).__module__.startswith(package) for b in template.backends.values())
-        if not ours or REST_CLIENT in template.backends:
+        if not ours or not template.backends.keys().isdisjoint(ASKING):
             # Another package's backend or a web service may have changed; our sources do not tell.
             return truth_outcomes(trajectory, template)
         key = self._key(trajectory, template)

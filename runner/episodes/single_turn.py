@@ -82,7 +82,7 @@ class ComparedResults(ExecutedKind):
         self, prepared: Prepared, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> Judgement:
         """Compare the results with those of the ground truth."""
-        comparisons = comparisons_of(prepared.trajectory)
+        comparisons = comparisons_of(prepared.trajectory, profile)
         found = check_results(prepared.truth[0].results, outcomes[0].results, comparisons)
         made_up = made_up_in_turns(prepared.truth, outcomes, prepared.scene)
         chosen = selected_in_turns(prepared.truth, outcomes, prepared.scene)
@@ -119,9 +119,10 @@ def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
         return right_step(task_of(trajectory), profile)
 
 
-def comparisons_of(trajectory: Trajectory) -> list[Comparison]:
+def comparisons_of(trajectory: Trajectory, profile: Profile) -> list[Comparison]:
     """Return how the results of an entry are compared, one for each ground-truth call."""
-    return [Comparison(check.by, check.tolerance) for check in _expected(trajectory).checks]
+    deeply = profile.results.compares_structure_deeply
+    return [Comparison(each.by, each.tolerance, deeply) for each in _expected(trajectory).checks]
 
 
 def _expected(trajectory: Trajectory) -> ExpectedResults:
@@ -185,7 +186,7 @@ def _paired_results(prepared: Prepared, profile: Profile, played: Trace | None) 
     assert played is not None
     (truth,), (turn,) = trace_truth(prepared, profile).turns, played.turns
     return PairedAnswer(
-        pair_results(truth, turn, comparisons_of(prepared.trajectory)),
+        pair_results(truth, turn, comparisons_of(prepared.trajectory, profile)),
         Said(turn.answer, str(turn.unreadable) if turn.unreadable else None),
         _expected(prepared.trajectory).functions,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.shared import DataOptions, ReachOptions, note
 from runner.data import choose
-from runner.data.rest.web import ask_all, getter
+from runner.data.rest.web import ask_all, sender
 from runner.show.terminal import say
 
 EXAMPLE = "turnwise env health"
@@ -21,7 +21,7 @@ class Options(DataOptions, ReachOptions):
 def run(options: Options) -> int:
     """Ask every web service, and print which are up."""
     dataset = choose.dataset_named(options.dataset, options.category or "rest", note)
-    endpoints = ask_all(dataset.trajectories.values(), getter(options.reach))
+    endpoints = ask_all(dataset.trajectories.values(), sender(options.reach))
     for endpoint in endpoints:
         state = f"down: {endpoint.problem}" if endpoint.problem else "up"
         say(f"{endpoint.trajectory}  {endpoint.url}  {state}")

@@ -1,4 +1,4 @@
-"""What the REST client of an episode asks: web services on this machine, and others if allowed."""
+"""What an episode asks of the web: services on this machine, and others if allowed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
 from envs.session import Session
+from runner.data.rest.asking import ASKING
 from runner.data.rest.reach import Reach
 from trajectories.schema import Trajectory
 
@@ -16,32 +17,40 @@ else:
     # Most sessions have no REST client.
     web = lazily(".web", __package__)
 
-REST_CLIENT = "RestClient"
-"""Name of the backend that asks web services."""
-
 
 def connect(session: Session, reach: Reach) -> None:
-    """Have the REST client of a session, if it has one, ask web services.
+    """Have the backends of a session that do so ask web services.
 
     Args:
         session: The session, whose forks will be connected too.
         reach: Which may be asked.
     """
-    client = session.backends.get(REST_CLIENT)
-    if client is not None:
-        web.connect(client, reach)
+    for name in ASKING:
+        backend = session.backends.get(name)
+        if backend is not None:
+            web.connect(backend, reach)
 
 
 def require_up(trajectories: Sequence[Trajectory], reach: Reach) -> None:
-    """Make sure, before a run, that all services that its REST entries ask are up.
+    """Make sure, before a run, that all services that its entries ask are up.
 
     Args:
-        trajectories: What is to be run; nothing is asked where none has a REST client.
+        trajectories: What is to be run; nothing is asked where none asks web services.
         reach: Which may be asked.
 
     Raises:
         DataError: Some are down; names them.
     """
-    asking = [each for each in trajectories if REST_CLIENT in each.environments]
+    asking = asking_services(trajectories)
     if asking:
         web.require_up(asking, reach)
+
+
+def asking_services(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+    """Return those of the trajectories that ask web services."""
+    return [each for each in trajectories if not {*ASKING}.isdisjoint(each.environments)]
+
+
+def asking_public(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+    """Return those that ask public services, for which a fixture answers without the network."""
+    return [each for each in asking_services(trajectories) if web.asks_public(each)]

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from envs.library.rest import WebAnswer
+from envs.library.web import WebAnswer
 
 HOST = "fixture.localhost"
 """By which name entries know it, whatever port it has got."""
@@ -158,7 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        status, body = answer(unquote(parts.path), dict(parse_qsl(parts.query)), headers)
+        status, body, *_ = answer(unquote(parts.path), dict(parse_qsl(parts.query)), headers)
         content = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")

@@ -1,52 +1,67 @@
-"""Web services as REST entries ask them: by HTTP GET, and found out before a run to be up.
+"""Web services as entries ask them: by any method of HTTP, and found out before a run to be up.
 
-The URL comes from a model. So nothing but the fixture is reached unless the user names more, on
+The URL comes from a model. So nothing but our fixtures is reached unless the user names more, on
 this machine neither; no proxy is used, no redirect is followed, and how long is waited for more and
-how much is read is bounded.
+how much is read is bounded. What stands for public services (``envs/library/public_answers.py``) is
+no server: it is asked in this process, unless the network is allowed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ipaddress import ip_address
 from socket import SHUT_RDWR, socket
 from threading import Event, Timer
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+
+import httpx
 
 from envs.backend import Backend
 from envs.calls import Call, check_bounds, parse_call
-from envs.errors import AccessDenied, MalformedCall, Refused, ToolError
-from envs.library.rest import Getter, RestClient, WebAnswer
+from envs.errors import AccessDenied, MalformedCall, Refused
+from envs.library import public_answers
+from envs.library.public_services import PublicServices
+from envs.library.rest import RestClient
+from envs.library.web import Sender, WebAnswer, WebRequest
+from envs.registry import tools_of
+from envs.session import Session
 from envs.tool import bind
+from runner.data.rest.asking import ASKING
 from runner.data.rest.fixture import HOST, Service
 from runner.data.rest.reach import FIXTURE_ONLY, Reach
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
-_TOOL = RestClient.TOOLS["http_get"]
 _TIMEOUT = 10.0
 """Seconds to wait for a connection, or for more of an answer."""
 _DEADLINE = 30.0
 """Seconds that one request may take in all."""
 _LARGEST = 1_000_000
 """Bytes of an answer that are read."""
+_PORTS = {"http": 80, "https": 443}
+_KEYS = {
+    "YOUR-RAPID-API-KEY": "RAPID_API_KEY",
+    "YOUR-EXCHANGERATE-API-KEY": "EXCHANGERATE_API_KEY",
+    "YOUR-GEOCODE-API-KEY": "GEOCODE_API_KEY",
+    "YOUR-OMDB-API-KEY": "OMDB_API_KEY",
+}
+"""What stands for a key in requests to public services, and the variable that has it."""
 
 
-def connect(client: Backend, reach: Reach) -> None:
-    """Have a REST client ask web services."""
-    assert isinstance(client, RestClient)
-    client.connect(getter(reach))
+def connect(backend: Backend, reach: Reach) -> None:
+    """Have a backend ask web services."""
+    assert isinstance(backend, (RestClient, PublicServices))
+    backend.connect(sender(reach))
 
 
 @cache
-def getter(reach: Reach) -> Getter:
-    """Return what asks the fixture, and what else may be asked."""
-    return HttpGetter({HOST: _fixture_port()}, reach)
+def sender(reach: Reach) -> Sender:
+    """Return what asks the fixtures, and what else may be asked."""
+    return HttpSender({HOST: _fixture_port}, reach)
 
 
 @cache
@@ -55,66 +70,153 @@ def _fixture_port() -> int:
     return Service().port
 
 
-class HttpGetter:
-    """Asks web services.
+class HttpSender:
+    """Puts requests to web services.
 
     Args:
-        ports: Port by host name, for services that were started here.
+        ports: By host name what gives the port, for services that are started here.
         reach: Which others may be asked.
     """
 
-    def __init__(self, ports: Mapping[str, int], reach: Reach = FIXTURE_ONLY) -> None:
+    def __init__(self, ports: Mapping[str, Callable[[], int]], reach: Reach = FIXTURE_ONLY) -> None:
         self._ports = ports
-        self._services = {(_place(host), port) for host, port in (*ports.items(), *reach.services)}
+        self._services = {(_place(host), port) for host, port in reach.services}
         self._network = reach.network
 
-    def __call__(self, url: str, headers: Mapping[str, str]) -> WebAnswer:
-        """Ask for a URL.
+    def __call__(self, request: WebRequest) -> WebAnswer:
+        """Put a request.
 
         Raises:
-            ToolError: It may not be asked, or there is no answer that can be read.
+            ToolError: It may not be put, or there is no answer that can be read.
         """
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        place, port = _place(host), parts.port or self._ports.get(host) or kind.default_port
-        named_by_user = (place, port) in self._services
+        url = _parsed(request.url)
+        host, place = url.host, _place(url.host)
+        if url.port is None and host in self._ports:
+            port, named_by_user = self._ports[host](), True
+        else:
+            port = url.port or _PORTS[url.scheme]
+            named_by_user = (place, port) in self._services or self._is_ours(place, port)
+        public = public_answers.is_known(host)
+        if public and not self._network and not named_by_user:
+            return public_answers.answer(request)
         if not named_by_user and (_is_local(host) or not self._network):
             raise _denied(host, port)
-        connection = kind(place, port, timeout=_TIMEOUT)
-        target = parts._replace(scheme="", netloc="").geturl() or "/"
-        late = Event()
-        try:
-            named = {name.lower(): value for name, value in headers.items()}
-            connection.connect()
-            if not named_by_user and _is_local(_peer(connection.sock)):
-                raise _denied(host, port)
-            with _cut_off(connection.sock, late):
-                connection.request("GET", target, headers={"host": parts.netloc, **named})
-                response = connection.getresponse()
-                content = response.read(_LARGEST + 1)
-            if late.is_set():
-                raise TimeoutError
-            if response.length and len(content) <= _LARGEST:
-                raise HTTPException("the connection was closed too early")
-        except (OSError, HTTPException) as error:
-            reason = str(error) or type(error).__name__
-            if late.is_set():
-                reason = f"it took more than {_DEADLINE:g} seconds"
-            raise Refused(f"{parts.netloc[:100]} gives no answer: {reason[:200]}.") from None
-        finally:
-            connection.close()
-        return WebAnswer(response.status, _read(content))
+        if public:
+            request = _with_keys(request)
+            url = _parsed(request.url)
+        return _asked(request, url, (place, port), anywhere=named_by_user)
+
+    def _is_ours(self, place: str, port: int) -> bool:
+        """Tell whether a service that is started here is the one at a place."""
+        return any(_place(host) == place and find() == port for host, find in self._ports.items())
+
+
+def _parsed(url: str) -> httpx.URL:
+    try:
+        return httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise Refused(f"{url[:100]!r} is no address that can be asked: {error}.") from None
+
+
+def _with_keys(request: WebRequest) -> WebRequest:
+    """Return a request to a public service with the user's keys where it says that one goes."""
+
+    def filled(text: str) -> str:
+        for mark, variable in _KEYS.items():
+            text = text.replace(mark, os.environ.get(variable, mark))
+        return text
+
+    headers = {name: filled(value) for name, value in request.headers.items()}
+    return request._replace(url=filled(request.url), headers=headers)
+
+
+def _asked(
+    request: WebRequest, url: httpx.URL, where: tuple[str, int], *, anywhere: bool
+) -> WebAnswer:
+    """Return what the service at a place answers.
+
+    Args:
+        request: What to ask.
+        url: Its address.
+        where: Host and port to connect to.
+        anywhere: Whether that may be this machine.
+
+    Raises:
+        ToolError: There is no answer that can be read.
+    """
+    late, watch = Event(), _Watch(anywhere=anywhere, denied=_denied(url.host, where[1]))
+    named = {name.lower(): value for name, value in request.headers.items()}
+    outgoing = httpx.Request(
+        request.method,
+        url.copy_with(host=where[0], port=where[1], fragment=None),
+        headers={"accept-encoding": "identity", "connection": "close", **named}
+        | {"host": url.netloc.decode()},
+        content=request.content,
+        extensions={"timeout": dict.fromkeys(_WAITS, _TIMEOUT), "trace": watch.trace},
+    )
+    try:
+        with _cut_off(watch, late), httpx.HTTPTransport(trust_env=False) as transport:
+            response = transport.handle_request(outgoing)
+            content = _content(response)
+        if late.is_set():
+            raise TimeoutError
+    except (OSError, httpx.HTTPError) as error:
+        reason = str(error) or type(error).__name__
+        if late.is_set():
+            reason = f"it took more than {_DEADLINE:g} seconds"
+        netloc = url.netloc.decode()[:100]
+        raise Refused(f"{netloc} gives no answer: {reason[:200]}.") from None
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return WebAnswer(response.status_code, _read(content), headers)
+
+
+_WAITS = ("connect", "read", "write", "pool")
+
+
+def _content(response: httpx.Response) -> bytes:
+    """Return the content of an answer, one byte more than what is read at most.
+
+    Raises:
+        Refused: It is encoded.
+    """
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        raise Refused("The answer is encoded, which was not asked for.")
+    content = b""
+    for part in response.iter_raw():
+        content += part
+        if len(content) > _LARGEST:
+            break
+    return content[: _LARGEST + 1]
+
+
+class _Watch:
+    """Watches one connection be made, before anything is sent through it."""
+
+    def __init__(self, *, anywhere: bool, denied: AccessDenied) -> None:
+        self._anywhere = anywhere
+        self._denied = denied
+        self.connected: socket | None = None
+
+    def trace(self, event: str, information: Mapping[str, Any]) -> None:
+        """Keep the connection, and let none come to be with what may not be asked."""
+        if event not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            return
+        stream = information["return_value"]
+        self.connected = stream.get_extra_info("socket")
+        if not self._anywhere and _is_local(_peer(self.connected)):
+            stream.close()
+            raise self._denied
 
 
 @contextmanager
-def _cut_off(connected: socket, late: Event) -> Iterator[None]:
+def _cut_off(watch: _Watch, late: Event) -> Iterator[None]:
     """End a connection that takes too long, however often something comes; note that it was so."""
 
     def cut() -> None:
         late.set()
-        with suppress(OSError):
-            connected.shutdown(SHUT_RDWR)
+        if watch.connected is not None:
+            with suppress(OSError):
+                watch.connected.shutdown(SHUT_RDWR)
 
     timer = Timer(_DEADLINE, cut)
     timer.daemon = True
@@ -188,43 +290,61 @@ class Probe(NamedTuple):
 
     @property
     def url(self) -> str:
-        """The URL without query parameters."""
-        return str(_arguments(self.call)["url"])
+        """The URL without query parameters, or the call where it names none."""
+        return _url_of(self.call) or str(self.call)
 
 
-def ask_all(trajectories: Iterable[Trajectory], get: Getter) -> list[Probe]:
-    """Make every request of the ground truths of REST entries, and return what became of each."""
-    client = RestClient.load({})
-    client.connect(get)
-    return [
-        Probe(trajectory.id, call, _problem(client, call))
-        for trajectory in trajectories
-        for call in _requests(trajectory)
-    ]
+def ask_all(
+    trajectories: Iterable[Trajectory], send: Sender, *, changing: bool = False
+) -> list[Probe]:
+    """Make the requests of the ground truths of entries, and return what became of each.
+
+    Args:
+        trajectories: The entries.
+        send: What is asked.
+        changing: Whether to make also those that may change something where they are sent.
+    """
+    session = Session.load(ASKING, {})
+    for backend in session.backends.values():
+        assert isinstance(backend, (RestClient, PublicServices))
+        backend.connect(send)
+    found = []
+    for trajectory in trajectories:
+        for call in _requests(trajectory, changing=changing):
+            # In one of its own, since the calls of a session are counted.
+            error = session.fork().call(call).error
+            found.append(Probe(trajectory.id, call, error.message if error else None))
+    return found
 
 
 def require_up(trajectories: Sequence[Trajectory], reach: Reach) -> None:
-    """Do what ``rest.require_up`` does for trajectories with a REST client."""
-    endpoints = ask_all(trajectories, getter(reach))
+    """Do what ``rest.require_up`` does for trajectories that ask web services."""
+    endpoints = ask_all(trajectories, sender(reach))
     down = sorted({f"{e.url} ({e.problem})" for e in endpoints if e.problem})
     if down:
         raise DataError("rest", f"{len(down)} endpoints are down: {'; '.join(down)}")
 
 
-def _requests(trajectory: Trajectory) -> list[Call]:
-    if RestClient.__name__ not in trajectory.environments:
+def asks_public(trajectory: Trajectory) -> bool:
+    """Tell whether a request of an entry's ground truth is for a public service."""
+    if PublicServices.__name__ in trajectory.environments:
+        called = {call.name for call in _requests(trajectory, changing=True)}
+        return not called.isdisjoint(PublicServices.TOOLS)
+    return any(
+        public_answers.is_known(httpx.URL(_url_of(call) or "").host)
+        for call in _requests(trajectory, changing=True)
+    )
+
+
+def _url_of(call: Call) -> str | None:
+    """Return the URL that a request names, None where it is the function that knows it."""
+    arguments = bind(tools_of(ASKING)[call.name], call.args, call.kwargs)
+    return str(arguments["url"]) if "url" in arguments else None
+
+
+def _requests(trajectory: Trajectory, *, changing: bool) -> list[Call]:
+    if not {*ASKING}.intersection(trajectory.environments):
         return []
+    tools = tools_of(ASKING)
     calls = [parse_call(text) for turn in trajectory.turns for text in turn.ground_truth]
-    return [call for call in calls if call.name == _TOOL.name]
-
-
-def _problem(client: RestClient, call: Call) -> str | None:
-    try:
-        client.http_get(**_arguments(call))
-    except ToolError as error:
-        return error.message
-    return None
-
-
-def _arguments(call: Call) -> Mapping[str, Any]:
-    return bind(_TOOL, call.args, call.kwargs)
+    return [c for c in calls if c.name in tools and (changing or not tools[c.name].writes)]

@@ -9,7 +9,8 @@ import pytest
 
 from envs.calls import Call
 from envs.errors import InvalidArgument, Refused
-from envs.library.rest import RestClient, WebAnswer
+from envs.library.rest import RestClient
+from envs.library.web import WebAnswer, WebRequest
 from envs.results import Result
 from envs.session import Session
 
@@ -29,14 +30,14 @@ def connected(answer: WebAnswer) -> tuple[Session, list[tuple[str, Mapping[str, 
     """Return a client that always gets one answer, and what it was asked so far."""
     asked: list[tuple[str, Mapping[str, str]]] = []
 
-    def getter(url: str, headers: Mapping[str, str]) -> WebAnswer:
-        asked.append((url, headers))
+    def send(request: WebRequest) -> WebAnswer:
+        asked.append((request.url, request.headers))
         return answer
 
     session = offline({})
     client = session.backends["RestClient"]
     assert isinstance(client, RestClient)
-    client.connect(getter)
+    client.connect(send)
     return session, asked
 
 

@@ -204,7 +204,7 @@ def test_the_data_sets_there_are_without_a_cache():
 
 def test_the_data_sets_there_are_with_a_cache(cached):
     _, reference = choose.known_datasets()
-    assert reference == ["bfcl", bfcl.VERSION, "20", str(cached), "-"]
+    assert reference == ["bfcl", bfcl.VERSION, "25", str(cached), "-"]
 
 
 def test_what_is_in_a_data_set(dataset_of, help_desk, folders):

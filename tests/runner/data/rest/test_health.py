@@ -13,7 +13,7 @@ from envs.session import Session
 from runner.cli import main
 from runner.data.rest import connect, require_up
 from runner.data.rest.reach import FIXTURE_ONLY
-from runner.data.rest.web import ask_all, getter
+from runner.data.rest.web import ask_all, sender
 from runner.rollouts.evaluate import evaluate
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
@@ -47,7 +47,7 @@ def broken(entries: list[Trajectory]) -> list[Trajectory]:
 
 
 def test_all_of_our_own_are_up(entries: list[Trajectory]) -> None:
-    endpoints = ask_all(entries, getter(FIXTURE_ONLY))
+    endpoints = ask_all(entries, sender(FIXTURE_ONLY))
     assert len(endpoints) >= len(entries)
     assert [endpoint for endpoint in endpoints if endpoint.problem] == []
 
@@ -66,7 +66,7 @@ def test_recorded_answers_are_those_of_the_service(
 
 
 def test_those_that_are_down_are_found(broken: list[Trajectory]) -> None:
-    problems = [endpoint.problem for endpoint in ask_all(broken, getter(FIXTURE_ONLY))]
+    problems = [endpoint.problem for endpoint in ask_all(broken, sender(FIXTURE_ONLY))]
     assert problems[0] is None
     assert "status 404" in str(problems[1])
     assert "--allow-network" in str(problems[2])

@@ -1,4 +1,4 @@
-"""HTTP GET: this machine only, within bounds, and every failure a refusal that can be read."""
+"""HTTP: this machine only, within bounds, and every failure a refusal that can be read."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from threading import Thread
 import pytest
 
 from envs.errors import AccessDenied, Refused
+from envs.library.web import WebRequest
 from runner.data.rest import web
 from runner.data.rest.reach import Reach
-from runner.data.rest.web import HttpGetter
+from runner.data.rest.web import HttpSender
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 
 
@@ -54,26 +55,26 @@ def base(server: FakeServer) -> str:
 
 
 @pytest.fixture
-def get(server: FakeServer) -> HttpGetter:
+def get(server: FakeServer) -> HttpSender:
     """What asks the server that the user has named, and no other."""
-    return HttpGetter({}, Reach(frozenset({("localhost", server.port)})))
+    return HttpSender({}, Reach(frozenset({("localhost", server.port)})))
 
 
-def test_path_query_and_headers_arrive(get: HttpGetter, base: str) -> None:
-    status, body = get(f"{base}/a/b?c=d+e", {"X-Key": "k"})
+def test_path_query_and_headers_arrive(get: HttpSender, base: str) -> None:
+    status, body, *_ = get(WebRequest(f"{base}/a/b?c=d+e", {"X-Key": "k"}))
     assert status == 200
     assert body["path"] == "/a/b?c=d+e"
     assert body["headers"]["x-key"] == "k"
 
 
 def test_a_name_stands_for_a_port(server: FakeServer) -> None:
-    get = HttpGetter({"shop.localhost": server.port})
-    assert get("http://shop.localhost/x", {}).body["headers"]["host"] == "shop.localhost"
+    get = HttpSender({"shop.localhost": lambda: server.port})
+    assert get(WebRequest("http://shop.localhost/x")).body["headers"]["host"] == "shop.localhost"
 
 
 @pytest.mark.parametrize("host", ["localhost", "any.localhost", "127.0.0.1"])
-def test_this_machine_has_many_names(get: HttpGetter, server: FakeServer, host: str) -> None:
-    assert get(f"http://{host}:{server.port}/", {}).status == 200
+def test_this_machine_has_many_names(get: HttpSender, server: FakeServer, host: str) -> None:
+    assert get(WebRequest(f"http://{host}:{server.port}/")).status == 200
 
 
 @pytest.mark.parametrize(
@@ -82,15 +83,15 @@ def test_this_machine_has_many_names(get: HttpGetter, server: FakeServer, host: 
 )
 def test_no_other_machine_is_asked(host: str) -> None:
     with pytest.raises(AccessDenied, match="only asked with --allow-network"):
-        HttpGetter({})(f"http://{host}/", {})
+        HttpSender({})(WebRequest(f"http://{host}/"))
 
 
 @pytest.mark.parametrize("network", [False, True])
 @pytest.mark.parametrize("host", ["localhost", "any.localhost", "127.0.0.1", "127.9.9.9", "[::1]"])
 def test_nothing_else_on_this_machine_is_asked(host: str, network: bool) -> None:
-    get = HttpGetter({"shop.localhost": 1}, Reach(frozenset({("127.0.0.1", 2)}), network))
+    get = HttpSender({"shop.localhost": lambda: 1}, Reach(frozenset({("127.0.0.1", 2)}), network))
     with pytest.raises(AccessDenied, match=r"without --allow-host .*:8961"):
-        get(f"http://{host}:8961/api/shutdown", {})
+        get(WebRequest(f"http://{host}:8961/api/shutdown"))
 
 
 def test_a_name_that_leads_to_this_machine_is_not_asked(
@@ -104,7 +105,7 @@ def test_a_name_that_leads_to_this_machine_is_not_asked(
     monkeypatch.setattr(socket, "create_connection", nearby)
     before = server.requests
     with pytest.raises(AccessDenied, match="only asked with"):
-        HttpGetter({}, Reach(network=True))("http://example.com/x", {})
+        HttpSender({}, Reach(network=True))(WebRequest("http://example.com/x"))
     assert server.requests == before
 
 
@@ -119,21 +120,21 @@ def test_another_machine_may_be_allowed(
 
     monkeypatch.setattr(socket, "create_connection", nearby)
     monkeypatch.setattr(web, "_peer", lambda _: "203.0.113.7")
-    get = HttpGetter({}, Reach(network=True))
-    assert get("http://example.com/x", {}).body["headers"]["host"] == "example.com"
+    get = HttpSender({}, Reach(network=True))
+    assert get(WebRequest("http://example.com/x")).body["headers"]["host"] == "example.com"
 
 
-def test_no_proxy_is_asked(get: HttpGetter, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_asked(get: HttpSender, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    assert get(f"{base}/", {}).status == 200
+    assert get(WebRequest(f"{base}/")).status == 200
 
 
-def test_redirects_are_not_followed(get: HttpGetter, base: str) -> None:
-    assert get(f"{base}/away", {}).status == 302
+def test_redirects_are_not_followed(get: HttpSender, base: str) -> None:
+    assert get(WebRequest(f"{base}/away")).status == 302
 
 
-def test_what_is_no_json_is_text(get: HttpGetter, base: str) -> None:
-    assert get(f"{base}/text", {}).body == "plain \ufffd text"
+def test_what_is_no_json_is_text(get: HttpSender, base: str) -> None:
+    assert get(WebRequest(f"{base}/text")).body == "plain \ufffd text"
 
 
 @pytest.mark.parametrize(
@@ -149,10 +150,10 @@ def test_what_is_no_json_is_text(get: HttpGetter, base: str) -> None:
     ],
 )
 def test_an_answer_that_cannot_be_used_is_a_refusal(
-    get: HttpGetter, base: str, path: str, reason: str
+    get: HttpSender, base: str, path: str, reason: str
 ) -> None:
     with pytest.raises(Refused, match=reason):
-        get(base + path, {})
+        get(WebRequest(base + path))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_an_answer_that_takes_too_long_is_a_refusal(
         port = listening.getsockname()[1]
         named = Reach(frozenset({("127.0.0.1", port)}))
         with pytest.raises(Refused, match=r"it took more than 0\.1 seconds"):
-            HttpGetter({}, named)(f"http://127.0.0.1:{port}/", {})
+            HttpSender({}, named)(WebRequest(f"http://127.0.0.1:{port}/"))
         serving.join()
 
 
@@ -184,8 +185,10 @@ def test_a_closed_port_is_a_refusal() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(Refused, match=f"127.0.0.1:{port} gives no answer: "):
-        HttpGetter({}, Reach(frozenset({("127.0.0.1", port)})))(f"http://127.0.0.1:{port}/", {})
+        HttpSender({}, Reach(frozenset({("127.0.0.1", port)})))(
+            WebRequest(f"http://127.0.0.1:{port}/")
+        )
 
 
-def test_the_body_of_the_model_is_json(get: HttpGetter, base: str) -> None:
-    assert json.dumps(get(f"{base}/", {}).body)
+def test_the_body_of_the_model_is_json(get: HttpSender, base: str) -> None:
+    assert json.dumps(get(WebRequest(f"{base}/")).body)
