@@ -86,9 +86,9 @@ check: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Check format, lint, types
 		"pydocstyle envs checkers trajectories runner"; do \
 		echo "$$tool"; $(VENV)/bin/$$tool || failed=1; done; test -z "$$failed"
 
-conformance: $(VENV)/.dev $(BFCL_VENV)/.bfcl ## Compare with BFCL itself: [RECORDED=folder of model outputs]
+conformance: $(VENV)/.dev $(VENV)/.models $(BFCL_VENV)/.bfcl ## Compare with BFCL itself: [RECORDED=folder of runs] [BFCL=its command]
 	@$(VENV)/bin/python -m tests.conformance --bfcl-python $(BFCL_VENV)/bin/python \
-		$${RECORDED:+--recorded "$$RECORDED"} $(ARGS)
+		$${RECORDED:+--recorded "$$RECORDED"} $${BFCL:+--bfcl "$$BFCL"} $(ARGS)
 
 bench: $(VENV)/.core $(BFCL_VENV)/.bfcl ## Speed beside BFCL's: [RECORDED=folder of runs] [RUN=one run BFCL=its command]
 	@$(VENV)/bin/python -m tests.benchmarks --bfcl-python $(BFCL_VENV)/bin/python \
@@ -106,8 +106,8 @@ profile: $(VENV)/.core ## Say where the time goes: [RUN=folder of one recorded r
 soak: $(VENV)/.core ## A million resets, ten million steps, ten thousand live sessions: minutes, Linux
 	@$(VENV)/bin/python -m tests.benchmarks.soak $(ARGS)
 
-bench-live: .need-BFCL $(VENV)/.models ## Measure live runs beside bfcl generate: BFCL=its command, fully installed
-	@$(VENV)/bin/python -m tests.benchmarks.generate --bfcl "$$BFCL" $(ARGS)
+bench-live: $(VENV)/.models ## Measure live runs beside a bare client: [BFCL=bfcl's command, fully installed]
+	@$(VENV)/bin/python -m tests.benchmarks.generate $${BFCL:+--bfcl "$$BFCL"} $(ARGS)
 
 # hatchling is the build backend that pyproject.toml names; a later lock agrees with the earlier ones.
 lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew

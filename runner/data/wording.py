@@ -73,7 +73,7 @@ class Table(NamedTuple):
 
     sentences: Mapping[str, str]
     """Places by our names: ``raised`` for a call that raised, ``handover`` for functions handed
-    over later, ``python_note`` and ``float_note`` behind descriptions."""
+    over later; the others stand behind descriptions: ``python_note``, ``float_note`` and so on."""
     refusals: Mapping[str, Mapping[str, Mapping[str, TextPlace]]]
     """By backend, function and kind."""
 
@@ -139,8 +139,22 @@ class Wording:
 
     def notes(self) -> Footnotes:
         """Return the sentences behind descriptions."""
-        syntax = {**OWN_FOOTNOTES.syntax, "python": self.sentence("python_note")}
-        return Footnotes(syntax, self.sentence("float_note"))
+        syntax = {name: self.sentence(f"{name}_note") for name in OWN_FOOTNOTES.syntax}
+        return Footnotes(
+            syntax, self.sentence("float_note"), self._typed, bare_items=True, response=True
+        )
+
+    def _typed(self, language: str, schema: Mapping[str, Any]) -> str:
+        """Return what is said of the type of a value that is a text of a language."""
+        kind = schema.get("type", "any")
+        if kind == "any":
+            return self.sentence(f"{language}_any")
+        said = self.sentence(f"{language}_type", kind)
+        if isinstance(schema.get("items"), Mapping):
+            said += self.sentence("items_note", schema["items"].get("type", "any"))
+        if isinstance(schema.get("properties"), Mapping):
+            said += self.sentence("members_note", json.dumps(schema["properties"]))
+        return said
 
     def given(self, place: str) -> Given:
         """Return what the package gives at a place.

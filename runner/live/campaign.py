@@ -18,9 +18,10 @@ from runner.live.engine import Engine, Stopped
 from runner.live.loop import Ask, ModelAnswer, run_live
 from runner.live.settings import Settings
 from runner.models.base import ChatMessage, Request
+from runner.models.connect import names_a_provider
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
-from runner.models.tools import OWN_FOOTNOTES, toolbox_of
+from runner.models.tools import OWN_FOOTNOTES, Footnotes, toolbox_of
 from runner.records.record import (
     AnsweredStep,
     DatasetReference,
@@ -87,6 +88,19 @@ class Plan(NamedTuple):
         """
         return wording_of(self.observations, self.dataset)
 
+    def notes(self) -> Footnotes:
+        """Return what is said of functions besides their documents.
+
+        Raises:
+            DataError: The texts are not there.
+        """
+        wording = self.wording()
+        notes = wording.notes() if wording else OWN_FOOTNOTES
+        if names_a_provider(self.model, self.settings.request_options()):
+            # To a protocol of its own the member means something else, or nothing.
+            notes = notes._replace(response=False)
+        return notes
+
     def style(self, trajectory: Trajectory) -> Style:
         """Return how the model is talked to about a trajectory.
 
@@ -97,7 +111,7 @@ class Plan(NamedTuple):
         wording, prompts = self.wording(), self.prompts
         if wording is not None and self.settings.prompts is None:
             prompts = wording.prompts(prompts)
-        toolbox = toolbox_of(trajectory, folder, wording.notes() if wording else OWN_FOOTNOTES)
+        toolbox = toolbox_of(trajectory, folder, self.notes())
         return Style(toolbox, prompts, self.settings.reasoning, self.format, wording)
 
     def definition(self, selection: Selection) -> RunDefinition:

@@ -19,7 +19,17 @@ from runner.live.campaign import Campaign, Job, Plan, jobs_of, restore_tools
 from runner.live.engine import Engine, Limits
 from runner.live.settings import Settings
 from runner.models.agent import PREFIX, AgentModel
-from runner.models.base import Model, Price, Request, ToolList, TransientError, Usage
+from runner.models.base import (
+    FatalError,
+    Model,
+    Price,
+    Request,
+    RequestError,
+    ToolList,
+    TransientError,
+    Usage,
+)
+from runner.models.tools import Names, as_tool
 from runner.records.masking import Secrets
 from runner.records.record import EpisodeRecord, Selection, Spent
 from runner.records.replies import ReplyCache
@@ -40,13 +50,12 @@ _VARIABLES_OF = {"bedrock": "AWS", "gemini": "GOOGLE", "huggingface": "HF", "sag
 _LOOK = 1.0
 """Seconds after which who watches a run is told anew what it is at."""
 _PROBE: dict[str, Any] = {
-    "type": "function",
-    "function": {
-        "name": "report_ready",
-        "description": "Say that you are ready.",
-        "parameters": {"type": "object", "properties": {}},
-    },
+    "name": "report_ready",
+    "description": "Say that you are ready.",
+    "parameters": {"type": "object", "properties": {}},
+    "response": {"type": "dict", "properties": {"ready": {"type": "boolean"}}},
 }
+_NAMES_RESPONSE = re.compile(r"[^\w\s]response\b")
 
 
 class Ending(NamedTuple):
@@ -188,13 +197,25 @@ async def preflight(plan: Plan, connect: Connect) -> None:
         # It is here, and no question but the trajectories' is for it.
         return await model.close()
     try:
-        await _probe(model, plan.settings)
+        await _probe(model, plan)
     finally:
         await model.close()
 
 
-async def _probe(model: Model, settings: Settings) -> None:
-    tools = ToolList([_PROBE]) if settings.mode == "fc" else None
+async def _probe(model: Model, plan: Plan) -> None:
+    notes = plan.notes()
+    probe = as_tool(_PROBE, Names([_PROBE["name"]]), notes)
+    try:
+        await _put(model, ToolList([probe]) if plan.settings.mode == "fc" else None)
+    except (FatalError, RequestError) as error:
+        if not (notes.response and _NAMES_RESPONSE.search(str(error))):
+            raise
+        raise FatalError(
+            f"{error}; tools have it where models read what BFCL's read: --observations own"
+        ) from None
+
+
+async def _put(model: Model, tools: ToolList | None) -> None:
     request = Request([{"role": "user", "content": "Are you ready?"}], tools)
     for attempt in range(1, _PREFLIGHT_TRIES + 1):
         try:

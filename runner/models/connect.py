@@ -63,8 +63,8 @@ def _client(name: str, options: RequestOptions) -> Model:
     server = _server(options)
     at_openai = _OPENAI_HOST in server
     options = replace(options, price=price_of(name, options))
-    provider, slash, _ = name.partition("/")
-    if slash and provider != "openai" and not options.base_url:
+    provider = name.partition("/")[0]
+    if names_a_provider(name, options):
         if litellm_model.is_provider(provider):
             if options.api == "responses":
                 raise FatalError(f"--api is for OpenAI and servers of your own, not for {provider}")
@@ -93,9 +93,14 @@ def price_of(name: str, options: RequestOptions = USUAL) -> Price | None:
     """
     if options.price is not None or name.startswith(PREFIX):
         return options.price
-    provider, slash, _ = name.partition("/")
-    elsewhere = bool(slash) and provider != "openai" and not options.base_url
+    elsewhere = names_a_provider(name, options)
     return listed_price(name) if elsewhere or _OPENAI_HOST in _server(options) else None
+
+
+def names_a_provider(name: str, options: RequestOptions = USUAL) -> bool:
+    """Tell whether a name says whose model is asked, by that one's own protocol."""
+    provider, slash, _ = name.partition("/")
+    return bool(slash) and provider != "openai" and not options.base_url
 
 
 def _as_listed(name: str, options: RequestOptions) -> RequestOptions:

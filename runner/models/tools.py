@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,16 +74,20 @@ def documents_for(trajectory: Trajectory) -> list[Document]:
     return [documents[name] for name in trajectory.functions or ()]
 
 
-def _with_texts(document: Document) -> Document:
+def _with_texts(document: Document, typed: Callable[[Mapping[str, Any]], str]) -> Document:
     schema = document["parameters"]
-    texts = {name: _as_text(value) for name, value in schema["properties"].items()}
+    texts = {name: _as_text(value, typed(value)) for name, value in schema["properties"].items()}
     return {**document, "parameters": {**schema, "properties": texts}}
 
 
-def _as_text(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _as_text(schema: Mapping[str, Any], typed: str) -> dict[str, Any]:
     kept = {key: value for key, value in schema.items() if key not in ("items", "properties")}
-    words = f"{schema.get('description', '')} Its type is {_in_words(schema)}."
+    words = f"{schema.get('description', '')}{typed}"
     return {**kept, "type": "string", "description": words.lstrip()}
+
+
+def _own_typed(_language: str, schema: Mapping[str, Any]) -> str:
+    return f" Its type is {_in_words(schema)}."
 
 
 def _in_words(schema: Mapping[str, Any]) -> str:
@@ -130,26 +134,34 @@ class Names:
         return name
 
 
-def as_tool(document: Document, names: Names, float_note: str = _FLOAT_NOTE) -> dict[str, Any]:
+class Footnotes(NamedTuple):
+    """What is said of functions besides their documents."""
+
+    syntax: Mapping[str, str] = _SYNTAX_NOTES
+    """Behind descriptions of functions: in which syntax values are, by language."""
+    float: str = _FLOAT_NOTE
+    """Behind those of parameters that take fractions."""
+    typed: Callable[[str, Mapping[str, Any]], str] = _own_typed
+    """Behind those of parameters that are texts of a language: their type, by the schema."""
+    bare_items: bool = False
+    """Whether numbers in a list are not described."""
+    response: bool = False
+    """Whether a tool also has what the document says of results."""
+
+
+OWN_FOOTNOTES = Footnotes()
+
+
+def as_tool(document: Document, names: Names, notes: Footnotes = OWN_FOOTNOTES) -> dict[str, Any]:
     """Return a document as a chat-completions tool with a valid JSON Schema."""
     function = {
         "name": names.legal(document["name"]),
         "description": document["description"],
-        "parameters": {**_schema(document["parameters"], float_note), "type": "object"},
+        "parameters": {**_schema(document["parameters"], notes), "type": "object"},
     }
+    if notes.response and "response" in document:
+        function["response"] = document["response"]
     return {"type": "function", "function": function}
-
-
-class Footnotes(NamedTuple):
-    """The sentences behind descriptions."""
-
-    syntax: Mapping[str, str] = _SYNTAX_NOTES
-    """Of functions: in which syntax values are, by language."""
-    float: str = _FLOAT_NOTE
-    """Of parameters that take fractions."""
-
-
-OWN_FOOTNOTES = Footnotes()
 
 
 class Toolbox:
@@ -204,7 +216,7 @@ class Toolbox:
         if key not in self._tool_lists:
             documents = self.early(offered.difference(late)) + self.late(late)
             self._tool_lists[key] = ToolList(
-                [as_tool(d, self.names, self._footnotes.float) for d in documents]
+                [as_tool(d, self.names, self._footnotes) for d in documents]
             )
         return self._tool_lists[key]
 
@@ -223,11 +235,14 @@ def toolbox_of(
         DataError: A file with documents is missing or malformed.
     """
     if trajectory.functions is None:
-        return _shared_toolbox(trajectory.environments, folder, notes.syntax["python"], notes.float)
+        told = (notes.syntax["python"], notes.float, notes.bare_items, notes.response)
+        return _shared_toolbox(trajectory.environments, folder, *told)
     documents, language = documents_for(trajectory), trajectory.language
-    # Java and JavaScript values have no JSON form: they are texts, their types told in words.
-    shown = documents if language == "python" else map(_with_texts, documents)
-    return Toolbox([*shown], language, notes)
+    if language != "python":
+        # Java and JavaScript values have no JSON form: they are texts, their types told in words.
+        typed = partial(notes.typed, language)
+        documents = [_with_texts(document, typed) for document in documents]
+    return Toolbox(documents, language, notes)
 
 
 @cache
@@ -236,12 +251,15 @@ def _shared_toolbox(
     folder: Path | None,
     syntax_note: str,
     float_note: str,
+    bare_items: bool,
+    response: bool,
 ) -> Toolbox:
     documents = bfcl_documents(environments, folder) if folder else own_documents(environments)
-    return Toolbox(documents, notes=Footnotes({"python": syntax_note}, float_note))
+    notes = Footnotes({"python": syntax_note}, float_note, _own_typed, bare_items, response)
+    return Toolbox(documents, notes=notes)
 
 
-def _schema(schema: Mapping[str, Any], float_note: str) -> dict[str, Any]:
+def _schema(schema: Mapping[str, Any], notes: Footnotes) -> dict[str, Any]:
     """Return a schema whose types are JSON Schema's, all the way down."""
     mapped = dict(schema)
     kind = schema.get("type")
@@ -251,17 +269,20 @@ def _schema(schema: Mapping[str, Any], float_note: str) -> dict[str, Any]:
         mapped["type"] = "string"
     if kind == "float":
         mapped["format"] = "float"
-        described = f"{schema.get('description', '')}{float_note}"
+        described = f"{schema.get('description', '')}{notes.float}"
         mapped["description"] = described.lstrip()
     if isinstance(schema.get("properties"), Mapping):
-        mapped["properties"] = {k: _schema(v, float_note) for k, v in schema["properties"].items()}
+        mapped["properties"] = {k: _schema(v, notes) for k, v in schema["properties"].items()}
     for keyword in ("anyOf", "oneOf", "allOf"):
         if isinstance(schema.get(keyword), list):
-            mapped[keyword] = [_schema(member, float_note) for member in schema[keyword]]
+            mapped[keyword] = [_schema(member, notes) for member in schema[keyword]]
     if isinstance(schema.get("additionalProperties"), Mapping):
-        mapped["additionalProperties"] = _schema(schema["additionalProperties"], float_note)
+        mapped["additionalProperties"] = _schema(schema["additionalProperties"], notes)
     if isinstance(schema.get("items"), Mapping):
-        mapped["items"] = _schema(schema["items"], float_note)
+        bare = notes.bare_items and schema["items"].get("type") == "float"
+        mapped["items"] = (
+            {**schema["items"], "type": "number"} if bare else _schema(schema["items"], notes)
+        )
     elif mapped.get("type") == "array":
         # Some providers refuse an array that does not say of what.
         mapped["items"] = {}

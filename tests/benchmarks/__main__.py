@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.benchmarks import measuring, workload
-from tests.benchmarks.generate import BFCL_MODEL
 from tests.benchmarks.measuring import HERE, IN_PROCESS, Side
+from tests.whole_runs import BFCL_MODEL
 
 ROOT = HERE.parent.parent
 TARGETS = {

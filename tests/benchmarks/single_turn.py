@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 
 from tests.benchmarks import measuring, workload
 from tests.benchmarks.__main__ import ROOT
-from tests.benchmarks.generate import BFCL_MODEL
 from tests.benchmarks.measuring import Measure, Pairs, Side
+from tests.whole_runs import BFCL_MODEL
 
 MEASURES = (
     Measure("score_single_turn", "whole command: score single turns", "ms"),

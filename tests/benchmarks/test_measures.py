@@ -7,6 +7,7 @@ import tracemalloc
 import pytest
 
 from tests.benchmarks import bfcl_side, measuring, turnwise_side, workload
+from tests.benchmarks.generate import Figure, schedule
 from tests.benchmarks.measuring import IN_PROCESS, WHOLE, Pairs, Side
 
 
@@ -72,3 +73,16 @@ def test_ratios_are_of_pairs():
     assert pairs.ratios == [2.0, 3.0, 4.0]
     assert pairs.to_json()["ratio"] == {"median": 3.0, "low": 2.0, "high": 4.0}
     assert pairs.row()[1:] == ["ms", "8000", "2000", "3.00", "2.00 to 4.00"]
+
+
+def test_jobs_are_taken_as_one_of_those_at_once_is_free():
+    assert schedule([3, 2, 2, 1], 2) == 4
+    assert schedule([3, 2, 2, 1], 9) == 3
+    assert schedule([], 2) == 0
+
+
+def test_a_figure_is_missed_by_its_median():
+    assert Figure("wall", [1.0, 1.3, 1.1], 1.2).is_missed is False
+    assert Figure("wall", [1.0, 1.3, 1.3], 1.2).is_missed
+    assert not Figure("wall", [9.0], None).is_missed
+    assert str(Figure("wall", [1.0, 2.0, 4.0], 1.5)) == "wall: 2.00 (1.00 to 4.00), at most 1.5"

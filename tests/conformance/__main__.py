@@ -1,8 +1,8 @@
 """Compares Turnwise with BFCL as a black box: ``python -m tests.conformance --bfcl-python PATH``.
 
-Seven parts: ground truth, random call scripts, decoding of replies, verdicts on recorded runs,
-single turns, the table of scores, and what models read of refused calls. Every difference that is
-not a known one is a line of its own; the exit status is 1 if there is any.
+Eight parts: ground truth, random call scripts, decoding of replies, verdicts on recorded runs,
+single turns, the table of scores, what models read of refused calls, and whole requests. Every
+difference that is not a known one is a line of its own; the exit status is 1 if there is any.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from envs.long_context import Pack
 from envs.registry import BACKENDS
-from tests.conformance import observations, single_turn, table
+from tests.conformance import observations, requests, single_turn, table
 from tests.conformance.compare import Tally
 from tests.conformance.diagnoses import found_causes, read_causes
 from tests.conformance.generator import Generator
@@ -28,7 +28,16 @@ from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 REPLIES = 20_000
 """How many random replies are decoded."""
-PARTS = ("ground-truth", "random", "decoding", "recorded", "single-turn", "table", "observations")
+PARTS = (
+    "ground-truth",
+    "random",
+    "decoding",
+    "recorded",
+    "single-turn",
+    "table",
+    "observations",
+    "requests",
+)
 
 
 def main() -> int:
@@ -56,6 +65,8 @@ def main() -> int:
     if options.only in (None, "observations"):
         entries = [entry for category in trajectories.values() for entry in category]
         differences += read_of_refusals(options, data, entries, pack)
+    if options.only == "requests" or (options.only is None and options.bfcl):
+        differences += requests.run(options.bfcl)
     return 1 if differences else 0
 
 
@@ -197,12 +208,17 @@ def _options() -> argparse.Namespace:
         "--bfcl-python", type=Path, required=True, help="an interpreter that has bfcl-eval"
     )
     parser.add_argument("--recorded", type=Path, help="folder of recorded runs with verdicts")
+    parser.add_argument(
+        "--bfcl", metavar="COMMAND", help="bfcl, of a full installation of bfcl-eval"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the random scripts (default 0)")
     parser.add_argument("--scripts", type=int, default=2000, help="how many random scripts")
     parser.add_argument("--only", choices=PARTS, help="run one part")
     options = parser.parse_args()
     if options.only == "recorded" and options.recorded is None:
         parser.error("--only recorded needs --recorded DIR")
+    if options.only == "requests" and options.bfcl is None:
+        parser.error("--only requests needs --bfcl COMMAND")
     return options
 
 

@@ -32,6 +32,11 @@ class Reason(NamedTuple):
     explains: Callable[[Met], bool]
 
 
+P1 = Reason(
+    "P1",
+    "an argument or a state of a wrong type, over which Python stumbles at another place",
+    lambda met: True,
+)
 REASONS = (
     Reason(
         "N1",
@@ -48,11 +53,7 @@ REASONS = (
         "the age of travellers is counted at a fixed date, not today",
         lambda met: "verify_traveler_information" in met.text,
     ),
-    Reason(
-        "P1",
-        "an argument or a state of a wrong type, over which Python stumbles at another place",
-        lambda met: True,
-    ),
+    P1,
 )
 """The first one that explains a difference counts."""
 
@@ -80,7 +81,7 @@ def compare(found: Iterable[Met], wording: Wording) -> Compared:
             continue
         reason = next(reason for reason in REASONS if reason.explains(each))
         reasons[reason.id] += 1
-        if reason.id == "P1":
+        if reason is P1:
             theirs = each.expected[:_SHOWN]
             examples.append(f"{each.text[:_SHOWN]}: expected {theirs}, got {ours[:_SHOWN]}")
     return Compared(equal, total, reasons, examples)

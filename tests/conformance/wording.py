@@ -46,7 +46,15 @@ SENTENCES = {
     "raised": "eval_checker/multi_turn_eval/multi_turn_utils.execute_multi_turn_func_call.25",
     "handover": "constants/default_prompts.DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC.0",
     "python_note": "utils._get_language_specific_hint.2",
+    "java_note": "utils._get_language_specific_hint.0",
+    "javascript_note": "utils._get_language_specific_hint.1",
     "float_note": "model_handler/utils._cast_to_openai_type.3",
+    "java_any": "utils._func_doc_language_specific_pre_processing.3",
+    "java_type": "utils._func_doc_language_specific_pre_processing.4",
+    "javascript_any": "utils._func_doc_language_specific_pre_processing.7",
+    "javascript_type": "utils._func_doc_language_specific_pre_processing.8",
+    "items_note": "utils._func_doc_language_specific_pre_processing.9",
+    "members_note": "utils._func_doc_language_specific_pre_processing.10",
 }
 """Found by what ``bfcl generate`` sends to a server."""
 

@@ -79,22 +79,22 @@ class GroundTruth:
         steps = list(reversed(said)).index(DONE) if turn else len(said)
         trajectory = self._conversations.find(asked, lambda _: turn)
         if trajectory is None:
-            return _reply({"role": "assistant", "content": STRANGE}, asked)
+            return as_reply({"role": "assistant", "content": STRANGE}, asked)
         if isinstance(trajectory.expects, ExpectedCalls):
             return self._said(right_calls(task_of(trajectory), STRICT), asked)
         texts = [text for each in trajectory.turns[turn : turn + 1] for text in each.ground_truth]
         size = self._calls_per_step or max(len(texts), 1)
         calls = [parse_call(text) for text in texts[steps * size : (steps + 1) * size]]
-        return self._said([_with_names(call) for call in calls], asked)
+        return self._said([with_names(call) for call in calls], asked)
 
     def _said(self, calls: Sequence[Call], asked: Asked) -> Answer:
         if not calls:
-            return _reply({"role": "assistant", "content": DONE}, asked)
+            return as_reply({"role": "assistant", "content": DONE}, asked)
         if not asked.body.get("tools"):
             text = in_format(calls, _text(asked.body["messages"][0]["content"]))
-            return _reply({"role": "assistant", "content": text}, asked)
+            return as_reply({"role": "assistant", "content": text}, asked)
         written = [(call.name.replace(".", "_"), json.dumps(call.kwargs)) for call in calls]
-        return _reply(_with_tool_calls(written, self._numbers), asked)
+        return as_reply(_with_tool_calls(written, self._numbers), asked)
 
 
 class Recorded:
@@ -118,17 +118,17 @@ class Recorded:
         made = sum(m["role"] == "assistant" for m in asked.body["messages"])
         trajectory = self._conversations.find(asked, lambda t: self._turn(t, made))
         if trajectory is None or trajectory.id not in self._turns:
-            return _reply({"role": "assistant", "content": STRANGE}, asked)
+            return as_reply({"role": "assistant", "content": STRANGE}, asked)
         steps = list(itertools.chain.from_iterable(self._turns[trajectory.id]))
         step = steps[made] if made < len(steps) else DONE
         if isinstance(step, str) or not step:
-            return _reply({"role": "assistant", "content": step or ""}, asked)
+            return as_reply({"role": "assistant", "content": step or ""}, asked)
         calls = [
             (name, given if isinstance(given, str) else json.dumps(given))
             for member in step
             for name, given in member.items()
         ]
-        return _reply(_with_tool_calls(calls, self._numbers), asked)
+        return as_reply(_with_tool_calls(calls, self._numbers), asked)
 
     def _turn(self, trajectory: Trajectory, made: int) -> int:
         """Return the turn after some steps; beyond the last if there is no such run."""
@@ -221,7 +221,7 @@ def _text(content: object) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _with_names(call: Call) -> Call:
+def with_names(call: Call) -> Call:
     """Return a call with all arguments named, which is all that tool calls can express."""
     named = dict(zip(_PARAMETERS[call.name], call.args, strict=False))
     return Call(call.name, (), {**named, **call.kwargs})
@@ -239,7 +239,7 @@ def _with_tool_calls(calls: Iterable[tuple[str, str]], numbers: Iterable[int]) -
     return {"role": "assistant", "content": None, "tool_calls": tool_calls}
 
 
-def _reply(message: Mapping[str, Any], asked: Asked) -> Answer:
+def as_reply(message: Mapping[str, Any], asked: Asked) -> Answer:
     """Return a completion; its numbers of tokens are guessed from the lengths."""
     prompt = int(asked.headers.get("content-length", 0)) // 4
     reason = "tool_calls" if message.get("tool_calls") else "stop"

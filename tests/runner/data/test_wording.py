@@ -130,3 +130,18 @@ def test_sentences_take_the_place_of_ours_and_another_process_reads_them_again(b
         assert one.prompts(read_prompts()).handover_fc == "There is more now."
         assert one.notes().syntax["python"] == " It is Python."
         assert one.notes().float == " It is a float."
+
+
+def test_types_of_java_and_javascript_are_told_by_place():
+    one = {"conversion": "", "spec": ""}
+    said = [[" any"], [" of ", one], [" each ", one], [" with ", one]]
+    names = ("java_any", "java_type", "items_note", "members_note")
+    texts = {"m": {"f": [{"text": parts} for parts in said]}}
+    places = {name: f"m.f.{number}" for number, name in enumerate(names)}
+    others = ("python_note", "java_note", "javascript_note", "float_note")
+    words = Wording(texts, Table({**places, **dict.fromkeys(others, "m.f.0")}, {}))
+    typed = words.notes().typed
+    assert typed("java", {"type": "any"}) == " any"
+    assert typed("java", {"type": "long"}) == " of long"
+    assert typed("java", {"type": "Array", "items": {"type": "char"}}) == " of Array each char"
+    assert typed("java", {"type": "dict", "properties": {"a": 1}}) == ' of dict with {"a": 1}'

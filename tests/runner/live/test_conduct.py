@@ -1,9 +1,17 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from runner.live.conduct import secrets_of
+from checkers.profile import BFCL
+from runner.live.campaign import Plan
+from runner.live.conduct import preflight, secrets_of
 from runner.live.settings import Settings
+from runner.models.base import FatalError, RequestError
+from runner.models.prompting import read_prompts
+from trajectories.dataset import load_bfcl
+from trajectories.schema import Category
 
 ENVIRONMENT = {
     "POSTGRES_PASSWORD": "password",
@@ -41,3 +49,42 @@ def test_what_a_run_was_given_is_secret():
     assert "on" not in found
     server = {"OPENAI_BASE_URL": "http://ann:hidden-word@host/v1"}
     assert "hidden-word" in secrets_of("m", Settings(), server)
+
+
+class Refusing:
+    """A model that takes no tool with what its results are like."""
+
+    def __init__(self, word: str) -> None:
+        self.asked = []
+        self._word = word
+
+    async def ask(self, request):
+        self.asked.append(request.tools.tools[0]["function"])
+        if "response" in self.asked[-1]:
+            raise RequestError(f"refuses this request (400): unknown member {self._word}")
+
+    async def close(self):
+        pass
+
+
+def plan_for(folder, model="m", **settings):
+    data = load_bfcl(folder, [Category.BASE])
+    return Plan(model, data, BFCL, 20, Settings(**settings), read_prompts())
+
+
+@pytest.mark.parametrize(("word", "advised"), [("'response'", True), ("x of this response", False)])
+def test_a_server_that_takes_no_response_of_tools_is_told_at_once(bfcl_folder, word, advised):
+    model = Refusing(word)
+    with pytest.raises(FatalError if advised else RequestError) as caught:
+        asyncio.run(preflight(plan_for(bfcl_folder), lambda _: model))
+    assert ("--observations own" in str(caught.value)) is advised
+
+
+def test_providers_with_a_protocol_of_their_own_are_told_no_response(bfcl_folder):
+    for plan in (
+        plan_for(bfcl_folder, observations="own"),
+        plan_for(bfcl_folder, model="gemini/flash"),
+    ):
+        model = Refusing("response")
+        asyncio.run(preflight(plan, lambda _, model=model: model))
+        assert model.asked

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from envs.registry import BACKENDS
 from runner.models.base import ToolList
 from runner.models.tools import (
+    Footnotes,
     Names,
     Toolbox,
     as_tool,
@@ -365,6 +366,31 @@ def test_values_of_other_languages_are_texts_whose_type_is_told(single_turn, lan
         },
     }
     assert own["parameters"]["properties"]["n"]["type"] == "long"
+
+
+def test_the_sentences_may_be_others(single_turn):
+    notes = Footnotes(dict.fromkeys(("python", "java"), " Note."), " F.", lambda *said: f" {said}")
+    own = typed(n={"type": "long", "description": "How many."})
+    toolbox = toolbox_of(single_turn("java", own), notes=notes)
+    (tool,) = toolbox.tools(frozenset({"f"}), ()).tools
+    assert tool["function"]["description"].endswith(" Note.")
+    said = tool["function"]["parameters"]["properties"]["n"]["description"]
+    assert said == f"How many. {('java', own['parameters']['properties']['n'])}"
+
+
+def test_numbers_in_a_list_may_be_bare_and_results_told(single_turn):
+    parameters = {"l": {"type": "array", "items": {"type": "float"}}, "f": {"type": "float"}}
+    own = {**typed(**parameters), "response": {"type": "dict"}}
+    told, bare = (
+        toolbox_of(single_turn("python", own), notes=notes).tools(frozenset({"f"}), ()).tools[0]
+        for notes in (Footnotes(), Footnotes(bare_items=True, response=True))
+    )
+    shown = [each["function"]["parameters"]["properties"] for each in (told, bare)]
+    assert shown[0]["l"]["items"] == shown[0]["f"]
+    assert shown[1]["l"]["items"] == {"type": "number"}
+    assert shown[1]["f"] == shown[0]["f"]
+    assert "response" not in told["function"]
+    assert bare["function"]["response"] == {"type": "dict"}
 
 
 def test_a_single_turn_entry_has_its_own_functions_in_its_own_language(single_turn):
