@@ -68,13 +68,22 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     Returns:
         Kappa; None where there are no items, or both gave all of them one and the same class.
     """
-    first, second = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
-    square = len(pairs) ** 2
+    return kappa(Counter(pairs))
+
+
+def kappa(table: Mapping[tuple[str, str], int]) -> float | None:
+    """Return Cohen's kappa as ``cohen_kappa`` does, from how often each pair of classes comes."""
+    first: Counter[str] = Counter()
+    second: Counter[str] = Counter()
+    for (one, other), count in table.items():
+        first[one] += count
+        second[other] += count
+    total = first.total()
     by_chance = sum(first[name] * second[name] for name in first)
-    if by_chance == square:
+    if by_chance == total**2:
         return None
-    alike = sum(one == other for one, other in pairs) * len(pairs)
-    return (alike - by_chance) / (square - by_chance)
+    alike = sum(count for (one, other), count in table.items() if one == other) * total
+    return (alike - by_chance) / (total**2 - by_chance)
 
 
 _RESAMPLES = 2000
@@ -135,6 +144,28 @@ def cluster_interval(entries: Sequence[Attempts]) -> tuple[float, float]:
         rates = [drawn.real / drawn.imag for drawn in drawings]
     rates.sort()
     return rates[int(0.025 * _RESAMPLES)], rates[int(0.975 * _RESAMPLES) - 1]
+
+
+def resamples(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the sums of counts in clusters that are drawn anew, again and again, by fixed seed.
+
+    Args:
+        clusters: Per cluster its counts, all of one length.
+    """
+    # As one number each, as for ``cluster_interval``; sorted, so that the order has no part in it.
+    wholes = sorted(sum(n << _BITS * place for place, n in enumerate(each)) for each in clusters)
+    length = len(clusters[0]) if clusters else 0
+    source, mask = Random(0), ~(-1 << _BITS)
+    sums = [sum(source.choices(wholes, k=len(wholes))) for _ in range(_RESAMPLES if wholes else 0)]
+    return [[drawn >> _BITS * place & mask for place in range(length)] for drawn in sums]
+
+
+def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return what 95% of values lie between; None where there are none."""
+    ranked = sorted(values)
+    if not ranked:
+        return None
+    return ranked[int(0.025 * len(ranked))], ranked[max(0, int(0.975 * len(ranked)) - 1)]
 
 
 def sampling_error(rate: float, size: int, population: int) -> float:

@@ -19,7 +19,7 @@ from runner.commands import DONE, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
 from runner.commands.eval_variants import Variants, run_variants, variants_of
 from runner.commands.judging import mend_for, workers_for
-from runner.commands.live_run import connect_to, run_plan
+from runner.commands.live_run import check_budget, connect_to, run_plan
 from runner.commands.shared import note
 from runner.data import choose
 from runner.episodes.telling import requiring_told
@@ -86,7 +86,7 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
     settings = read_settings(options.config, _flags(options))
     _check_replies(options, settings)
-    _check_budget(options.model, settings)
+    check_budget(options.model, settings)
     workers_for(options).check(settings, connect_to)
     path = Path(settings.prompts) if settings.prompts else DEFAULT
     prompts = read_prompts(path, nests=profile.execution.checks_arguments)
@@ -103,18 +103,6 @@ def _is_ready(plan: Plan) -> bool:
         note(f"{error}")
         return False
     return True
-
-
-def _check_budget(model: str, settings: Settings) -> None:
-    """Refuse a budget in dollars where nobody knows what a token costs: it would never be used up.
-
-    Raises:
-        DataError: The price is unknown.
-    """
-    if settings.max_cost is not None and not price_of(model, settings.request_options()):
-        raise DataError(
-            "--max-cost", f"the price of {model} is not known; give it by --price IN,OUT"
-        )
 
 
 def _check_replies(options: EvalOptions, settings: Settings) -> None:

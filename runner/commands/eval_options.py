@@ -69,7 +69,7 @@ def _counted(text: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Reached:
+class ReachedOptions:
     """Live models: how they are reached."""
 
     config: Path | None = option("TOML file; flags win over it", "FILE")
@@ -89,14 +89,23 @@ class _Reached:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class SamplingOptions:
+    """Live models: how they are asked."""
+
+    reasoning_effort: Effort | None = option("how much a reasoning model is to think")
+    temperature: float | None = option("sampling temperature", "T")
+    top_p: float | None = option("nucleus sampling", "P")
+    max_tokens: int | None = option("longest answer", "N", read=positive)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked(SamplingOptions):
     """Live models: how they are asked."""
 
     mode: Mode | None = option("function calling, or calls in text (default: fc)")
     reasoning: Literal["none", "last", "all"] | None = option(
         "thoughts of which earlier turns it sees again; those of its own turn always (default: all)"
     )
-    reasoning_effort: Effort | None = option("how much a reasoning model is to think")
     tool_choice: Literal["auto", "none"] | None = option("whether it may call functions at all")
     parallel_tool_calls: Literal["on", "off"] | None = option("whether it may make several at once")
     prompt_caching: Literal["on", "off"] | None = option(
@@ -115,20 +124,13 @@ class _Asked:
         "json, python or xml; prompt plain or markdown)",
         "NAMES",
     )
-    temperature: float | None = option("sampling temperature", "T")
-    top_p: float | None = option("nucleus sampling", "P")
     seed: int | None = option("of the sampling; trial k, from 0, has S+k", "S")
-    max_tokens: int | None = option("longest answer", "N", read=positive)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Kept:
+class PaceOptions:
     """Live models: the run."""
 
-    run_dir: Path | None = option("where to keep it (default: a new folder in runs)", "DIR")
-    resume: Path | None = option("go on with a run", "DIR")
-    only: Literal["errors", "failed"] | None = option("with --resume: do these again")
-    trials: int = option("of every entry", "K", default=1, read=_trials)
     concurrency: int | None = option("episodes at once (default: 16)", "N", read=positive)
     attempts: int | None = option(
         "tries of one request (default: 8); of one that takes too long at most 2, and what a rate "
@@ -150,6 +152,16 @@ class _Kept:
         "IN,OUT[,READ[,WRITE]]",
         read=_price,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kept(PaceOptions):
+    """Live models: the run."""
+
+    run_dir: Path | None = option("where to keep it (default: a new folder in runs)", "DIR")
+    resume: Path | None = option("go on with a run", "DIR")
+    only: Literal["errors", "failed"] | None = option("with --resume: do these again")
+    trials: int = option("of every entry", "K", default=1, read=_trials)
     gpu_price: float | None = option(
         "cost of a machine of one's own: by the clock, and by latencies over the concurrency",
         "USD_PER_HOUR",
@@ -174,7 +186,7 @@ class _Kept:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LiveOptions(_Reached, _Asked, _Kept):
+class LiveOptions(ReachedOptions, _Asked, _Kept):
     """What only a live model has a use for."""
 
 

@@ -17,13 +17,15 @@ from runner.data import choose
 from runner.live.campaign import Plan
 from runner.live.conduct import Ending, open_jobs, open_store
 from runner.live.meter import Meter
+from runner.live.settings import Settings
 from runner.models.base import Model
-from runner.models.connect import connect
+from runner.models.connect import connect, price_of
 from runner.records.files import NotWritten
 from runner.records.masking import Secrets
 from runner.records.record import Life, Selection, Spent
 from runner.records.run import is_run
 from runner.records.store import RunStore, read_run_file
+from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 
@@ -126,3 +128,15 @@ def _selection(options: EvalOptions, begun: Path | None) -> Selection:
 def connect_to(plan: Plan) -> Model:
     """Connect to the model of a plan."""
     return connect(plan.model, plan.settings.request_options())
+
+
+def check_budget(model: str, settings: Settings) -> None:
+    """Refuse a budget in dollars where nobody knows what a token costs: it would never be used up.
+
+    Raises:
+        DataError: The price is unknown.
+    """
+    if settings.max_cost is not None and not price_of(model, settings.request_options()):
+        raise DataError(
+            "--max-cost", f"the price of {model} is not known; give it by --price IN,OUT"
+        )

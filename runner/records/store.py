@@ -560,14 +560,18 @@ def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
         # Their hash says which data they are.
         return None
     if path == "settings.base_url" and isinstance(value, str):
-        # The same server may have another port today.
-        parts = urlsplit(value)
-        host = "localhost" if parts.hostname in _THIS_MACHINE else parts.hostname
-        return parts.scheme, host, parts.path.rstrip("/"), parts.query
+        return server_meant(value)
     if path == "settings.function_docs" and value is None:
         name = definition["dataset"]["name"]
         return "bfcl" if name.partition(":")[0] == "bfcl" else "own"
     return value
+
+
+def server_meant(address: str) -> tuple[str, str | None, str, str]:
+    """Return what an address comes to: the same server may have another port today."""
+    parts = urlsplit(address)
+    host = "localhost" if parts.hostname in _THIS_MACHINE else parts.hostname
+    return parts.scheme, host, parts.path.rstrip("/"), parts.query
 
 
 def _changes(

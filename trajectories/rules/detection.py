@@ -125,10 +125,15 @@ def _turns_without_trace(entry: Entry) -> Iterator[Problem]:
         state = outcome.snapshot
 
 
-def mutants(entry: Entry) -> Iterator[Mutant]:
-    """Yield the mutants of an entry's ground truth, judged; calls that fail have none."""
+def mutants(entry: Entry, steps: Iterable[TruthStep] | None = None) -> Iterator[Mutant]:
+    """Yield the mutants of an entry's ground truth, judged; calls that fail have none.
+
+    Args:
+        entry: Whose ground truth.
+        steps: Those of its calls that are left out or changed; all by default.
+    """
     texts = sorted(set(_texts(entry.trajectory.config)))
-    for step in entry.steps:
+    for step in entry.steps if steps is None else steps:
         call = step.call
         if not isinstance(call, Call) or call.nested or not step.result.ok:
             continue

@@ -22,6 +22,7 @@ from runner.analysis.figures import (
     totals_of,
     usage_json,
 )
+from runner.analysis.judges.beside import Opinions, opinions_of
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.cards import Card, Shared
 from runner.analysis.report.pages import groups, packed, page
@@ -72,14 +73,16 @@ def report(runs: Sequence[ViewedRun], gpu_price: float | None = None) -> str:
             [episode.recorded.record for episode in episodes],
             [episode.examined for episode in episodes if episode.examined],
         )
-        index.append({**_about(run, gpu_price), "first_pack": 1 + len(runs) + len(writers)})
+        opinions = list(opinions_of(run))
+        about = _about(run, gpu_price, opinions)
+        index.append({**about, "first_pack": 1 + len(runs) + len(writers)})
         shared.append(packed(common.to_json(_BOUNDS[0])))
-        writers += [partial(_packed_card, episode, common) for episode in episodes]
+        writers += [partial(_packed_card, episode, common, opinions) for episode in episodes]
     title = f"Turnwise: {', '.join(run.source.name for run in runs)}"
     return page(title, [packed(index), *shared, *_fitting(writers)], _ASSETS)
 
 
-def _about(run: ViewedRun, gpu_price: float | None) -> Json:
+def _about(run: ViewedRun, gpu_price: float | None, opinions: Sequence[Opinions]) -> Json:
     dataset, definition = run.dataset, run.source.definition
     machine = OwnMachine.of(run.source.lives, len(run.episodes), gpu_price)
     return {
@@ -90,13 +93,25 @@ def _about(run: ViewedRun, gpu_price: float | None) -> Json:
         "overview": overview(run.episodes, machine),
         "mended": mended_scores(run),
         "groups": group_scores(run),
-        "rows": [row(episode) for episode in run.episodes],
+        "judges": [each.judge for each in opinions],
+        "rows": [{**row(each), **_judged(each, opinions)} for each in run.episodes],
     }
 
 
-def _packed_card(episode: Viewed, shared: Shared, bounds: Bounds) -> str:
-    card, examined = Card(episode.recorded.record, shared, bounds), episode.examined
-    return packed(examined.show(card) if examined else card.asked(episode.trajectory))
+def _judged(episode: Viewed, opinions: Sequence[Opinions]) -> Json:
+    """Return what judges said of an episode, by their places; nothing of a run without any."""
+    key = episode.recorded.record.key
+    return {"judged": [each.summary(key) for each in opinions]} if opinions else {}
+
+
+def _packed_card(
+    episode: Viewed, shared: Shared, opinions: Sequence[Opinions], bounds: Bounds
+) -> str:
+    record, examined = episode.recorded.record, episode.examined
+    card = Card(record, shared, bounds)
+    shown = examined.show(card) if examined else card.asked(episode.trajectory)
+    said = [bounds.json(found) for each in opinions if (found := each.whole(record.key))]
+    return packed({**shown, "judged": said} if said else shown)
 
 
 def overview(episodes: Sequence[Viewed], machine: OwnMachine | None = None) -> Json:

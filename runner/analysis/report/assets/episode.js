@@ -119,6 +119,7 @@ function summaryOf(run, row, data) {
         Object.keys(data.evidence).length > 0 &&
           el("details", el("summary", "Evidence"), evidenceList(data.evidence)),
       ),
+    (data.judged || []).map(judgedPart),
     row.divergence &&
       el(
         "p",
@@ -128,6 +129,16 @@ function summaryOf(run, row, data) {
           `Go to where it left the ground truth: ${whereOf(row.divergence)}`,
         ),
       ),
+  );
+}
+
+/** Return what a judge said: its label, which is no verdict, and its reasons, a vote a line. */
+function judgedPart(said) {
+  const votes = said.said.map(({ label, why }) => el("li", el("strong", label), why && `: ${why}`));
+  return el(
+    "div.why.judged",
+    el("p", "Judged by ", el("strong", said.judge), ": ", judgeBadge(said)),
+    votes.length > 0 && el("details", el("summary", "Votes"), el("ol", votes)),
   );
 }
 

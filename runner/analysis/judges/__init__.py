@@ -1,0 +1,1 @@
+"""Judging by models and people: what they are shown, asked and said, beside the verdicts."""

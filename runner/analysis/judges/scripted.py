@@ -1,0 +1,105 @@
+"""A judge that needs no server: it knows the verdict, and says so in a set share of its votes.
+
+It shows what majorities, intervals and both orders are worth, and that they are reckoned right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import NamedTuple, Self
+
+from checkers.judging import Choice, JudgeLabel
+from runner.analysis.judges.exhibit import Exhibit
+from runner.records.votes import PreferenceVote, Vote
+from trajectories.errors import DataError
+
+PREFIX = "scripted:"
+_SHARES = ("first", "unsure")
+
+
+class ScriptedJudge(NamedTuple):
+    """What a scripted judge says, by chance but by its seed always the same."""
+
+    right: float
+    """Share of votes that are as the verdict has it."""
+    first: float = 0.0
+    """Share of preferences that go to whatever is shown first."""
+    unsure: float = 0.0
+    """Share of votes that are unsure; all others are wrong."""
+    seed: int = 0
+
+    @classmethod
+    def named(cls, name: str, seed: int) -> Self:
+        """Return the judge of a name such as ``scripted:0.8,first=0.3,unsure=0.1``.
+
+        Raises:
+            DataError: It is no such name.
+        """
+        right, *more = name.removeprefix(PREFIX).split(",")
+        shares = {"right": _share(right, name)}
+        for each in more:
+            what, _, share = each.partition("=")
+            if what not in _SHARES or what in shares:
+                raise DataError("--judge", f"{name!r}: {each!r} is not first=SHARE or unsure=SHARE")
+            shares[what] = _share(share, name)
+        if shares["right"] + shares.get("unsure", 0.0) > 1:
+            raise DataError("--judge", f"{name!r}: the shares of right and unsure exceed 1")
+        return cls(**shares, seed=seed)
+
+    def vote(self, exhibit: Exhibit, draw: int) -> Vote:
+        """Return its vote on an episode."""
+        id, trial = exhibit.key
+        labels, why = self._labels(exhibit, Random(f"{self.seed}/{id}/{trial}/{draw}").random())
+        return Vote(id, trial, draw, exhibit.brief.sha256, labels=labels, abstained=why)
+
+    def _labels(
+        self, exhibit: Exhibit, number: float
+    ) -> tuple[list[JudgeLabel] | None, str | None]:
+        """Return a label for each turn, which come to the episode's; or why there are none."""
+        passed = exhibit.passed
+        if passed is None:
+            return None, "there is no verdict to know"
+        wanted: JudgeLabel = "pass" if passed else "fail"
+        if number >= self.right:
+            wanted = "unsure" if number < self.right + self.unsure else _other(wanted)
+        labels: list[JudgeLabel] = ["pass"] * len(exhibit.turns)
+        if wanted != "pass":
+            places = [n for n, turn in enumerate(exhibit.turns) if turn.passed is False]
+            labels[places[0] if places else -1] = wanted
+        return labels, None
+
+    def prefer(self, a: Exhibit, b: Exhibit, draw: int, brief: str) -> PreferenceVote:
+        """Return its preference, as two requests have it: it knows who reached more milestones."""
+        id, trial = a.key
+        source = Random(f"{self.seed}/{id}/{trial}/{draw}/preference")
+        better = a.doings.merits.against(b.doings.merits)["milestones"]
+        said = []
+        for a_is_first in (True, False):
+            by_place, is_right = source.random() < self.first, source.random() < self.right
+            choice: Choice = better if a_is_first else _swapped(better)
+            if by_place:
+                choice = "first"
+            elif not is_right:
+                choice = "first" if choice == "equal" else _swapped(choice)
+            said.append(choice)
+        return PreferenceVote(id, trial, draw, brief, {"richness": said[0]}, {"richness": said[1]})
+
+
+def _other(label: JudgeLabel) -> JudgeLabel:
+    return "fail" if label == "pass" else "pass"
+
+
+def _swapped(choice: Choice) -> Choice:
+    swapped: Mapping[Choice, Choice] = {"first": "second", "second": "first", "equal": "equal"}
+    return swapped[choice]
+
+
+def _share(text: str, name: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise DataError("--judge", f"{name!r}: {text!r} is no share from 0 to 1")
+    return share
