@@ -61,6 +61,7 @@ _SAYING_NOTHING = frozenset(
 )
 """Words of names and documents that name nothing."""
 _TAG = re.compile(r"<\|?(tool_call|function_call|function=|invoke|tool_use)")
+_ESCAPED = re.compile(r"\\([_\[\]*])")
 _MEMBER = re.compile(r'"(name|function|arguments|parameters)"\s*:')
 
 
@@ -93,10 +94,14 @@ def unread_calls(answer: str, functions: Collection[str]) -> str | None:
     """Return in which form an answer holds calls, of functions offered, that were not made.
 
     Returns:
-        ``in_text`` for calls that are written well, ``bad_syntax`` for broken ones,
-        ``other_format`` for calls as JSON or between tags; None where there are none.
+        ``in_text`` for calls that are written well, ``escaped`` for those that would be without
+        backslashes in their names, ``bad_syntax`` for broken ones, ``other_format`` for calls as
+        JSON or between tags; None where there are none.
     """
     text = answer[-_LONGEST:]
+    plain = _ESCAPED.sub(r"\1", text)
+    if plain != text and unread_calls(plain, functions) == "in_text":
+        return "escaped"
     try:
         calls = parse_calls(text)
     except MalformedCall:

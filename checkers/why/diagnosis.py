@@ -7,6 +7,7 @@ earlier turn that should have been left alone comes before both.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -14,8 +15,17 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from checkers.verdict import Failure, Reason, ToldEvidence, Verdict
+from checkers.why.amounts import miscounted
 from checkers.why.answers import asks, declines, unread_calls
 from checkers.why.divergence import Act, acts_of, align, closest, misfits, touching
+from checkers.why.left_out import (
+    ASKED_FOR,
+    IMPLICIT,
+    UNFINISHED,
+    WHOLE_TURN,
+    implicit,
+    is_telling,
+)
 from checkers.why.trace import Trace, TracedTurn
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, brief, cut, to_json
@@ -25,6 +35,7 @@ LOOP = 3
 
 _LONGEST = 2_000
 """Characters of one piece of evidence."""
+_KEY = re.compile(r"[.\[]")
 _LOGIN_WORDS = ("login", "log_in", "authenticate", "sign_in")
 
 
@@ -63,21 +74,37 @@ class Diagnosis(NamedTuple):
     evidence: Mapping[str, Any]
     """JSON values, those that apply of: ``call``, ``result``, ``expected_call``, ``parameter``,
     ``expected``, ``got``, ``also`` (further wrong parameters), ``paths`` (of the state),
-    ``answer``, ``times``, ``problem``, and ``sub_reason`` of what is unreadable: ``no_record``,
-    ``malformed``, or the form of calls in an answer, as ``unread_calls`` has it."""
+    ``answer``, ``times``, ``problem``, and ``sub_reason``: of what is unreadable ``no_record``,
+    ``malformed``, or the form of calls in an answer, as ``unread_calls`` has it; of a missing call
+    ``implicit`` for what only later calls ask for, ``unfinished`` where others of the turn were
+    made, ``asked_for`` where only others were, ``whole_turn`` for none; of a wrong number ``scale``
+    or ``unit``, as ``miscounted`` has it."""
+
+    @property
+    def sub_reason(self) -> str | None:
+        """What kind of the cause it is; None where the cause says it all."""
+        return self.evidence.get("sub_reason")
+
+    @property
+    def name(self) -> str:
+        """The cause, and the sub-reason in brackets where there is one."""
+        return f"{self.cause} ({self.sub_reason})" if self.sub_reason else self.cause.value
 
     def to_json(self) -> dict[str, Any]:
         """Return the diagnosis as a JSON object."""
         return {**self._asdict(), "cause": self.cause.value}
 
 
-def diagnose(truth: Trace, model: Trace | None, verdict: Verdict) -> Diagnosis | None:
+def diagnose(
+    truth: Trace, model: Trace | None, verdict: Verdict, said: Sequence[str] = ()
+) -> Diagnosis | None:
     """Return why an episode failed, None if it passed.
 
     Args:
         truth: The ground truth's trace.
         model: The model's, under the profile of the verdict; None where there is no record of it.
         verdict: What the checker said.
+        said: The user's words, one text a turn.
     """
     if verdict.failure is None:
         return None
@@ -90,7 +117,8 @@ def diagnose(truth: Trace, model: Trace | None, verdict: Verdict) -> Diagnosis |
     if isinstance(verdict.failure.evidence, ToldEvidence):
         untold = ", ".join(verdict.failure.evidence.untold)
         return diagnosed(Cause.NOT_TOLD, f"no answer tells {untold}", verdict.failed_turn, None, {})
-    case = _Case(truth, model, verdict.failed_turn, verdict.failure)
+    said = said[: verdict.failed_turn + 1]
+    case = _Case(truth, model, verdict.failed_turn, verdict.failure, said)
     found = (rule(case) for rule in _RULES)
     return next(filter(None, found), None) or _left_undone(case)
 
@@ -154,16 +182,20 @@ class _Case:
     """The turn that failed, and what in it bears on the failure.
 
     Attributes:
+        said: The user's words so far, one text a turn.
         missing: The ground truth's acts that nothing the model did stands for.
         extra: The model's acts that stand for nothing in the ground truth.
         displaced: Equal calls, the ground truth's and the model's, that did not do the same.
     """
 
-    def __init__(self, truth: Trace, model: Trace, turn: int, failure: Failure) -> None:
+    def __init__(
+        self, truth: Trace, model: Trace, turn: int, failure: Failure, said: Sequence[str]
+    ) -> None:
         self.truth = truth
         self.model = model
         self.turn = turn
         self.failure = failure
+        self.said = said
         self.missing, self.extra, self.displaced = align(truth.turns[turn], model.turns[turn])
 
     @property
@@ -175,6 +207,11 @@ class _Case:
     def acts(self) -> Sequence[Act]:
         """What the model did in it."""
         return acts_of(self.played)
+
+    @cached_property
+    def planned(self) -> Sequence[Act]:
+        """What the ground truth does in it."""
+        return acts_of(self.truth.turns[self.turn])
 
     @cached_property
     def differences(self) -> Sequence[Difference]:
@@ -312,8 +349,22 @@ def _did_wrong(case: _Case) -> Diagnosis | None:
     expected = _replaced_by(case, act)
     if expected is not None:
         return _wrong_function(case, expected, act)
+    if (there := _made_again(case, act)) is not None:
+        detail = f"made {brief(there, 60)} once more, without looking what is there: {_short(act)}"
+        return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, paths=_paths(act))
     detail = f"changed the state by a call that was not needed: {_short(act)}"
     return case.found(Cause.EXTRA_CALL, detail, act, paths=_paths(act))
+
+
+def _made_again(case: _Case, act: Act) -> str | None:
+    """Return the name of what a call made that was there, where nothing was read before it."""
+    earlier = case.acts[: case.acts.index(act)]
+    if any(each.ok and not each.moved and _backend(each) == _backend(act) for each in earlier):
+        return None
+    made = {_KEY.split(change.path)[-1].strip("'\"]") for change in act.changes}
+    named = [v for v in act.arguments.values() if isinstance(v, str) and v in made]
+    before = repr(case.played.before.states.get(_backend(act) or ""))
+    return next((value for value in named if repr(value) in before), None)
 
 
 def _read_wrong(case: _Case) -> Diagnosis | None:
@@ -345,6 +396,19 @@ def _unreadable(case: _Case) -> Diagnosis | None:
         answer=ABSENT if turn.answer is None else turn.answer,
     )
     return found._replace(step=len(turn.steps) - was_answered)
+
+
+def _logged_in_again(case: _Case) -> Diagnosis | None:
+    """Find a login that came to nothing, and went no further, where the truth does without one."""
+    if any(map(_is_login, case.planned)):
+        return None
+    wanted = {_backend(act) for act in case.needed}
+    for act in filter(_is_login, case.extra):
+        later = {_backend(other) for other in case.acts if other.step > act.step}
+        if not act.changes and _backend(act) in wanted - later:
+            detail = f"logged in instead, though it was logged in: {_short(act)}"
+            return case.found(Cause.REAUTHENTICATED, detail, act)
+    return None
 
 
 def _asked(case: _Case) -> Diagnosis | None:
@@ -390,6 +454,22 @@ def _stopped_short(case: _Case, cause: Cause, did: str) -> Diagnosis:
     needed, answer = case.needed[0], case.played.answer
     detail = f"{did}, where a call was needed: {_short(needed)}"
     return case.found(cause, detail, expected_call=needed.text, answer=answer)
+
+
+def _skipped_step(case: _Case) -> Diagnosis | None:
+    """Find a call that was refused for want of one before it, of which the user said nothing."""
+    called = {act.name for act in case.acts}
+    for act in case.extra:
+        aim = None if act.ok else closest(act, case.needed)
+        for step in case.planned[: case.planned.index(aim)] if aim else ():
+            skipped = step in case.missing and step.name not in called
+            if skipped and _backend(step) == _backend(act) and _is_implicit(case, step):
+                return _missing_call(case, step, call=act.text, result=act.result)
+    return None
+
+
+def _is_implicit(case: _Case, act: Act) -> bool:
+    return implicit(act, case.planned, case.said)
 
 
 def _ignored_error(case: _Case) -> Diagnosis | None:
@@ -440,10 +520,12 @@ _RULES: Sequence[Callable[[_Case], Diagnosis | None]] = (
     _did_wrong,
     _read_wrong,
     _unreadable,
+    _logged_in_again,
     _asked,
     _looped,
     _called_unoffered,
     _gave_up,
+    _skipped_step,
     _ignored_error,
     _tried_wrong,
     _did_otherwise,
@@ -468,11 +550,18 @@ def _left_undone(case: _Case) -> Diagnosis:
     return case.found(Cause.MISSING_CALL, "made no call, though the turn asked for some")
 
 
-def _missing_call(case: _Case, expected: Act) -> Diagnosis:
-    did = "left out a call" if case.played.steps else "made no call, where some were needed"
+def _missing_call(case: _Case, expected: Act, **evidence: Any) -> Diagnosis:
     said = ABSENT if case.played.answer is None else case.played.answer
-    detail = f"{did}: {_short(expected)}"
-    return case.found(Cause.MISSING_CALL, detail, expected_call=expected.text, answer=said)
+    if not case.played.steps:
+        did, reason = "made no call, where some were needed", WHOLE_TURN
+    elif _is_implicit(case, expected):
+        did, reason = "left out a call that nobody named", IMPLICIT
+    elif len(case.missing) < len(case.planned):
+        did, reason = "left out a call, after others of the turn", UNFINISHED
+    else:
+        did, reason = "left out a call, and made none of the turn's", ASKED_FOR
+    known = {"expected_call": expected.text, "answer": said, "sub_reason": reason, **evidence}
+    return case.found(Cause.MISSING_CALL, f"{did}: {_short(expected)}", **known)
 
 
 def _not_offered(case: _Case, act: Act) -> Diagnosis:
@@ -497,6 +586,8 @@ def _wrong_argument(case: _Case, expected: Act, act: Act) -> Diagnosis | None:
         detail = f"{act.name}: {parameter} was to be had from {_short(source)}, never called"
         evidence["expected_call"] = source.text
         return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, **evidence)
+    if (reason := miscounted(value, got)) is not None:
+        evidence["sub_reason"] = reason
     detail = f"{act.name}: {parameter} should be {brief(value, 60)}, is {brief(got, 60)}"
     return case.found(Cause.WRONG_ARGUMENT, detail, act, **evidence)
 
@@ -513,7 +604,7 @@ def _argument_evidence(expected: Act, act: Act) -> dict[str, Any]:
 
 def _unread_source(case: _Case, expected: Act, value: object) -> Act | None:
     """Return the ground truth's call that gave a value which the model has seen in no result."""
-    if not _is_telling(value):
+    if not is_telling(value):
         return None
     seen = [act.result for turn in case.model.turns[: case.turn + 1] for act in acts_of(turn)]
     if any(str(value) in result for result in seen):
@@ -537,15 +628,8 @@ def _replaced_by(case: _Case, act: Act) -> Act | None:
 
 def _share_argument(one: Act, other: Act) -> bool:
     """Tell whether two calls have an argument value in common that is not common anyway."""
-    theirs = [value for value in other.arguments.values() if _is_telling(value)]
-    return any(_is_telling(value) and value in theirs for value in one.arguments.values())
-
-
-def _is_telling(value: object) -> bool:
-    """Tell whether a value is hardly met by chance."""
-    if isinstance(value, str):
-        return len(value) > 2
-    return isinstance(value, (int, float)) and value not in range(100)
+    theirs = [value for value in other.arguments.values() if is_telling(value)]
+    return any(is_telling(value) and value in theirs for value in one.arguments.values())
 
 
 def _repeated(acts: Sequence[Act]) -> Act | None:

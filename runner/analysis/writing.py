@@ -185,7 +185,7 @@ def _turns_ending(examined: ExaminedTurns) -> Iterator[Line]:
         yield Line(f"left the ground truth: turn {divergence.turn}, {step}")
     if diagnosis is not None:
         turn = "" if diagnosis.turn is None else f", turn {diagnosis.turn}"
-        yield Line(f"cause: {diagnosis.cause}{turn}: {diagnosis.detail}")
+        yield Line(f"cause: {diagnosis.name}{turn}: {diagnosis.detail}")
 
 
 def _answer_lines(examined: ExaminedCalls, *, only_diff: bool) -> Iterator[Line]:
@@ -240,7 +240,7 @@ def _answer_ending(examined: ExaminedCalls) -> Iterator[Line]:
     if failure.calls is not None:
         yield from (Line(f"  {clipped(text, _WIDTH)}", _BAD) for text in failure.calls.lines())
     if diagnosis is not None:
-        yield Line(f"cause: {diagnosis.cause}: {diagnosis.detail}")
+        yield Line(f"cause: {diagnosis.name}: {diagnosis.detail}")
 
 
 def _failed(failure: Failure, indent: str = "") -> Line:

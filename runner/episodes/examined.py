@@ -108,7 +108,11 @@ class ExaminedTurns(Examined):
         return surface.turns(self)
 
     def _diagnosis(self) -> Diagnosis | None:
-        return diagnose(self.truth, self.model, self.verdict)
+        said = [
+            "\n".join(message.content for message in turn.messages)
+            for turn in self.trajectory.turns
+        ]
+        return diagnose(self.truth, self.model, self.verdict, said)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -129,6 +129,9 @@ def overview(episodes: Sequence[Viewed], machine: OwnMachine | None = None) -> J
         "hallucinations": made_up and hallucination_line(made_up),
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
         "causes": Counter(each.cause for each in diagnoses if each).most_common(),
+        "sub_reasons": Counter(
+            (each.cause, each.sub_reason) for each in diagnoses if each and each.sub_reason
+        ).most_common(),
         "turns_passed": figures.turns_passed,
         "trials": [score._asdict() for score in figures.trial_scores(trials) if figures.scored],
         "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),

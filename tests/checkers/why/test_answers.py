@@ -86,6 +86,9 @@ def test_not_declining(answer):
         ("[mv(a='b')]", "in_text"),
         ("```python\nmv(a='b')\n```", "in_text"),
         ("[other(a='b')]", None),
+        ("[move\\_file(a='b')]", "escaped"),
+        ("\\[move\\_file(a='b')\\]", "escaped"),
+        ("[other\\_file(a='b')]", None),
         ("[mv(a=b c)]", "bad_syntax"),
         ("[other(a=b c)]", None),
         ('{"name": "mv", "arguments": {}}', "other_format"),
@@ -95,7 +98,7 @@ def test_not_declining(answer):
     ],
 )
 def test_calls_that_were_not_read(answer, form):
-    assert unread_calls(answer, {"mv", "cd"}) == form
+    assert unread_calls(answer, {"mv", "cd", "move_file"}) == form
 
 
 @given(st.text())

@@ -170,7 +170,7 @@ def test_a_write_where_only_reading_was_needed():
 def test_the_first_call_that_is_missing_is_named():
     found = diagnosis([[MOVE, TICKET, TWEET]], [did([MOVE])])
     assert (found.cause, found.turn, found.step) == (Cause.MISSING_CALL, 0, None)
-    assert found.evidence == {"expected_call": TICKET}
+    assert found.evidence == {"expected_call": TICKET, "sub_reason": "unfinished"}
 
 
 def test_no_call_at_all_and_no_word_on_record():
@@ -531,3 +531,76 @@ def test_whatever_fails_has_a_cause_and_evidence_in_json(profile, truth, model, 
 def test_evidence_is_bounded():
     found = diagnosis([[TWEET]], [did([f"post_tweet(content={'x' * 100_000!r})"])])
     assert len(json.dumps(found.to_json())) < 10_000
+
+
+# Steps that nobody asks for in words
+
+DOORS = dict.fromkeys(("driver", "passenger", "rear_left", "rear_right"), "locked")
+CAR = {"VehicleControlAPI": {"fuelLevel": 10.0, "doorStatus": DOORS}}
+BRAKE, START = "pressBrakePedal(pedalPosition=1.0)", "startEngine(ignitionMode='START')"
+READ_FUEL = "displayCarStatus(option='fuel')"
+
+
+def said_of(truth, model, words, config=CONFIG):
+    """Return why a made-up episode fails in which the user says so much."""
+    turns = tuple(Turn((), tuple(calls)) for calls in truth)
+    trajectory = Trajectory("made_up_0", Category.BASE, tuple(config), config, turns)
+    data = Dataset("made-up", "1", "0" * 64, {trajectory.id: trajectory})
+    prepared = prepare(data, trajectory, BFCL)
+    played = trace(prepared, [[[*map(parse_call, calls)]] for calls in model], BFCL, 20)
+    outcomes = [turn.outcome for turn in played.turns]
+    verdict = judge(prepared.truth, outcomes, BFCL, prepared.scene)
+    return diagnose(trace_truth(prepared, BFCL), played, verdict, words)
+
+
+def test_an_implicit_step_that_was_left_out_is_the_cause_of_the_refusal_after_it():
+    found = said_of([[BRAKE, START]], [[START]], ["Start the engine, please."], CAR)
+    assert found.name == "missing_call (implicit)"
+    assert found.evidence["expected_call"] == BRAKE
+    assert found.evidence["call"] == START
+
+
+def test_a_look_that_was_left_out_is_the_cause_of_too_much_fuel():
+    fill = "fillFuelTank(fuelAmount=40)"
+    found = said_of(
+        [[READ_FUEL, fill]], [["fillFuelTank(fuelAmount=50)"]], ["Fill it to the brim."], CAR
+    )
+    assert found.name == "missing_call (implicit)"
+    assert found.evidence["expected_call"] == READ_FUEL
+
+
+def test_a_step_that_the_user_names_is_not_implicit():
+    words = ["Press the brake pedal and start the engine."]
+    found = said_of([[BRAKE, START]], [[START]], words, CAR)
+    assert found.cause is Cause.IGNORED_ERROR
+
+
+def test_to_make_what_was_there_is_to_act_without_looking():
+    root = {"home": {"type": "directory", "contents": {"alex": {"type": "directory"}}}}
+    root["home"]["contents"]["alex"]["contents"] = {}
+    config = {"GorillaFileSystem": {"root": root}}
+    truth = [["cd(folder='alex')"], ["touch(file_name='log.txt')"]]
+    words = ["Go to alex.", "Put log.txt into the folder alex."]
+    made = ["mkdir(dir_name='alex')", "cd(folder='alex')", "touch(file_name='log.txt')"]
+    found = said_of(truth, [truth[0], made], words, config)
+    assert (found.cause, found.turn) == (Cause.ACTED_WITHOUT_LOOKING, 1)
+    found = said_of(truth, [truth[0], ["pwd()", *made]], words, config)
+    assert found.cause is Cause.EXTRA_CALL
+
+
+def test_a_needless_login_with_made_up_credentials_is_one_also_where_it_is_refused():
+    login = "authenticate_twitter(username='user', password='guess')"
+    found = said_of([[TWEET]], [[login]], ["Post it."])
+    assert found.cause is Cause.REAUTHENTICATED
+    assert found.evidence["call"] == login
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [([], "whole_turn"), ([TICKET], "unfinished"), (["ls()"], "asked_for")],
+)
+def test_how_much_was_left_out_is_told(model, reason):
+    assert (
+        diagnosis([[TICKET, TWEET]], [did(model) if model else did()]).evidence["sub_reason"]
+        == reason
+    )

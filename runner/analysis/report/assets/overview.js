@@ -2,7 +2,7 @@
 
 /** Return the figures of a run; what is clicked there becomes a filter of the list. */
 function overviewOf(run) {
-  const { scores, causes, turns_passed, trials, usage } = run.overview;
+  const { scores, causes, sub_reasons, turns_passed, trials, usage } = run.overview;
   const total = scores[scores.length - 1];
   return el(
     "section.overview",
@@ -27,6 +27,7 @@ function overviewOf(run) {
         bars(
           causes.map(([cause, count]) => [words(cause), count, filterLink({ cause, outcome: "" })]),
         ),
+        el("p.quiet", sub_reasons.map(([names, count]) => `${names.map(words).join(", ")} ${count}`).join("; ")),
       ),
     turns_passed.length > 0 &&
       card(

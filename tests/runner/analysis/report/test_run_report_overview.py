@@ -63,6 +63,10 @@ def test_a_run_of_errors_has_no_turns(episodes):
 def test_causes_and_outcomes_are_counted(episodes):
     found = overview(episodes(WRONG, WRONG, RIGHT))
     assert found["causes"] == [("wrong_argument", 2)]
+    assert found["sub_reasons"] == []
+    assert overview(episodes([[], *RIGHT[1:]]))["sub_reasons"] == [
+        (("missing_call", "whole_turn"), 1)
+    ]
     assert found["outcomes"] == {"failed": 2, "passed": 1}
 
 

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from checkers.why.divergence import acts_of
+from checkers.why.left_out import implicit, names
+from checkers.why.trace import TracedCall, TracedTurn
+from envs.calls import parse_call
+from envs.session import Session
+
+CONFIG = {"TicketAPI": {"ticket_queue": [], "ticket_counter": 7001, "current_user": "ann"}}
+
+
+def acts(*texts):
+    """Return what calls do in one turn."""
+    session = Session.load(["TicketAPI", "MessageAPI", "VehicleControlAPI"], CONFIG)
+    before = session.snapshot()
+    calls = [parse_call(text) for text in texts]
+    steps = [(TracedCall(call, session.call(call), session.snapshot()),) for call in calls]
+    return acts_of(TracedTurn(frozenset(), before, tuple(steps)))
+
+
+@pytest.mark.parametrize(
+    ("call", "words", "named"),
+    [
+        ("pressBrakePedal(pedalPosition=1.0)", "Start the engine.", False),
+        ("pressBrakePedal(pedalPosition=1.0)", "Press the brake.", True),
+        ("displayCarStatus(option='fuel')", "Fill up the car with fuel.", False),
+        ("create_ticket(title='Dark screen')", "It is the dark screen again.", True),
+        ("create_ticket(title='Dark screen')", "Open a new ticket.", True),
+        ("get_user_id(user='Bob')", "Write to Bob.", False),
+        ("get_user_id(user='Bob')", "Which ID has the user Bob?", True),
+    ],
+)
+def test_words_that_name_a_call(call, words, named):
+    assert names(acts(call)[0], words) is named
+
+
+def test_a_step_is_implicit_that_only_a_later_call_asks_for():
+    find, write = truth = acts("get_user_id(user='Bob')", "message_login(user_id='USR002')")
+    assert implicit(find, truth, ["Be Bob."])
+    assert not implicit(write, truth, ["Be Bob."])
+    assert not implicit(find, truth, ["Find the user id of Bob, then log in."])
+    assert not implicit(find, truth, [])
+
+
+def test_a_call_of_another_backend_prepares_nothing_that_it_does_not_feed():
+    look, _ = truth = acts("displayCarStatus(option='fuel')", "create_ticket(title='Odd')")
+    assert not implicit(look, truth, ["Open a ticket."])
