@@ -11,7 +11,7 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from keyword import kwlist
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
@@ -91,8 +91,12 @@ def _shown(value: object) -> str:
     return f"({inside},)" if len(value) == 1 else f"({inside})"
 
 
-def parse_call(text: str) -> Call:
+def parse_call(text: str, variables: Collection[str] = ()) -> Call:
     """Read one Python call expression, such as ``cd(folder='src')``; arguments may be calls, too.
+
+    Args:
+        text: The expression.
+        variables: Names that may stand for a value; each is read as a text.
 
     Raises:
         MalformedCall: The text is anything else than one call with literal arguments.
@@ -104,7 +108,7 @@ def parse_call(text: str) -> Call:
     node = parse_expression(text)
     if not isinstance(node, ast.Call):
         raise MalformedCall(f"{_excerpt(text)} is not a function call. Write name(argument=value).")
-    return call_from_node(node)
+    return call_from_node(node, variables)
 
 
 def read_call(text: str) -> Call | MalformedCall:
@@ -115,11 +119,15 @@ def read_call(text: str) -> Call | MalformedCall:
         return error
 
 
-def parse_calls(text: str) -> list[Call]:
+def parse_calls(text: str, variables: Collection[str] = ()) -> list[Call]:
     """Read the calls in a model's text reply.
 
     Understood are a bracketed list of calls, a bare call, and either of them in a code fence
     or after prose. Text without any call gives an empty list.
+
+    Args:
+        text: The reply.
+        variables: Names that may stand for a value; each is read as a text.
 
     Raises:
         MalformedCall: The text contains what looks like calls but cannot be read as such.
@@ -132,13 +140,13 @@ def parse_calls(text: str) -> list[Call]:
     fence = _FENCE.search(text)
     for stretch in (text, fence[1] if fence else ""):
         # Before looking for lists and fences anywhere: one inside of a call is an argument of it.
-        calls = _bare_calls(stretch) or _whole_list(stretch)
+        calls = _bare_calls(stretch, variables) or _whole_list(stretch, variables)
         if calls:
             return calls
     problem = None
     for stretch in _bracketed_stretches(text):
         try:
-            calls = _listed_calls(stretch)
+            calls = _listed_calls(stretch, variables)
         except MalformedCall as error:
             problem = problem or error
             continue
@@ -287,8 +295,8 @@ def parse_expression(text: str) -> ast.expr:
         raise MalformedCall(f"{_excerpt(text)} is not valid Python: {reason}.", error) from None
 
 
-def call_from_node(node: ast.Call, depth: int = 0) -> Call:
-    """Read a call from its syntax tree.
+def call_from_node(node: ast.Call, variables: Collection[str] = (), depth: int = 0) -> Call:
+    """Read a call from its syntax tree; names among the variables stand for a value.
 
     Raises:
         MalformedCall: An argument is neither a literal nor a call, or a bound is exceeded.
@@ -296,14 +304,14 @@ def call_from_node(node: ast.Call, depth: int = 0) -> Call:
     name = dotted_name(node.func)
     if name is None:
         raise MalformedCall(f"{_source(node.func)} is not the name of a function.")
-    args = tuple([_value(arg, depth + 1) for arg in node.args])
+    args = tuple([_value(arg, variables, depth + 1) for arg in node.args])
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
             raise MalformedCall(f"{name}: ** is not allowed; name each argument.")
         if keyword.arg in kwargs:
             raise MalformedCall(f"{name}: the argument {keyword.arg} is given twice.")
-        kwargs[keyword.arg] = _value(keyword.value, depth + 1)
+        kwargs[keyword.arg] = _value(keyword.value, variables, depth + 1)
     nested = any(holds_call(value) for value in (*args, *kwargs.values()))
     return Call(name, args, kwargs, nested)
 
@@ -342,23 +350,26 @@ def holds_call(value: object) -> bool:
     return isinstance(value, (list, tuple)) and any(map(holds_call, value))
 
 
-def _value(node: ast.expr, depth: int) -> Any:
+def _value(node: ast.expr, variables: Collection[str], depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise MalformedCall(f"Arguments are nested more than {MAX_DEPTH} levels deep.")
     if isinstance(node, ast.Constant):
         return _constant(node)
     if isinstance(node, ast.List):
-        return [_value(item, depth + 1) for item in node.elts]
+        return [_value(item, variables, depth + 1) for item in node.elts]
     if isinstance(node, ast.Tuple):
-        return tuple([_value(item, depth + 1) for item in node.elts])
+        return tuple([_value(item, variables, depth + 1) for item in node.elts])
     if isinstance(node, ast.Dict):
-        return {_key(k): _value(v, depth + 1) for k, v in zip(node.keys, node.values, strict=True)}
+        pairs = zip(node.keys, node.values, strict=True)
+        return {_key(k): _value(v, variables, depth + 1) for k, v in pairs}
     if isinstance(node, ast.Call):
-        return call_from_node(node, depth)
+        return call_from_node(node, variables, depth)
     if isinstance(node, ast.UnaryOp):
         return _signed(node)
     if isinstance(node, ast.Name) and node.id in ("true", "false", "null"):
         _refuse(node, "write True, False or None")
+    if isinstance(node, ast.Name) and node.id in variables:
+        return node.id
     if isinstance(node, ast.Name):
         _refuse(node, "put text between quotes")
     return _refuse(node, "give a literal value")
@@ -407,18 +418,19 @@ def _excerpt(text: str, limit: int = 60) -> str:
     return repr(cut(text, limit))
 
 
-def _listed_calls(text: str) -> list[Call]:
+def _listed_calls(text: str, variables: Collection[str] = ()) -> list[Call]:
     """Return the calls of a bracketed list; a list of anything else has none."""
     node = parse_expression(text)
     if not isinstance(node, ast.List):
         return []
-    calls = [call_from_node(member) for member in node.elts if isinstance(member, ast.Call)]
+    made = [member for member in node.elts if isinstance(member, ast.Call)]
+    calls = [call_from_node(member, variables) for member in made]
     if calls and len(calls) < len(node.elts):
         raise MalformedCall(f"{_excerpt(text)} holds something else than function calls.")
     return calls
 
 
-def _bare_calls(text: str) -> list[Call]:
+def _bare_calls(text: str, variables: Collection[str]) -> list[Call]:
     """Return the one call that a text consists of; prose has none."""
     bare = text.strip().strip("`").strip()
     if not _CALL_START.match(bare):
@@ -432,16 +444,16 @@ def _bare_calls(text: str) -> list[Call]:
         return []
     if len(values) > 1:
         raise MalformedCall("Several calls in one text: write them as one list, [f(a=1), g(b=2)].")
-    return [parse_call(bare)]
+    return [parse_call(bare, variables)]
 
 
-def _whole_list(text: str) -> list[Call]:
+def _whole_list(text: str, variables: Collection[str]) -> list[Call]:
     """Return the calls of the one list that a text consists of; other text has none."""
     stripped = text.strip().strip("`").strip()
     if not (stripped.startswith("[") and stripped.endswith("]")):
         return []
     try:
-        return _listed_calls(stripped)
+        return _listed_calls(stripped, variables)
     except MalformedCall:
         # It may be prose between two lists; if not, the search for lists says what is wrong.
         return []

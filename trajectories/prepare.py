@@ -46,10 +46,7 @@ def prepare(
     """
     rules = profile.execution
     template = load_session(
-        dataset,
-        trajectory,
-        checks_arguments=rules.checks_arguments,
-        keeps_all=rules.keeps_all,
+        dataset, trajectory, checks_arguments=rules.checks_arguments, keeps_all=rules.keeps_all
     )
     unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
     if unknown:
@@ -116,4 +113,5 @@ def task_of(trajectory: Trajectory) -> Task:
         Language(expects.language),
         tuple([FunctionDocument.from_json(document) for document in expects.functions]),
         tuple([Answer.from_json(answer) for answer in expects.answers]),
+        "\n".join([message.content for turn in trajectory.turns for message in turn.messages]),
     )

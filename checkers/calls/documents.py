@@ -5,6 +5,7 @@ Also why there may be nothing to compare: an output or an entry that cannot be r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
@@ -110,6 +111,10 @@ class Answer(NamedTuple):
         raise CannotJudge(f"the answer {brief(answer)} is not {{function: {{parameter: values}}}}")
 
 
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*", re.ASCII)
+_VALUES = {"True", "False", "None", "true", "false", "null"}
+
+
 class Task(NamedTuple):
     """All that the verdict on an entry depends on, but for the model's output."""
 
@@ -117,6 +122,13 @@ class Task(NamedTuple):
     language: Language
     documents: tuple[FunctionDocument, ...]
     answers: tuple[Answer, ...] = ()
+    question: str = ""
+    """What the user says."""
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Names in the question that a variable could have; no language's words for values."""
+        return frozenset(_NAME.findall(self.question)) - _VALUES
 
     def document(self, name: str) -> FunctionDocument:
         """Return the document of a function.

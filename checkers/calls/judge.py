@@ -39,7 +39,7 @@ def judge(
     """
     rules = Rules(task.language, profile.calls, underscores=mode == "fc")
     try:
-        calls = read_calls(step, task.language, mode, profile.calls, reader)
+        calls = read_calls(step, task.language, mode, profile.calls, reader, task.named)
     except Unreadable as error:
         verdict = Verdict.of_single_turn(_unreadable(error, task, profile))
         return verdict._replace(selected=Selected(len(task.answers)))

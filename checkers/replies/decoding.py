@@ -6,7 +6,7 @@ text. Nothing is ever evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from envs.calls import Call, call_from_tool, parse_calls
@@ -38,10 +38,14 @@ def tool_call(name: str, arguments: object) -> Call | MalformedCall:
         return error
 
 
-def decode_text(step: Step) -> list[Call | MalformedCall]:
+def decode_text(step: Step, variables: Collection[str] = ()) -> list[Call | MalformedCall]:
     """Read the calls in a prompting model's text.
+
+    Args:
+        step: The text; anything else holds no calls.
+        variables: Names that may stand for a value; each is read as a text.
 
     Raises:
         MalformedCall: The text holds what looks like calls but cannot be read.
     """
-    return [*parse_calls(step)] if isinstance(step, str) else []
+    return [*parse_calls(step, variables)] if isinstance(step, str) else []

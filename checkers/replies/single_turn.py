@@ -6,7 +6,8 @@ the texts of expressions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 from checkers.calls.documents import Expected, Language, Unreadable
@@ -30,6 +31,7 @@ def read_calls(
     mode: Mode,
     rules: CallRules,
     reader: FormatReader | None = None,
+    named: Collection[str] = (),
 ) -> list[Call]:
     """Return the calls in what a model answered.
 
@@ -39,6 +41,7 @@ def read_calls(
         mode: How the model calls functions.
         rules: How the answer is read.
         reader: How text is read, where it was asked for in another format than the usual one.
+        named: Names that the question has; in Python such a one may stand bare, for a variable.
 
     Raises:
         Unreadable: There are none that can be read.
@@ -47,7 +50,9 @@ def read_calls(
     if mode == "fc":
         as_is = rules.read_tool_calls is Manner.AS_BFCL
         return as_bfcl.read_tool_calls(step) if as_is else read_tool_calls(step)
-    read = as_bfcl.read_text if rules.read_text is Manner.AS_BFCL else read_text
+    read: TextReader = partial(read_text, named=named)
+    if rules.read_text is Manner.AS_BFCL:
+        read = as_bfcl.read_text
     return (reader(read) if reader else read)(step, language)
 
 
@@ -78,8 +83,8 @@ def read_tool_calls(step: Step) -> list[Call]:
     return _without_malformed(decode_tool_calls(step))
 
 
-def read_text(step: Step, language: Language) -> list[Call]:
-    """Read the calls in a prompting model's text.
+def read_text(step: Step, language: Language, named: Collection[str] = ()) -> list[Call]:
+    """Read the calls in a prompting model's text, in which some names may stand for variables.
 
     Raises:
         Unreadable: The text holds what looks like calls but cannot be read.
@@ -87,7 +92,7 @@ def read_text(step: Step, language: Language) -> list[Call]:
     if language is not Language.PYTHON:
         return calls_in_code(step, language) if isinstance(step, str) else []
     try:
-        return _without_malformed(decode_text(step))
+        return _without_malformed(decode_text(step, named))
     except MalformedCall as error:
         raise Unreadable(str(error), attempted=True) from None
 

@@ -171,7 +171,7 @@ def _paired_calls(prepared: Prepared, profile: Profile, recorded: Recorded | Non
     if is_error(step):
         return found._replace(said=Said(words, None, True))
     try:
-        calls = read_calls(step, task.language, mode, profile.calls, reader)
+        calls = read_calls(step, task.language, mode, profile.calls, reader, task.named)
     except Unreadable as error:
         # A function-calling model that answers in words has not tried to call anything.
         problem = None if mode == "fc" and not isinstance(step, list) else str(error)

@@ -577,3 +577,13 @@ def test_the_longest_text():
 def test_text_of_a_call(call, text):
     assert str(call) == text
     assert parse_call(text) == call
+
+
+def test_names_among_the_variables_are_read_as_texts() -> None:
+    text = "Then: ```\n[f(a=x, b=[y, 1], c={'k': x}), g(h(x))]\n```"
+    first, second = parse_calls(text, {"x", "y"})
+    assert first == Call("f", (), {"a": "x", "b": ["y", 1], "c": {"k": "x"}})
+    assert second == Call("g", (Call("h", ("x",)),), {}, nested=True)
+    with pytest.raises(MalformedCall, match="put text between quotes"):
+        parse_calls(text, {"x"})
+    assert parse_call("f(a=x)", {"x"}) == Call("f", (), {"a": "x"})

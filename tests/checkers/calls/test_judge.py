@@ -356,3 +356,40 @@ def test_hostile_arguments_fail_like_others(profile: Profile, arguments: str) ->
     verdict = judge(task(ALLOWED), [{"shop_order": arguments}], "fc", profile)
     assert not verdict.valid
     json.dumps(verdict.to_json())
+
+
+def said(text: str, allowed: dict[str, list[Any]], question: str, profile: Profile) -> str | None:
+    """Return the error type of a prompting model's text, to a question."""
+    return judge(task(allowed)._replace(question=question), text, "prompt", profile).error_type
+
+
+UNREAD = "ast_decoder:decoder_failed"
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed", "question", "strict", "as_bfcl"),
+    [
+        ("shop.order(count=limit)", {"count": ["limit"]}, "Up to `limit`.", None, None),
+        ("[shop.order(count=limit)]", {"count": ["limit"]}, "Up to limit, please.", None, None),
+        ("shop.order(names=[a, b])", {"names": [["a", "b"]]}, "Order a and b.", None, None),
+        ("shop.order(text=red)", {"text": ["red"]}, "In red!", None, None),
+        ("shop.order(count=limit)", {"count": ["limit"]}, "Up to limits, off_limit.", UNREAD, None),
+        ("shop.order(count=limit)", {"count": ["limit"]}, "", UNREAD, None),
+        ("shop.order(count=limit)", {"count": ["limit"]}, "Up to its.limit", UNREAD, None),
+        ("shop.order(count=other)", {"count": ["limit"]}, "limit or other",
+         "value_error:others", "value_error:others"),
+        ("shop.order(count=limit)", {"count": [5]}, "The limit is 5.",
+         "type_error:simple", "type_error:simple"),
+        ("shop.order(flag=true)", {"flag": [True]}, "Is it true?", UNREAD, "type_error:simple"),
+        ("shop.order(count=limit+1)", {"count": ["limit"]}, "limit", UNREAD, UNREAD),
+    ],
+)  # fmt: skip
+def test_a_bare_variable_is_right_where_the_question_names_it(
+    text: str,
+    allowed: dict[str, list[Any]],
+    question: str,
+    strict: str | None,
+    as_bfcl: str | None,
+) -> None:
+    assert said(text, allowed, question, STRICT) == strict
+    assert said(text, allowed, question, BFCL) == as_bfcl
