@@ -24,7 +24,7 @@ else:
     litellm_model = lazily(".litellm_model", __package__)
     openai_model = lazily(".openai_model", __package__)
 
-_LIBRARIES = ("aiohttp", "httpx", "litellm", "openai", "yarl")
+_LIBRARIES = ("aiohttp", "httpx", "litellm", "multidict", "yarl")
 _MARKED = " and ".join(f"{provider}/..." for provider in PROVIDERS)
 _OPENAI_HOST = "api.openai.com"
 # A file of litellm's, since litellm itself is slow to import.

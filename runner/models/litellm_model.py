@@ -11,14 +11,12 @@ from collections.abc import Awaitable, Hashable, Mapping
 from functools import cache
 from typing import Any
 
-import httpx
-
 from runner.models.base import FatalError, ModelError, Reply, Request, RequestOptions
 from runner.models.caching import MEMBER, PROVIDERS, marked_messages, marked_tools
 from runner.models.connection import Client, check_members, known_cause, secrets_in
 from runner.models.reply import Endpoint, classify, classify_words
 from runner.models.translation import OPENAI_LIKE, TRANSLATED, Called, Translation, with_members
-from runner.models.transport import AiohttpClient, json_in, parsed
+from runner.models.transport import HttpAnswer, Transport, check_status, json_in
 
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")
 _WHO_SAYS_SO = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
@@ -97,12 +95,12 @@ class LiteLLMModel(Client):
         if provider in TRANSLATED and os.environ.keys().isdisjoint(_OWN_TLS):
             called = Called(self._arguments, self._messages, self._kind)
             self._translation = Translation(self._litellm, name, options.base_url, called)
-            self._client = AiohttpClient(secure=True)
+            self._transport = Transport(secure=True)
 
     async def close(self) -> None:
         """Release connections."""
         if self._translation:
-            await self._client.aclose()
+            await self._transport.close()
         if self._handler:
             await self._handler.close()
         await self._litellm.close_litellm_async_clients()
@@ -115,12 +113,9 @@ class LiteLLMModel(Client):
     def _send(self, request: Request) -> Awaitable[Any]:
         outgoing = self._translation and self._translation.outgoing(request)
         if outgoing:
-            return self._posted(outgoing)
+            return self._transport.post(outgoing)
         sending: Awaitable[Any] = self._litellm.acompletion(**self._arguments(request))
         return sending
-
-    async def _posted(self, request: httpx.Request) -> httpx.Response:
-        return (await self._client.send(request)).raise_for_status()
 
     def _arguments(self, request: Request) -> dict[str, Any]:
         """Return what litellm is called with."""
@@ -161,7 +156,8 @@ class LiteLLMModel(Client):
         return request.grows if chosen is None else chosen
 
     def _body(self, answer: Any) -> object:
-        if isinstance(answer, httpx.Response):
+        if isinstance(answer, HttpAnswer):
+            check_status(answer, self._endpoint)
             body = json_in(answer, self._endpoint.address)
             # What is no message of Anthropic's is an error.
             if self._as_it_is or not isinstance(body, dict) or "content" not in body:
@@ -169,7 +165,7 @@ class LiteLLMModel(Client):
             return _restored(self._understood(answer).model_dump(warnings=False))
         return _restored(answer.model_dump(warnings=False))
 
-    def _understood(self, answer: httpx.Response) -> Any:
+    def _understood(self, answer: HttpAnswer) -> Any:
         assert self._translation
         try:
             return self._translation.answer(answer)
@@ -177,9 +173,6 @@ class LiteLLMModel(Client):
             raise classify_words(_UNREADABLE, self._endpoint) from None
 
     def _explained(self, error: Exception) -> ModelError:
-        if isinstance(error, httpx.HTTPStatusError):
-            got = error.response
-            return classify(got.status_code, parsed(got.content), got.headers, self._endpoint)
         if isinstance(error, self._litellm.UnsupportedParamsError):
             found = _REFUSED_SETTINGS.search(str(error))
             if found and "tools" not in found[1]:

@@ -1,8 +1,7 @@
-"""Models behind an OpenAI-compatible endpoint, by either of its APIs, through openai's client.
+"""Models behind an OpenAI-compatible endpoint, by either of its APIs.
 
-The client's usual methods walk the whole conversation and tool list in Python for every request,
-and its usual transport takes several times the CPU that the rest of a request takes. So the body
-is encoded here, with the tools as they were encoded before, and goes out through aiohttp.
+openai's own client takes longer to load than all of ours, and for every request it walks the whole
+conversation and tool list. So the body is encoded here, each message and list of tools once.
 """
 
 from __future__ import annotations
@@ -13,9 +12,10 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import httpx
-import openai
+from multidict import CIMultiDict
+from yarl import URL
 
+from envs import __version__
 from runner.models.apis import APIS
 from runner.models.base import (
     ChatMessage,
@@ -25,17 +25,33 @@ from runner.models.base import (
     RequestOptions,
 )
 from runner.models.connection import Client, check_members, explain, secrets_in
-from runner.models.reply import Endpoint, classify
-from runner.models.transport import AiohttpClient, json_in, parsed
+from runner.models.reply import Endpoint
+from runner.models.transport import (
+    HttpAnswer,
+    HttpRequest,
+    NoHttpAnswer,
+    Transport,
+    check_status,
+    json_in,
+)
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_HOST = "api.openai.com"
 
 _NO_KEY = "no-key-needed"
-"""What a server is sent where there is no key; the client insists on one."""
+"""What a server is sent where there is no key; some insist on one."""
 _MOST_CONVERSATIONS = 512
 """How many conversations are kept in encoded form."""
-_HEADERS = {"Accept-Encoding": "gzip", "Content-Type": "application/json"}
+_HEADERS = {
+    "Accept": "application/json",
+    "Accept-Encoding": "gzip",
+    "Content-Type": "application/json",
+    "User-Agent": f"turnwise/{__version__}",
+}
+_HEADER_VARIABLES = {
+    "OpenAI-Organization": "OPENAI_ORG_ID",
+    "OpenAI-Project": "OPENAI_PROJECT_ID",
+}
 _JSON = json.JSONEncoder(separators=(",", ":"))
 
 
@@ -53,7 +69,7 @@ class OpenAIModel(Client):
         FatalError: No request can work: there is no key, or a setting makes no sense.
     """
 
-    FAILURES = (openai.APIStatusError, openai.APIConnectionError)
+    FAILURES = (NoHttpAnswer,)
 
     def __init__(self, name: str, options: RequestOptions) -> None:
         url = checked_url(options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
@@ -63,31 +79,26 @@ class OpenAIModel(Client):
                 "OpenAI wants an API key: set OPENAI_API_KEY, or name another base URL"
             )
         headers = _checked_headers({"OPENAI_API_KEY": key, **options.extra_headers})
-        address = f"{url.scheme}://{url.netloc.decode('ascii')}{url.path}"
+        address = f"{url.scheme}://{url.authority}{url.path}"
         secrets = secrets_in(headers.values())
         advice = "set OPENAI_API_KEY to one that it accepts"
         super().__init__(Endpoint(name, address, secrets, advice), options)
         del headers["OPENAI_API_KEY"]
-        # The client takes longer to complete a URL than to send the request.
         self._api = APIS[options.api or "chat"]
-        self._url = str(url.copy_with(path=f"{url.path.rstrip('/')}/{self._api.path}"))
+        path = f"{url.raw_path.rstrip('/')}/{self._api.path}"
+        self._url = url.with_path(path, encoded=True).with_query(url.query)
         self._name = name
         self._options = options
         self._heads = {0: self._head(0)}
         calling = {k: v for k, v in options.calling.items() if k not in options.extra_body}
         self._calling = _encoded(calling).replace(b"{", b",", 1)[:-1] if calling else b""
         self._encoder = _Encoder(self._items)
-        self._client = openai.AsyncOpenAI(
-            api_key=key or _NO_KEY,
-            base_url=str(url),
-            default_headers={**_HEADERS, **headers},
-            max_retries=0,
-            http_client=AiohttpClient(secure=url.scheme == "https"),
-        )
+        self._headers = _sent(key, headers)
+        self._transport = Transport(secure=url.scheme == "https")
 
     async def close(self) -> None:
         """Release connections."""
-        await self._client.close()
+        await self._transport.close()
 
     def _head(self, trial: int) -> bytes:
         """Return the beginning of every body of a trial, up to the conversation."""
@@ -105,22 +116,20 @@ class OpenAIModel(Client):
         super()._leave_out(thoughts)
         self._encoder = _Encoder(self._items)
 
-    def _send(self, request: Request) -> Awaitable[httpx.Response]:
+    def _send(self, request: Request) -> Awaitable[HttpAnswer]:
         if request.trial not in self._heads:
             self._heads[request.trial] = self._head(request.trial)
         parts = [self._heads[request.trial], self._encoder.encoded(request.messages)]
         if request.tools is not None and request.tools.tools:
             parts += [b',"tools":', self._api.tools(request.tools), self._calling]
         content = b"".join([*parts, b"}"])
-        return self._client.post(self._url, content=content, cast_to=httpx.Response)
+        return self._transport.post(HttpRequest(self._url, self._headers, content))
 
     def _explained(self, error: Exception) -> ModelError:
-        if not isinstance(error, openai.APIStatusError):
-            return explain(error, self._endpoint)
-        said = error.response
-        return classify(said.status_code, parsed(said.content), said.headers, self._endpoint)
+        return explain(error, self._endpoint)
 
-    def _body(self, answer: httpx.Response) -> object:
+    def _body(self, answer: HttpAnswer) -> object:
+        check_status(answer, self._endpoint)
         return self._api.completion(json_in(answer, self._endpoint.address))
 
 
@@ -164,17 +173,27 @@ class _Known(NamedTuple):
         return size <= len(messages) and messages[size - 1] is self.last
 
 
-def checked_url(text: str) -> httpx.URL:
+def _sent(key: str, given: Mapping[str, str]) -> CIMultiDict[str]:
+    """Return the headers of every request; the user's own win."""
+    headers = CIMultiDict({**_HEADERS, "Authorization": f"Bearer {key or _NO_KEY}"})
+    for name, variable in _HEADER_VARIABLES.items():
+        if os.environ.get(variable):
+            headers[name] = os.environ[variable]
+    headers.update(given)
+    return headers
+
+
+def checked_url(text: str) -> URL:
     """Return a base URL.
 
     Raises:
         FatalError: It is none, or holds a password.
     """
     try:
-        url = httpx.URL(text)
-    except httpx.InvalidURL as error:
+        url = URL(text)
+    except ValueError as error:
         raise FatalError(f"the base URL is not valid: {error}") from None
-    if url.userinfo:
+    if url.user or url.password:
         raise FatalError("the base URL holds a password; send it as an Authorization header")
     if url.scheme not in ("http", "https") or not url.host:
         raise FatalError(f"the base URL {text!r} must be like http://localhost:8000/v1")

@@ -16,8 +16,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import httpx
+from multidict import CIMultiDict
+from yarl import URL
 
 from runner.models.base import Request
+from runner.models.transport import HttpAnswer, HttpRequest
 
 OPENAI_LIKE = ("deepseek", "groq", "hosted_vllm", "openrouter", "together_ai")
 """Providers of litellm whose answers are chat completions as they are."""
@@ -77,7 +80,7 @@ class Translation:
                 caught = await self._rehearsed(request)
                 self._works = caught is not None and self._learns(request, caught)
 
-    def outgoing(self, request: Request) -> httpx.Request | None:
+    def outgoing(self, request: Request) -> HttpRequest | None:
         """Return what to send, None if litellm must do it."""
         envelope = self._envelope(request) if self._works else None
         if envelope is None:
@@ -87,13 +90,13 @@ class Translation:
         except Exception:  # litellm raises what it likes; its own way says what it means
             return None
         content = envelope.head + json.dumps(conversation, separators=(",", ":"))[1:].encode()
-        return httpx.Request("POST", envelope.url, headers=envelope.headers, content=content)
+        return HttpRequest(envelope.url, envelope.headers, content)
 
-    def answer(self, answer: httpx.Response) -> Any:
+    def answer(self, answer: HttpAnswer) -> Any:
         """Return an answer as litellm understands it; what it raises has no type in common."""
         return self._config.transform_response(
             model=self._model,
-            raw_response=answer,
+            raw_response=httpx.Response(answer.status, content=answer.content),
             model_response=self._library.ModelResponse(),
             logging_obj=_Silent(),
             request_data={},
@@ -162,8 +165,8 @@ class Translation:
 class _Envelope(NamedTuple):
     """All of a request but its conversation."""
 
-    url: httpx.URL
-    headers: httpx.Headers
+    url: URL
+    headers: CIMultiDict[str]
     head: bytes
     """The body up to where the conversation goes."""
     settings: Mapping[str, Any]
@@ -215,7 +218,8 @@ def _enclosing(caught: _Caught, body: Mapping[str, Any]) -> _Envelope:
     settings = {name: value for name, value in body.items() if name != "model"}
     if "tools" in settings:
         settings["tools"] = settings["tools"][:1]
-    return _Envelope(httpx.URL(caught.url), caught.headers, head.encode(), settings)
+    headers = CIMultiDict(caught.headers.multi_items())
+    return _Envelope(URL(caught.url), headers, head.encode(), settings)
 
 
 def _tools(request: Request) -> Sequence[Mapping[str, Any]]:

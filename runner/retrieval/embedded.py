@@ -15,15 +15,14 @@ from hashlib import sha256
 from math import isfinite
 from pathlib import Path
 
-import httpx
 import numpy as np
 
 from runner.data.cache import embeddings_folder
 from runner.models.base import ModelError, TransientError
 from runner.models.connection import explain, secrets_in
 from runner.models.openai_model import checked_url
-from runner.models.reply import Endpoint, classify
-from runner.models.transport import AiohttpClient, json_in, parsed
+from runner.models.reply import Endpoint
+from runner.models.transport import HttpRequest, NoHttpAnswer, Transport, check_status, json_in
 from runner.records.files import LineFile, NotWritten, lines
 from runner.retrieval.lexical import Scores, unit
 from trajectories.errors import DataError
@@ -55,7 +54,7 @@ class Embedded:
             self._url = checked_url(url)
         except ModelError as error:
             raise DataError(self._where, str(error)) from None
-        address = f"{self._url.scheme}://{self._url.netloc.decode('ascii')}{self._url.path}"
+        address = f"{self._url.scheme}://{self._url.authority}{self._url.path}"
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._endpoint = Endpoint(model, address, secrets_in(self._headers.values()))
         self._model = model
@@ -85,7 +84,7 @@ class Embedded:
         return np.asarray(found, dtype=np.float32)
 
     async def _ask_all(self, texts: Sequence[str]) -> None:
-        client = AiohttpClient(secure=self._url.scheme == "https")
+        client = Transport(secure=self._url.scheme == "https")
         try:
             for start in range(0, len(texts), _BATCH):
                 batch = texts[start : start + _BATCH]
@@ -94,9 +93,9 @@ class Embedded:
         except ModelError as error:
             raise DataError(self._where, str(error)) from None
         finally:
-            await client.aclose()
+            await client.close()
 
-    async def _asked(self, client: AiohttpClient, texts: Sequence[str]) -> list[list[float]]:
+    async def _asked(self, client: Transport, texts: Sequence[str]) -> list[list[float]]:
         """Return the vectors of some texts, after as many tries as it takes.
 
         Raises:
@@ -112,23 +111,20 @@ class Embedded:
                 await asyncio.sleep(0.2 * 2**attempt if wait is None else wait)
         raise AssertionError
 
-    async def _answer(self, client: AiohttpClient, texts: Sequence[str]) -> object:
-        url = f"{str(self._url).rstrip('/')}/embeddings"
+    async def _answer(self, client: Transport, texts: Sequence[str]) -> object:
+        url = self._url / "embeddings"
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
-        request = httpx.Request("POST", url, json=body, headers=self._headers)
+        headers = {"Content-Type": "application/json", **self._headers}
+        request = HttpRequest(url, headers, json.dumps(body).encode())
         try:
             async with asyncio.timeout(_TIMEOUT):
-                answer = await client.send(request)
+                answer = await client.post(request)
         except TimeoutError:
             message = f"no answer of {self._endpoint.address} within {_TIMEOUT:g} seconds"
             raise TransientError(message, kind="timeout") from None
-        except ModelError:
-            raise
-        except Exception as error:  # whatever the library raises
+        except NoHttpAnswer as error:
             raise explain(error, self._endpoint) from None
-        if answer.status_code != 200:
-            said = parsed(answer.content)
-            raise classify(answer.status_code, said, answer.headers, self._endpoint)
+        check_status(answer, self._endpoint)
         return json_in(answer, self._endpoint.address)
 
 

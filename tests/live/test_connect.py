@@ -90,7 +90,7 @@ def test_an_unknown_provider() -> None:
 
 @pytest.mark.parametrize(
     ("package", "name"),
-    [("openai", "gpt-4o"), ("aiohttp", "gpt-4o"), ("litellm", "gemini/gemini-2.5-pro")],
+    [("yarl", "gpt-4o"), ("aiohttp", "gpt-4o"), ("litellm", "gemini/gemini-2.5-pro")],
 )
 def test_a_missing_package(package: str, name: str) -> None:
     code = (

@@ -201,7 +201,7 @@ def test_at_openai_a_model_has_the_api_that_it_needs(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     client = connect(name, RequestOptions(api=wanted))
     assert isinstance(client, OpenAIModel)
-    assert client._url == f"https://api.openai.com/v1/{path}"
+    assert str(client._url) == f"https://api.openai.com/v1/{path}"
     asks_for_thoughts = b"encrypted_content" in client._heads[0]
     assert asks_for_thoughts == (path == "responses" and name != "gpt-4o")
 
