@@ -55,16 +55,16 @@ Options = JudgeOptions
 def run(options: JudgeOptions) -> int:
     """Judge episodes, and print what that comes to."""
     show = _checked(options)
-    if options.probe:
-        return _probe(options, show)
+    setting = options.judge and _setting(options, options.judge, show)
+    if options.probe and setting:
+        return _probe(options, setting)
     runs = [load_run(options, path, show) for path in options.runs]
     for judged in runs:
         if judged.errors:
             note(f"{judged.source.path}: {judged.errors} episodes ended in errors, not judged")
     people = _people(options, runs)
-    if options.judge is None:
+    if not setting:
         return _people_alone(options, runs[0], people)
-    setting = _setting(options, show)
     terms = LabelTerms(options.rules, options.solvable, options.unit)
     bench = Bench(setting, sys.argv, resumes=options.resume)
     court = _Court(options, setting, terms, _draws(options), bench)
@@ -177,7 +177,7 @@ class _Court:
         return RUN_ERROR if bench.failed or ending is not None else DONE
 
 
-def _probe(options: JudgeOptions, show: Show) -> int:
+def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
     """Judge episodes with known faults, and print what the judge misses."""
     name = options.dataset
     dataset = choose.dataset(name, choose.categories(options.category or "multi_turn", name), note)
@@ -185,9 +185,8 @@ def _probe(options: JudgeOptions, show: Show) -> int:
     entries = choose.part(
         choose.trajectories(dataset, None, options.split), options.ids, options.limit, None, 0
     )
-    seed, size = options.sample_seed, options.sample or PROBES
+    seed, size, show = options.sample_seed, options.sample or PROBES, setting.show
     made = [*exhibits(probes(dataset, entries, profile, options.step_limit, size, seed), show)]
-    setting = _setting(options, show)
     bench = Bench(setting, sys.argv, resumes=options.resume)
     terms = LabelTerms(options.rules, options.solvable)
     court = _Court(options, setting, terms, _draws(options), bench)
@@ -264,13 +263,12 @@ def _draws(options: JudgeOptions) -> VoteCount:
     return VoteCount(options.votes or USUAL_VOTES[options.rules], options.all_votes)
 
 
-def _setting(options: JudgeOptions, show: Show) -> JudgeSetting:
+def _setting(options: JudgeOptions, name: str, show: Show) -> JudgeSetting:
     """Return who judges, and how.
 
     Raises:
         DataError: A file or an option cannot be used.
     """
-    assert options.judge is not None
     given = {**vars(options), "extra_headers": dict(options.extra_headers) or None}
     if options.no_cache and options.reply_cache is not None:
         raise DataError("--no-cache", "and --reply-cache exclude each other")
@@ -279,10 +277,11 @@ def _setting(options: JudgeOptions, show: Show) -> JudgeSetting:
         flags["reply_cache"] = options.reply_cache or ""
     settings = read_settings(options.config, flags)
     prompts = read_judge_prompts(Path(settings.prompts) if settings.prompts else JUDGE_PROMPTS)
-    setting = JudgeSetting(options.judge, settings, prompts, show, options.seed or 0)
+    by_turn = options.unit == "turn"
+    setting = JudgeSetting(name, settings, prompts, show, options.seed or 0, by_turn)
     if setting.is_live:
-        check_budget(setting.name, settings)
-    setting.judge()
+        check_budget(name, settings)
+    setting.check()
     return setting
 
 

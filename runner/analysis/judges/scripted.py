@@ -28,9 +28,11 @@ class ScriptedJudge(NamedTuple):
     unsure: float = 0.0
     """Share of votes that are unsure; all others are wrong."""
     seed: int = 0
+    by_turn: bool = False
+    """Whether each turn is a matter by itself, or the episode as a whole."""
 
     @classmethod
-    def named(cls, name: str, seed: int) -> Self:
+    def named(cls, name: str, seed: int, *, by_turn: bool = False) -> Self:
         """Return the judge of a name such as ``scripted:0.8,first=0.3,unsure=0.1``.
 
         Raises:
@@ -45,29 +47,36 @@ class ScriptedJudge(NamedTuple):
             shares[what] = _share(share, name)
         if shares["right"] + shares.get("unsure", 0.0) > 1:
             raise DataError("--judge", f"{name!r}: the shares of right and unsure exceed 1")
-        return cls(**shares, seed=seed)
+        return cls(**shares, seed=seed, by_turn=by_turn)
 
     def vote(self, exhibit: Exhibit, draw: int) -> Vote:
         """Return its vote on an episode."""
-        id, trial = exhibit.key
-        labels, why = self._labels(exhibit, Random(f"{self.seed}/{id}/{trial}/{draw}").random())
-        return Vote(id, trial, draw, exhibit.brief.sha256, labels=labels, abstained=why)
-
-    def _labels(
-        self, exhibit: Exhibit, number: float
-    ) -> tuple[list[JudgeLabel] | None, str | None]:
-        """Return a label for each turn, which come to the episode's; or why there are none."""
-        passed = exhibit.passed
-        if passed is None:
-            return None, "there is no verdict to know"
-        wanted: JudgeLabel = "pass" if passed else "fail"
-        if number >= self.right:
-            wanted = "unsure" if number < self.right + self.unsure else _other(wanted)
+        vote = Vote(*exhibit.key, draw, exhibit.brief.sha256)
+        if exhibit.passed is None:
+            return vote._replace(abstained="there is no verdict to know")
+        if self.by_turn:
+            turns = [turn.passed for turn in exhibit.turns]
+            return vote._replace(
+                labels=[
+                    "unsure" if passed is None else self._label(passed, exhibit, draw, number)
+                    for number, passed in enumerate(turns)
+                ]
+            )
+        label = self._label(exhibit.passed, exhibit, draw, None)
         labels: list[JudgeLabel] = ["pass"] * len(exhibit.turns)
-        if wanted != "pass":
-            places = [n for n, turn in enumerate(exhibit.turns) if turn.passed is False]
-            labels[places[0] if places else -1] = wanted
-        return labels, None
+        if label != "pass":
+            failed = [n for n, turn in enumerate(exhibit.turns) if turn.passed is False]
+            labels[failed[0] if failed else -1] = label
+        return vote._replace(labels=labels)
+
+    def _label(self, passed: bool, exhibit: Exhibit, draw: int, turn: int | None) -> JudgeLabel:
+        """Return what it says of something that passed or failed."""
+        id, trial = exhibit.key
+        place = f"{self.seed}/{id}/{trial}/{draw}" + ("" if turn is None else f"/{turn}")
+        number = Random(place).random()
+        if self.right <= number < self.right + self.unsure:
+            return "unsure"
+        return "pass" if passed == (number < self.right) else "fail"
 
     def prefer(self, a: Exhibit, b: Exhibit, draw: int, brief: str) -> PreferenceVote:
         """Return its preference, as two requests have it: it knows who reached more milestones."""
@@ -84,10 +93,6 @@ class ScriptedJudge(NamedTuple):
                 choice = "first" if choice == "equal" else _swapped(choice)
             said.append(choice)
         return PreferenceVote(id, trial, draw, brief, {"richness": said[0]}, {"richness": said[1]})
-
-
-def _other(label: JudgeLabel) -> JudgeLabel:
-    return "fail" if label == "pass" else "pass"
 
 
 def _swapped(choice: Choice) -> Choice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.judging import Criterion
-from runner.analysis.judges.ask import JudgePrompts, Questions
+from runner.analysis.judges.ask import REPORT, JudgePrompts, Questions
 from runner.analysis.judges.brief import Show
 from runner.analysis.judges.scripted import PREFIX, ScriptedJudge
 from runner.analysis.judges.sitting import AnyJudge, LiveJudge
@@ -41,6 +42,7 @@ class JudgeSetting:
         prompts: What it is told.
         show: What it is shown.
         seed: Of a scripted one.
+        by_turn: Whether a scripted one takes each turn by itself.
     """
 
     name: str
@@ -48,6 +50,7 @@ class JudgeSetting:
     prompts: JudgePrompts
     show: Show
     seed: int = 0
+    by_turn: bool = False
 
     @property
     def is_live(self) -> bool:
@@ -66,7 +69,7 @@ class JudgeSetting:
             DataError: The name of a scripted one makes no sense.
         """
         if not self.is_live:
-            return ScriptedJudge.named(self.name, self.seed)
+            return ScriptedJudge.named(self.name, self.seed, by_turn=self.by_turn)
         questions = Questions(self.prompts, self.settings.mode, criteria)
         return LiveJudge(questions, self._replies(questions.tool))
 
@@ -87,10 +90,25 @@ class JudgeSetting:
         with _as_judge():
             return connect(self.name, options)
 
+    def check(self) -> None:
+        """See that there is such a judge, before anything is made of it.
+
+        Raises:
+            DataError: There is none, or it cannot be reached that way.
+        """
+        self.judge()
+
+        async def connected() -> None:
+            model = self.model(REPORT)
+            if model is not None:
+                await model.close()
+
+        asyncio.run(connected())
+
     def definition(self, **of: Any) -> JudgeDefinition:
         """Return what defines the votes; ``of`` are members of the definition."""
         if not self.is_live:
-            asked: Mapping[str, Any] = {"seed": self.seed}
+            asked: Mapping[str, Any] = {"seed": self.seed, "by_turn": self.by_turn}
             return JudgeDefinition(self.name, asked, "", self.show, **of)
         asked = dict(self.settings.defining().to_json())
         if asked["base_url"] is not None:

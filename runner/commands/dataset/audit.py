@@ -9,6 +9,7 @@ from pathlib import Path
 
 from checkers.statistics import Score
 from runner.analysis.audit import Finding, Models, audit, execute_runs, models_of, read_runs
+from runner.analysis.judges.disagreements import Disagreement, read_disagreements
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import DataOptions, ErrataOption, JsonOption, note
@@ -24,6 +25,9 @@ from trajectories.schema import Category
 
 EXAMPLE = "turnwise dataset audit runs/a runs/b"
 
+
+Said = Mapping[str, Sequence[Disagreement]]
+"""What judges said otherwise than verdicts, by entry."""
 
 _PAGE = 50
 """How many lines of findings are printed unless more is wanted."""
@@ -49,6 +53,9 @@ class Options(DataOptions, JsonOption, ErrataOption):
         read=_group,
         flags=("--group",),
     )
+    disagreements: Path | None = option(
+        "what turnwise judge --disagreements wrote, to be shown beside the findings", "FILE"
+    )
     all: bool = switch("print all findings, not only the first page")
 
 
@@ -71,6 +78,7 @@ def run(options: Options) -> int:
         executed = execute_runs(dataset, runs, profile, readings)
         scores["as mended"] = executed.scores()
     judged = readings.judged if readings is not None else {}
+    said = read_disagreements(options.disagreements) if options.disagreements else {}
     # What a person has looked at comes after what nobody has.
     findings = sorted(
         audit(executed.truths, executed.runs, models), key=lambda finding: finding.id in judged
@@ -86,9 +94,15 @@ def run(options: Options) -> int:
                 {**finding.to_json(), "judged": judged.get(finding.id)} for finding in findings
             ],
         }
+        if options.disagreements:
+            shown["disagreements"] = {
+                id: [each.to_json() for each in found] for id, found in said.items() if id in ids
+            }
         say_json(shown)
         return DONE
-    for line in _findings(findings, judged, None if options.all else _PAGE):
+    for line in _findings(findings, judged, said, None if options.all else _PAGE):
+        say(line)
+    for line in _of_judges(findings, {id: found for id, found in said.items() if id in ids}):
         say(line)
     for line in _sums(findings, scores, models, len(ids)):
         say(line)
@@ -114,12 +128,15 @@ def _of_categories(
 
 
 def _findings(
-    findings: Sequence[Finding], judged: Mapping[str, Assessment], most: int | None
+    findings: Sequence[Finding],
+    judged: Mapping[str, Assessment],
+    said: Said,
+    most: int | None,
 ) -> Iterator[str]:
     """Yield the lines of findings, those with most against the data first, and at least one."""
     shown = 0
     for number, finding in enumerate(findings):
-        lines = list(_lines(finding, judged.get(finding.id)))
+        lines = list(_lines(finding, judged.get(finding.id), said.get(finding.id, ())))
         if most is not None and number and shown + len(lines) > most:
             yield f"{len(findings) - number} more findings: --all prints them"
             yield ""
@@ -128,7 +145,18 @@ def _findings(
         yield from lines
 
 
-def _lines(finding: Finding, judged: Assessment | None) -> Iterator[str]:
+def _of_judges(findings: Sequence[Finding], said: Said) -> Iterator[str]:
+    """Yield where judges disagree with verdicts though the runs give no finding."""
+    found = {finding.id for finding in findings}
+    others = [id for id in said if id not in found]
+    if others:
+        yield f"{len(others)} more entries on which only a judge disagrees: {', '.join(others)}"
+        yield ""
+
+
+def _lines(
+    finding: Finding, judged: Assessment | None, said: Sequence[Disagreement]
+) -> Iterator[str]:
     yield _heading(finding) + (f"; judged {judged}" if judged else "")
     for name, reason in finding.reasons.items():
         yield f"  {name}: {reason}"
@@ -137,6 +165,7 @@ def _lines(finding: Finding, judged: Assessment | None) -> Iterator[str]:
         names = ", ".join(agreement.models)
         yield f"  from turn {agreement.turn} on these agree on another state: {names}"
         yield from (f"    {difference}" for difference in agreement.differences)
+    yield from (f"  {each}" for each in said)
     yield ""
 
 

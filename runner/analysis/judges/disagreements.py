@@ -1,0 +1,50 @@
+"""What ``turnwise judge --disagreements`` wrote, read back to stand beside other findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from trajectories.errors import DataError
+from trajectories.jsonl import read_objects
+
+
+class Disagreement(NamedTuple):
+    """A label of a judge that is not as the verdict has it."""
+
+    label: str
+    passed: bool
+    why: str
+    """The judge's reason in one of its votes."""
+
+    def __str__(self) -> str:
+        """Return it in one line."""
+        verdict = "passed" if self.passed else "failed"
+        return f"judge {self.label}, verdict {verdict}" + (f": {self.why}" if self.why else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        return self._asdict()
+
+
+def read_disagreements(path: Path) -> Mapping[str, list[Disagreement]]:
+    """Read disagreements, by entry.
+
+    Args:
+        path: The file.
+
+    Raises:
+        DataError: It cannot be read, or a line is none.
+    """
+    found: dict[str, list[Disagreement]] = {}
+    for where, line in read_objects(path):
+        match line:
+            case {"id": str(id), "label": str(label), "passed": bool(passed), "votes": list(votes)}:
+                whys = (vote.get("why") for vote in votes if isinstance(vote, dict))
+                why = next((why for why in whys if isinstance(why, str) and why), "")
+                found.setdefault(id, []).append(Disagreement(label, passed, why))
+            case _:
+                message = 'no disagreement with "id", "label", "passed" and "votes"'
+                raise DataError(where, message)
+    return found

@@ -1,0 +1,43 @@
+"""The report on a run on which there are votes of judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from checkers.judging import Observed
+from runner.analysis.judges.exhibit import exhibits
+from runner.records.masking import Secrets
+from runner.records.votes import JudgeDefinition, Vote, VoteStore, judged_folder
+from tests.browser.test_hostile import TEXTS
+from tests.browser.test_report import RIGHT, WRONG
+from tests.runner.analysis.report.making import source_of, viewed
+
+Visit = Callable[..., Page]
+
+
+def test_label_votes_and_reasons_are_shown(
+    visit: Visit, dataset_of, help_desk, tmp_path: Path
+) -> None:
+    keys = {(help_desk.id, 0): RIGHT, (help_desk.id, 1): WRONG}
+    run = viewed(dataset_of(help_desk), source_of(keys, path=tmp_path))
+    judge = JudgeDefinition(TEXTS["image"], None, "", "steps")
+    first = next(exhibits(run.episodes, "steps"))
+    with VoteStore(judged_folder(tmp_path) / judge.folder, judge, Vote, {}, Secrets([])) as store:
+        for draw, answer in enumerate(("solved", "partly", "solved")):
+            turns = [Observed(n, "yes", True, True, answer, TEXTS["script"]) for n in range(3)]
+            store.append(Vote(*first.key, draw, first.brief.sha256, turns))
+    page = visit(run)
+    assert page.locator("td.judged").all_inner_texts() == ["pass 2/3", ""]
+    page.locator("table.episodes td.id a").first.click()
+    part = page.locator(".judged")
+    expect(part).to_contain_text("pass 2/3")
+    assert TEXTS["image"] in part.inner_text()
+    part.locator("summary").click()
+    expect(part.locator("li").nth(1)).to_contain_text("fail: turn 0: partly (")
+    assert page.evaluate("window.ran") is None
+    page.keyboard.press("]")
+    expect(page.locator("h1")).to_be_visible()
+    assert page.locator(".judged").count() == 0

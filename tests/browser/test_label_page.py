@@ -1,0 +1,138 @@
+"""The page on which people label episodes: keys, notes, files saved and read, and no verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from runner.analysis.judges.exhibit import exhibits
+from runner.analysis.judges.people import read_people
+from runner.analysis.report.label_page import label_page
+from tests.browser.test_hostile import TEXTS
+from tests.browser.test_report import PHONE, RIGHT, STUCK, WRONG
+from tests.conftest import user
+from tests.runner.analysis.report.making import source_of, viewed
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture
+def visit_labels(show, dataset_of, help_desk) -> Visit:
+    """Open the page on episodes, by id and recorded turns."""
+
+    def open_page(episodes=None, **settings):
+        episodes = episodes or {"desk_0": RIGHT, "desk_1": WRONG, "desk_2": STUCK}
+        data = dataset_of(*[replace(help_desk, id=id) for id in episodes])
+        run = viewed(data, source_of(episodes))
+        return show(label_page("a run", [*exhibits(run.episodes, "steps")]), **settings)
+
+    return open_page
+
+
+def title(page: Page) -> str:
+    """Return which episode is shown."""
+    return page.locator("h1").inner_text()
+
+
+def saved(page: Page, path: Path) -> list[dict[str, object]]:
+    """Save the labels and return them."""
+    with page.expect_download() as download:
+        page.locator("button.save").click()
+    assert download.value.suggested_filename == "labels.jsonl"
+    download.value.save_as(path)
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def test_episodes_are_labelled_and_the_file_is_read_back(visit_labels: Visit, tmp_path) -> None:
+    page = visit_labels()
+    assert title(page).startswith("1. desk_0")
+    page.get_by_role("button", name="Served", exact=False).first.click()
+    expect(page.locator(".count")).to_have_text("1 of 3 episodes labelled")
+    page.get_by_role("button", name="Next →").click()
+    expect(page.locator("h1")).to_contain_text("2. desk_1")
+    page.get_by_role("button", name="Not served").click()
+    page.get_by_label("Note").fill('looked at "1", not 2\n…')
+    path = tmp_path / "labels.jsonl"
+    assert saved(page, path) == [
+        {"id": "desk_0", "trial": 0, "passed": True},
+        {"id": "desk_1", "trial": 0, "passed": False, "note": 'looked at "1", not 2\n…'},
+    ]
+    known = {(f"desk_{number}", 0) for number in range(3)}
+    assert read_people(path, known) == {("desk_0", 0): True, ("desk_1", 0): False}
+
+
+def test_all_can_be_done_with_keys(visit_labels: Visit, tmp_path) -> None:
+    page = visit_labels()
+    for key in ("p", "j", "f", "j", "p", "k", "u", "n"):
+        page.keyboard.press(key)
+    expect(page.locator(".count")).to_have_text("2 of 3 episodes labelled")
+    expect(page.locator("h1")).to_contain_text("2. desk_1")
+    assert page.locator("button[aria-pressed='true']").count() == 0
+    found = saved(page, tmp_path / "labels.jsonl")
+    assert [(each["id"], each["passed"]) for each in found] == [("desk_0", True), ("desk_2", True)]
+    page.keyboard.press("?")
+    assert "the user was served" in page.locator("#keys").inner_text()
+
+
+def test_labels_stay_when_the_page_is_opened_again(visit_labels: Visit) -> None:
+    page = visit_labels()
+    page.keyboard.press("p")
+    expect(page.locator(".count")).to_have_text("1 of 3 episodes labelled")
+    page.reload()
+    # What has no label yet comes first.
+    expect(page.locator("h1")).to_contain_text("2. desk_1")
+    expect(page.locator(".count")).to_have_text("1 of 3 episodes labelled")
+
+
+def test_a_file_is_gone_on_with(visit_labels: Visit, tmp_path) -> None:
+    page = visit_labels()
+    path = tmp_path / "earlier.jsonl"
+    lines = ['{"id": "desk_2", "passed": true, "note": "fine"}', '{"id": "other", "passed": true}']
+    path.write_text("\n".join([*lines, "no JSON", "null", ""]), encoding="utf-8")
+    page.locator("input[type=file]").set_input_files(path)
+    expect(page.locator(".count")).to_contain_text("1 of 3 episodes labelled")
+    expect(page.locator(".count")).to_contain_text("1 label loaded; 3 lines of no episode here")
+    assert saved(page, tmp_path / "out.jsonl") == [
+        {"id": "desk_2", "trial": 0, "passed": True, "note": "fine"}
+    ]
+
+
+def test_what_is_shown_tells_nothing_of_the_verdict(visit_labels: Visit) -> None:
+    page = visit_labels({"desk_1": WRONG})
+    text = page.locator("main").inner_text().lower()
+    for word in ("failed", "passed", "ground truth", "wrong argument"):
+        assert word not in text
+    assert page.locator(".says.call").count() == page.locator(".says.result").count() == 4
+    assert "My screen is dark." in page.locator(".says.user").first.inner_text()
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_a_hostile_text_is_shown_and_does_nothing(
+    show, dataset_of, help_desk, text: str, tmp_path
+) -> None:
+    entry = replace(help_desk, id=text, turns=(replace(help_desk.turns[0], messages=user(text)),))
+    run = viewed(dataset_of(entry, tolerant=True), source_of({text: [[text]]}))
+    page = show(label_page(text, [*exhibits(run.episodes, "steps")]))
+    expect(page.locator(".says").first).to_be_visible()
+    page.keyboard.press("p")
+    page.get_by_label("Note").fill(text.replace("\x00", ""))
+    expect(page.locator(".count")).to_contain_text("1 of 1")
+    assert page.evaluate("window.ran") is None
+    assert page.locator("main img, main svg, main script, main style").count() == 0
+    assert [*read_people_of(page, tmp_path, text)] == [(text, 0)]
+
+
+def read_people_of(page: Page, folder: Path, id: str) -> object:
+    """Save the labels and read them as ``turnwise judge`` does."""
+    saved(page, folder / "labels.jsonl")
+    return read_people(folder / "labels.jsonl", {(id, 0)})
+
+
+def test_it_fits_a_phone(visit_labels: Visit) -> None:
+    page = visit_labels(viewport=PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
