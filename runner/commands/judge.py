@@ -22,7 +22,6 @@ from runner.analysis.judges.probes import KINDS, PROBES, ProbeFigures, probe_lin
 from runner.analysis.judges.setting import JudgeSetting, check_name
 from runner.analysis.judges.sitting import EpisodeCase, VoteCount, guess
 from runner.analysis.judges.tally import (
-    MOST_FAILED,
     Labelled,
     RunLabels,
     WinRate,
@@ -48,6 +47,13 @@ from runner.show.terminal import say, say_json
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise judge runs/mine --judge gpt-4o-mini --votes 5"
+
+NOTES = """a judge states what it saw of every turn: solvable, information, tried_all, answer, why.
+Labels are made of that by --rules: pass, fail, or unsure where no label has more than half of the
+votes. These are kept, so that another --rules, --votes or --unit asks nothing twice.
+exit status: 0 done, 2 bad input, 3 where votes failed, 130 interrupted
+
+"""
 
 Options = JudgeOptions
 
@@ -199,6 +205,7 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
     sat = bench.hear(court.cases(made), folder, definition, Vote, REPORT)
     tally = RunLabels(labelled(made, sat.votes, terms, court.draws.votes), len(sat.failed))
     figures = ProbeFigures.of(tally.found)
+    rated = tally.is_rated or options.allow_errors
     if options.output is not None:
         with written(options.output) as file:
             for each in tally.found:
@@ -206,10 +213,12 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
                 file.write(json.dumps({**each.to_json(), "probe": kind}) + "\n")
     if options.json:
         votes = {"probes": len(made), "votes": tally.votes, "abstained": tally.abstained}
-        say_json({"judge": setting.name, **votes, **figures.to_json()})
+        failed = {"failed": tally.failed, "spent": bench.used._asdict()}
+        shown = figures.to_json() if rated else {}
+        say_json({"judge": setting.name, **votes, **failed, **shown})
         return court.status()
     say(f"{len(made)} probes from {dataset.name} {dataset.version}, profile {profile.name}")
-    if tally.failed_share > MOST_FAILED and not options.allow_errors:
+    if not rated:
         say(f"no rate: {percent(tally.failed_share)} of the votes failed (--allow-errors)")
     else:
         for line in probe_lines(figures):
@@ -380,14 +389,14 @@ def _document(
             {
                 "run": str(judged.source.path),
                 "episodes": len(judged.exhibits),
-                **tally_json(tally),
+                **tally_json(tally, allow_errors=options.allow_errors),
                 "verdicts_with_people": agreed_json(
                     verdicts_with_people(judged.exhibits, tally.people or {})
                 ),
             }
             for judged, tally in zip(runs, tallies, strict=True)
         ],
-        "wins": [rate.to_json() for rate in rates],
+        "wins": [rate.to_json(allow_errors=options.allow_errors) for rate in rates],
     }
 
 

@@ -27,6 +27,8 @@ class Api(NamedTuple):
     """Makes of one message what stands for it in the body."""
     tools: Callable[[ToolList], bytes]
     """Encodes the tools."""
+    calling: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    """Makes what goes with tools, such as tool_choice, of its form in chat completions."""
     completion: Callable[[object], object]
     """Makes a chat completion of an answer; what is none is left for others to refuse."""
 
@@ -45,6 +47,14 @@ def _settings(given: Mapping[str, Any]) -> Mapping[str, Any]:
     if "reasoning_effort" in settings:
         settings["reasoning"] = {"effort": settings.pop("reasoning_effort")}
     return settings
+
+
+def _calling(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what goes with tools; a function that is to be called is named one level higher."""
+    choice = given.get("tool_choice")
+    if not isinstance(choice, Mapping):
+        return given
+    return {**given, "tool_choice": {"type": "function", "name": choice["function"]["name"]}}
 
 
 def _items(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
@@ -129,8 +139,11 @@ CHAT = Api(
     lambda settings: settings,
     lambda message: (message,),
     lambda tools: tools.encoded,
+    lambda calling: calling,
     lambda body: body,
 )
-RESPONSES = Api("responses", "input", _settings, _items, lambda tools: tools.flat, _completion)
+RESPONSES = Api(
+    "responses", "input", _settings, _items, lambda tools: tools.flat, _calling, _completion
+)
 
 APIS: Mapping[ApiName, Api] = {"chat": CHAT, "responses": RESPONSES}

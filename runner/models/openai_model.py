@@ -90,7 +90,8 @@ class OpenAIModel(Client):
         self._name = name
         self._options = options
         self._heads = {0: self._head(0)}
-        calling = {k: v for k, v in options.calling.items() if k not in options.extra_body}
+        asked = self._api.calling(options.calling)
+        calling = {k: v for k, v in asked.items() if k not in options.extra_body}
         self._calling = _encoded(calling).replace(b"{", b",", 1)[:-1] if calling else b""
         self._encoder = _Encoder(self._items)
         self._headers = _sent(key, headers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from runner.cli import main
 from runner.records.votes import VOTES_FILE
 from tests.live.running import BASE, Ended, end, start, wait_until
+from tests.servers.responses import responding
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
 
@@ -157,6 +159,19 @@ def test_a_judge_without_tools_answers_with_an_object(judge: Judge, server: Fake
     assert figures(judge("--mode", "prompt", "--json"))["rate"]["half"] == 1.0
 
 
+def test_a_judge_is_asked_by_the_responses_api_too(judge: Judge, server: FakeServer) -> None:
+    forced: list[object] = []
+
+    def answer(asked: Asked) -> Answer:
+        forced.append(asked.body["tool_choice"])
+        return responding(saying())(asked)
+
+    server.answer = answer
+    done = judge("--api", "responses", "--json")
+    assert figures(done)["rate"]["half"] == 1.0
+    assert forced == [{"type": "function", "name": "report"}] * 3 * FEW
+
+
 def test_labels_are_made_anew_without_asking(judge: Judge, server: FakeServer) -> None:
     server.answer = saying(answer="refusal", information="no")
     assert figures(judge("--json"))["rate"]["half"] == 1.0  # excused by the paper's rules
@@ -242,6 +257,8 @@ def test_episodes_whose_vote_fails_have_no_label(judge: Judge, server: FakeServe
     assert done.status == 3
     assert "1 episodes have no label, since a vote failed" in done.out
     assert "no rate: " in done.out
+    unrated = figures(judge("--json"))
+    assert (unrated["rate"], unrated["verdicts"]) == (None, None)
     assert "no such thing" in done.err
     again = judge("--allow-errors")
     assert again.status == 3
@@ -355,6 +372,22 @@ def test_only_what_is_asked_in_the_same_way_is_gone_on_with(judge: Judge) -> Non
     refused = judge("--resume")
     assert (refused.status, refused.out) == (2, "")
     assert "has no votes of this judge, asked in this way; there are those of j-" in refused.err
+
+
+# Interruption
+
+
+def test_interrupted_it_keeps_what_it_has(folder: Path, slow: FakeServer) -> None:
+    slow.answer = saying()
+    slow.latency = 0.1
+    process = start(command(folder, slow, "--all-votes", "--concurrency", "1"))
+    wait_until(partial(has_votes, folder / "judged", 2))
+    process.send_signal(signal.SIGINT)
+    done = end(process)
+    assert done.status == 130
+    assert "interrupted; the same command goes on" in done.err
+    assert "Traceback" not in done.err
+    assert 2 <= len(votes(folder)) < 5 * FEW
 
 
 # Two runs

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from checkers.judging import Agreed, Confusion, Preference
 from runner.analysis.figure_lines import percent, span
 from runner.analysis.judges.tally import (
-    MOST_FAILED,
     Anchored,
     Labelled,
     Lengths,
@@ -25,7 +24,7 @@ _LONGEST = 160
 def lines(tally: RunLabels, *, allow_errors: bool) -> Iterator[str]:
     """Yield what the labels of a run come to."""
     yield from _counted(tally)
-    if tally.failed_share > MOST_FAILED and not allow_errors:
+    if not tally.is_rated and not allow_errors:
         yield f"no rate: {percent(tally.failed_share)} of the votes failed (--allow-errors)"
         return
     if tally.rate is not None:
@@ -142,7 +141,8 @@ def _lengths(found: Lengths) -> Iterator[str]:
 
 def _disagreements(found: Sequence[Labelled]) -> Iterator[str]:
     if found:
-        yield f"{len(found)} disagreements, the first of them (--disagreements FILE has all):"
+        shown = "--disagreements FILE has all, with what the judge read"
+        yield f"{len(found)} disagreements, the first of them ({shown}):"
     for each in found[:_SHOWN]:
         (id, trial), verdict = each.exhibit.key, "passed" if each.passed else "failed"
         place = f"{id}, trial {trial}" + ("" if each.turn is None else f", turn {each.turn}")
@@ -157,9 +157,7 @@ def win_lines(rates: Sequence[WinRate], reference: str, *, allow_errors: bool) -
     yield f"win rate against {reference}, of entries that are labelled pass or fail in both"
     rows = [["run", "compared", "win", "tie", "lose", "win + tie/2", "95%"]]
     for rate in rates:
-        voted = rate.votes + rate.failed
-        failed = rate.failed / voted if voted else 0.0
-        shown = rate.rate is not None and (failed <= MOST_FAILED or allow_errors)
+        shown = rate.rate is not None and (rate.is_rated or allow_errors)
         interval = rate.interval
         rows.append(
             [

@@ -83,9 +83,7 @@ class JudgeSetting:
             return None
         options = self.settings.request_options()
         if self.settings.mode == "fc":
-            forced: dict[str, Any] = {"type": "function", "function": {"name": tool}}
-            if self.settings.api == "responses":
-                forced = {"type": "function", "name": tool}
+            forced = {"type": "function", "function": {"name": tool}}
             options = replace(options, calling={"tool_choice": forced})
         with _as_judge():
             return connect(self.name, options)

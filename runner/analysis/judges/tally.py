@@ -227,6 +227,11 @@ class RunLabels:
         """The share of votes that failed."""
         return self.failed / (self.failed + self.votes) if self.failed else 0.0
 
+    @property
+    def is_rated(self) -> bool:
+        """Whether so few votes failed that there is a rate."""
+        return self.failed_share <= MOST_FAILED
+
     @cached_property
     def rate(self) -> PassRate | None:
         """The pass rate of all but chats."""
@@ -388,13 +393,19 @@ class WinRate:
         decided = [choice for choice in choices if choice in ("first", "second")]
         return decided.count("first") / len(decided) if decided else None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return all figures as a JSON object."""
+    @property
+    def is_rated(self) -> bool:
+        """Whether so few votes failed that there is a rate."""
+        return self.failed <= MOST_FAILED * (self.failed + self.votes)
+
+    def to_json(self, *, allow_errors: bool = False) -> dict[str, Any]:
+        """Return all figures as a JSON object; no rate where too many votes failed."""
+        rated = self.is_rated or allow_errors
         return {
             "run": self.name,
             **dict(self.counts.items()),
-            "rate": self.rate,
-            "interval": self.interval,
+            "rate": self.rate if rated else None,
+            "interval": self.interval if rated else None,
             "compared": len(self.wins),
             "by": {by: sum(win.by == by for win in self.wins) for by in ("label", "same", "votes")},
             "votes": self.votes,
@@ -420,17 +431,18 @@ def agreed_json(found: Agreed | None) -> dict[str, Any] | None:
     }
 
 
-def tally_json(tally: RunLabels) -> dict[str, Any]:
-    """Return all figures of a run as a JSON object."""
-    anchored = tally.anchored
+def tally_json(tally: RunLabels, *, allow_errors: bool) -> dict[str, Any]:
+    """Return all figures of a run as a JSON object; no rate where too many votes failed."""
+    rated = tally.is_rated or allow_errors
+    anchored = tally.anchored if rated else None
     return {
         "labelled": len(tally.found),
         "votes": tally.votes,
         "abstained": tally.abstained,
         "failed": tally.failed,
         "pending": tally.pending,
-        "rate": tally.rate and members_of(tally.rate),
-        "chats": tally.chats and members_of(tally.chats),
+        "rate": members_of(tally.rate) if tally.rate and rated else None,
+        "chats": members_of(tally.chats) if tally.chats and rated else None,
         "verdicts": anchored
         and {
             **(agreed_json(anchored.whole) or {}),
@@ -442,7 +454,7 @@ def tally_json(tally: RunLabels) -> dict[str, Any]:
             "lengths": anchored.lengths._asdict(),
             "disagreements": [each.to_json() for each in anchored.disagreements],
         },
-        "people": agreed_json(tally.with_people),
+        "people": agreed_json(tally.with_people) if rated else None,
     }
 
 
