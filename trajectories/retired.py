@@ -16,13 +16,9 @@ from envs.registry import tools_of
 from trajectories.documents import misfits
 from trajectories.schema import Category, ExpectedResults, Message, ResultCheck, Trajectory, Turn
 
-ENVIRONMENTS = (
-    "RetiredNumbers",
-    "RetiredShapes",
-    "RetiredErrands",
-    "PublicServices",
-    "RestClient",
-)
+OF_THESE_ONLY = ("RetiredNumbers", "RetiredShapes", "RetiredErrands", "PublicServices")
+"""The backends that nothing but these sets uses."""
+ENVIRONMENTS = (*OF_THESE_ONLY, "RestClient")
 """The backends that have the functions of these sets."""
 
 _BY: Mapping[str, Literal["exact", "tolerance", "structure"]] = {

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from envs.registry import BACKENDS, names
 from runner.models.tools import Document, bfcl_documents, own_documents
 from trajectories.dataset import load_bfcl
+from trajectories.retired import OF_THESE_ONLY
 from trajectories.schema import FACTS, SINGLE_TURN, Trajectory
 
 Signature = tuple[str, tuple[str, ...]]
@@ -144,8 +145,11 @@ def _prefix(name: str) -> str:
 
 
 def everything() -> Corpus:
-    """Return the functions of all environments that there are."""
-    return own_corpus(names(), "all")
+    """Return the functions of all environments, but for those of BFCL's retired sets only.
+
+    Many of these do what others of ours do.
+    """
+    return own_corpus([name for name in names() if name not in OF_THESE_ONLY], "all")
 
 
 def parameters_of(document: Document) -> Iterator[Mapping[str, Any]]:
