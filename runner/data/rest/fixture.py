@@ -1,7 +1,8 @@
 """The web service that entries of the category ``rest`` ask: a small library's catalogue and house.
 
-It runs on loopback, started by whoever runs such entries, answers GET with JSON, and keeps no
-state. ``answer`` is all that it knows; the rest of the module puts that on the web.
+It runs on loopback, started by whoever runs such entries, answers with JSON, and keeps no state:
+what is posted, put or deleted is answered as if it were kept. ``answer`` is all that it knows; the
+rest of the module puts that on the web.
 """
 
 from __future__ import annotations
@@ -45,9 +46,76 @@ _LOANS: Mapping[str, list[dict[str, Any]]] = {
 _GREETINGS = {"en": "Welcome", "de": "Willkommen", "fr": "Bienvenue", "es": "Bienvenidos"}
 
 
-def answer(path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> WebAnswer:
-    """Return what the service answers."""
-    match path.strip("/").split("/"):
+_METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
+
+
+def answer(
+    path: str,
+    query: Mapping[str, str],
+    headers: Mapping[str, str],
+    method: str = "GET",
+    content: bytes = b"",
+) -> WebAnswer:
+    """Return what the service answers; names of headers are in small letters."""
+    parts = path.strip("/").split("/")
+    if method == "OPTIONS":
+        return WebAnswer(204, None, {"allow": ", ".join(_METHODS)})
+    if method not in ("GET", "HEAD"):
+        return _changed(method, parts, headers, content)
+    found = _read(parts, query, headers)
+    return found._replace(body=None) if method == "HEAD" else found
+
+
+def _changed(method: str, path: list[str], headers: Mapping[str, str], content: bytes) -> WebAnswer:
+    """Return what becomes of a request that would change something, and does not here."""
+    if headers.get("x-api-key") != API_KEY:
+        return WebAnswer(401, {"error": "the header X-Api-Key is missing or wrong"})
+    said = _said(headers.get("content-type", ""), content)
+    match method, path:
+        case "POST", ["v1", "holds"]:
+            return _hold(said)
+        case "POST", ["v1", "questions"] if isinstance(said, dict) and said.get("text"):
+            return WebAnswer(201, {"question": {"id": 7, "text": said["text"]}})
+        case (("PUT" | "PATCH"), ["v1", "readers", reader]) if reader in _LOANS:
+            return _reader(method, reader, said)
+        case "DELETE", ["v1", "holds", id] if id.isdecimal():
+            return WebAnswer(200, {"deleted": int(id)})
+    return _missing("resource, or what is sent to it says too little")
+
+
+def _said(kind: str, content: bytes) -> Any:
+    """Return what the body of a request says, None where it says nothing that is read."""
+    text = content.decode("utf-8", errors="replace")
+    if kind.startswith("application/x-www-form-urlencoded"):
+        return dict(parse_qsl(text, keep_blank_values=True))
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _hold(said: Any) -> WebAnswer:
+    wanted = said if isinstance(said, dict) else {}
+    book = next((each["id"] for each in _BOOKS if each["id"] == wanted.get("book")), None)
+    reader = wanted.get("reader")
+    if book is None or not isinstance(reader, str) or reader not in _LOANS:
+        return WebAnswer(400, {"error": "book is the id of a book, reader that of a reader"})
+    return WebAnswer(201, {"hold": {"id": 900 + book, "book": book, "reader": reader}})
+
+
+def _reader(method: str, reader: str, said: Any) -> WebAnswer:
+    known = ("email", "phone")
+    if not isinstance(said, dict) or not said or {*said} - {*known}:
+        return WebAnswer(400, {"error": f"a reader has {' and '.join(known)}"})
+    if method == "PUT" and len(said) < len(known):
+        return WebAnswer(400, {"error": "PUT wants all of a reader; PATCH takes a part"})
+    return WebAnswer(
+        200, {"reader": reader, "changed": {name: said[name] for name in sorted(said)}}
+    )
+
+
+def _read(path: list[str], query: Mapping[str, str], headers: Mapping[str, str]) -> WebAnswer:
+    match path:
         case ["v1", "books"]:
             return _books(query)
         case ["v1", "books", id]:
@@ -155,16 +223,23 @@ class Service:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
+    def _answer(self) -> None:
         parts = urlsplit(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        status, body, *_ = answer(unquote(parts.path), dict(parse_qsl(parts.query)), headers)
-        content = json.dumps(body).encode()
-        self.send_response(status)
+        length = self.headers.get("Content-Length", "0")
+        sent = self.rfile.read(int(length)) if length.isdecimal() else b""
+        query = dict(parse_qsl(parts.query))
+        found = answer(unquote(parts.path), query, headers, self.command, sent)
+        content = b"" if found.body is None else json.dumps(found.body).encode()
+        self.send_response(found.status)
+        for name, value in found.headers.items():
+            self.send_header(name.title(), value)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+
+    do_GET = do_HEAD = do_OPTIONS = do_POST = do_PUT = do_PATCH = do_DELETE = _answer
 
     def log_message(self, format: str, *args: Any) -> None:
         """Write nothing: what was asked is in the run."""

@@ -44,12 +44,13 @@ _LARGEST = 1_000_000
 """Bytes of an answer that are read."""
 _PORTS = {"http": 80, "https": 443}
 _KEYS = {
-    "YOUR-RAPID-API-KEY": "RAPID_API_KEY",
-    "YOUR-EXCHANGERATE-API-KEY": "EXCHANGERATE_API_KEY",
-    "YOUR-GEOCODE-API-KEY": "GEOCODE_API_KEY",
-    "YOUR-OMDB-API-KEY": "OMDB_API_KEY",
+    "YOUR-RAPID-API-KEY": ("RAPID_API_KEY", ".p.rapidapi.com"),
+    "YOUR-EXCHANGERATE-API-KEY": ("EXCHANGERATE_API_KEY", "v6.exchangerate-api.com"),
+    "YOUR-GEOCODE-API-KEY": ("GEOCODE_API_KEY", "geocode.maps.co"),
+    "YOUR-OMDB-API-KEY": ("OMDB_API_KEY", "www.omdbapi.com"),
 }
-"""What stands for a key in requests to public services, and the variable that has it."""
+"""What stands for a key in requests, the variable that has it, and how the names of the hosts end
+that get it."""
 
 
 def connect(backend: Backend, reach: Reach) -> None:
@@ -102,7 +103,7 @@ class HttpSender:
         if not named_by_user and (_is_local(host) or not self._network):
             raise _denied(host, port)
         if public:
-            request = _with_keys(request)
+            request = _with_keys(request, host)
             url = _parsed(request.url)
         return _asked(request, url, (place, port), anywhere=named_by_user)
 
@@ -118,12 +119,16 @@ def _parsed(url: str) -> httpx.URL:
         raise Refused(f"{url[:100]!r} is no address that can be asked: {error}.") from None
 
 
-def _with_keys(request: WebRequest) -> WebRequest:
-    """Return a request to a public service with the user's keys where it says that one goes."""
+def _with_keys(request: WebRequest, host: str) -> WebRequest:
+    """Return a request to a public service with the user's key for it where it says that it goes.
+
+    A model may write anywhere what stands for a key; no other host gets it.
+    """
 
     def filled(text: str) -> str:
-        for mark, variable in _KEYS.items():
-            text = text.replace(mark, os.environ.get(variable, mark))
+        for mark, (variable, end) in _KEYS.items():
+            if host.endswith(end):
+                text = text.replace(mark, os.environ.get(variable, mark))
         return text
 
     headers = {name: filled(value) for name, value in request.headers.items()}
