@@ -52,9 +52,9 @@ def derivative_at(function: str, x: float) -> float:
         slope = _part(node, name, x).slope
     except (ArithmeticError, ValueError, RecursionError):
         slope = math.nan
-    if isinstance(slope, complex) or not math.isfinite(slope):
+    if not math.isfinite(slope):
         raise InvalidArgument(f"function has no slope at {x}.")
-    return float(slope)
+    return slope
 
 
 def _part(node: ast.expr, name: str, x: float) -> _Part:
@@ -90,8 +90,8 @@ def _combined(op: ast.operator, left: _Part, right: _Part, node: ast.expr) -> _P
 
 
 def _power(a: float, da: float, b: float, db: float) -> _Part:
-    value = float(a**b)
-    slope = b * float(a ** (b - 1)) * da if da and b else 0.0
+    value = math.pow(a, b)
+    slope = b * math.pow(a, b - 1) * da if da and b else 0.0
     if db:
         slope += value * math.log(a) * db
     return _Part(value, slope)
