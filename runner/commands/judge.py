@@ -14,7 +14,7 @@ from runner.analysis.figure_lines import percent
 from runner.analysis.judges.ask import COMPARE, JUDGE_PROMPTS, REPORT, read_judge_prompts
 from runner.analysis.judges.bench import Bench
 from runner.analysis.judges.brief import Show
-from runner.analysis.judges.comparing import common_keys, pairs_of, win_rate
+from runner.analysis.judges.comparing import pairs_of, win_rate
 from runner.analysis.judges.exhibit import Exhibit, LabelTerms, exhibits
 from runner.analysis.judges.lines import lines, people_lines, win_lines
 from runner.analysis.judges.people import read_people
@@ -120,7 +120,8 @@ class _Court:
     def judged(self, judged: JudgedRun, people: Mapping[Key, bool] | None) -> RunLabels:
         """Have the episodes of a run labelled."""
         source = judged.source
-        if source.definition is not None and source.definition.model == self.setting.name:
+        model = source.definition.model if source.definition else source.name
+        if model.rpartition("/")[2] == self.setting.name.rpartition("/")[2]:
             note(f"{self.setting.name} judges itself in {source.path}: it may prefer its own words")
         folder = self.options.keep or judged_folder(source.path)
         sat = self.bench.hear(
@@ -137,14 +138,13 @@ class _Court:
         """Have a run compared with the first one."""
         counts = self.options.criteria == "mixed"
         criteria = IN_WORDS if counts else CRITERIA
-        known = [{each.key: None for each in judged.exhibits} for judged in (first, second)]
-        common = common_keys(known[0], known[1], str(second.source.path))
+        common = len(_keys(first) & _keys(second))
         judge = self.setting.judge(criteria)
         pairs = pairs_of(one.found, other.found, common, judge, self.draws, counts=counts)
         definition = self.setting.definition(of="preferences", more={"criteria": [*criteria]})
         folder = self.options.keep or judged_folder(second.source.path)
         sat = self.bench.hear(pairs.cases, folder, definition, PreferenceVote, COMPARE)
-        return win_rate(_name(second), pairs, sat, self.draws)
+        return win_rate(str(second.source.path), pairs, sat, self.draws)
 
     def estimate(self, runs: Sequence[JudgedRun]) -> int:
         """Print what would be asked."""
@@ -295,7 +295,7 @@ def _setting(options: JudgeOptions, name: str, show: Show) -> JudgeSetting:
 
 
 def _check_comparable(runs: Sequence[JudgedRun]) -> None:
-    """Refuse to compare runs of other data, or judged otherwise.
+    """Refuse to compare runs of other data, of other entries, or judged otherwise.
 
     Raises:
         DataError: They are.
@@ -308,6 +308,12 @@ def _check_comparable(runs: Sequence[JudgedRun]) -> None:
         if judged.profile.name != first.profile.name:
             message = f"is judged by {judged.profile.name}, {first.source.path} by"
             raise DataError(path, f"{message} {first.profile.name}: say which by --profile")
+        if not _keys(first) & _keys(judged):
+            raise DataError(path, f"has no entry in common with {first.source.path}")
+
+
+def _keys(judged: JudgedRun) -> set[Key]:
+    return {exhibit.key for exhibit in judged.exhibits}
 
 
 def _people(options: JudgeOptions, runs: Sequence[JudgedRun]) -> Mapping[Key, bool] | None:
@@ -350,7 +356,7 @@ def _print(
                 say(line)
         say("")
     if rates:
-        for line in win_lines(rates, _name(runs[0]), allow_errors=options.allow_errors):
+        for line in win_lines(rates, str(runs[0].source.path), allow_errors=options.allow_errors):
             say(line)
         say("")
     say(_told(court))
@@ -416,10 +422,6 @@ def _write(options: JudgeOptions, runs: Sequence[JudgedRun], tallies: Sequence[R
 
 def _line(judged: JudgedRun, each: Labelled, **more: str) -> str:
     return json.dumps({"run": str(judged.source.path), **each.to_json(), **more}) + "\n"
-
-
-def _name(judged: JudgedRun) -> str:
-    return judged.source.path.name or judged.source.name
 
 
 def _in_dollars(setting: JudgeSetting, usage: Usage) -> str:

@@ -7,8 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from checkers.judging import Observed
+from checkers.profile import STRICT
+from runner.analysis.judges.exhibit import exhibits
+from runner.analysis.judges.scripted import ScriptedJudge
+from runner.analysis.runs import executed_again
+from runner.episodes.episode import STEP_LIMIT
 from runner.records.export import export_bfcl
-from runner.records.run import read_run
+from runner.records.masking import Secrets
+from runner.records.run import open_run, read_run
+from runner.records.votes import JUDGE_FILE, VOTES_FILE, JudgeDefinition, Vote, VoteStore
 from tests.conftest import bfcl_files
 from trajectories import bfcl
 from trajectories.dataset import DATA, load_path
@@ -46,6 +54,8 @@ def forms(work: Path) -> dict[str, Form]:
         "run folder": _run_folder(),
         "result file": _result_file(work),
         "verdicts": _verdicts(work),
+        "votes": _votes(work),
+        "judges": _judges(),
         "errata": _errata(),
         "readings": _readings(),
         "scenarios": _scenarios(),
@@ -158,6 +168,57 @@ def _result_file(work: Path) -> Form:
         )
     ]
     return Form(files, changes, commands)
+
+
+def _votes(work: Path) -> Form:
+    """Return the votes of a scripted judge and of one that observes, beside a run."""
+    names = ("run.json", "episodes.jsonl", "tools.jsonl")
+    files = {f"run/{name}": (FORMAT_1 / "run" / name).read_bytes() for name in names}
+    files["data.jsonl"] = (FORMAT_1 / "data.jsonl").read_bytes()
+    source = open_run(FORMAT_1 / "run")
+    dataset = load_path(FORMAT_1 / "data.jsonl", [*Category])
+    episodes = executed_again(source, source.episodes, dataset, STRICT, STEP_LIMIT)
+    scripted = JudgeDefinition("scripted:0.8", {"seed": 0, "by_turn": False}, "", "steps")
+    judge, found = ScriptedJudge(0.8), [*exhibits(episodes, "steps")]
+    for definition in (scripted, scripted._replace(judge="j", settings=None)):
+        folder = work / "votes" / definition.folder
+        with VoteStore(folder, definition, Vote, {}, Secrets([])) as store:
+            for exhibit in found:
+                vote = judge.vote(exhibit, 0)
+                if definition is not scripted:
+                    seen = [Observed(n, "yes", True, True, "partly", "so") for n in exhibit.asked]
+                    vote = vote._replace(labels=None, turns=seen)
+                store.append(vote)
+        for name in (JUDGE_FILE, VOTES_FILE):
+            files[f"run/judged/{definition.folder}/{name}"] = (folder / name).read_bytes()
+    data = "--dataset IN/data.jsonl"
+    commands = (
+        f"judge IN/run {data} --judge scripted:0.8 --output OUT",
+        f"judge IN/run {data} --judge scripted:0.8 --resume --json",
+        f"judge IN/run {data} --judge j --base-url http://127.0.0.1:9 --dry-run",
+        f"report IN/run {data} -o OUT",
+    )
+    return Form(files, [name for name in files if "judged" in name], commands)
+
+
+def _judges() -> Form:
+    """Return what else ``turnwise judge`` reads: its texts, labels of people, disagreements."""
+    label = {"id": "help_desk_0", "trial": 0, "passed": True, "note": "x"}
+    other = {**label, "label": "fail", "votes": [{"label": "fail", "why": "so"}]}
+    files = {
+        "judge.toml": (ROOT / "configs/prompts/judge.toml").read_bytes(),
+        "labels.jsonl": json.dumps(label).encode() + b"\n",
+        "other.jsonl": json.dumps(other).encode() + b"\n",
+        "data.jsonl": (FORMAT_1 / "data.jsonl").read_bytes(),
+    }
+    judge = "judge RUN --dataset IN/data.jsonl --judge j --base-url http://127.0.0.1:9 --dry-run"
+    commands = (
+        f"{judge} --prompts IN/judge.toml",
+        f"{judge} --prompts IN/judge.toml --mode prompt",
+        "judge RUN --dataset IN/data.jsonl --labels IN/labels.jsonl",
+        "dataset audit RESULTS --dataset IN/data.jsonl --disagreements IN/other.jsonl",
+    )
+    return Form(files, ["judge.toml", "labels.jsonl", "other.jsonl"], commands)
 
 
 def _verdicts(work: Path) -> Form:

@@ -164,7 +164,8 @@ class BriefOf:
                     parts.append("(Calls of this entry are not executed.)")
             if not made:
                 parts.append("The model made no call.")
-        return Brief((*parts, *self._ending(0)))
+        ending = self._ending(0) if self._closings else ("The model gave no answer at all.",)
+        return Brief((*parts, *ending))
 
     def _ending(self, number: int) -> Iterator[Part]:
         words, note = self._closings[number]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from checkers.judging import preferred
@@ -10,7 +10,6 @@ from runner.analysis.judges.sitting import AnyJudge, PairCase, Sat, VoteCount
 from runner.analysis.judges.tally import Labelled, Win, WinRate
 from runner.records.record import Key
 from runner.records.votes import PreferenceVote
-from trajectories.errors import DataError
 
 
 class Pairs(NamedTuple):
@@ -70,18 +69,6 @@ def win_rate(name: str, pairs: Pairs, sat: Sat[PreferenceVote], draws: VoteCount
     ]
     pending = len(pairs.cases) - len(asked) - len(sat.failed)
     return WinRate(name, [*pairs.wins, *voted], asked, pairs.left_out, len(sat.failed), pending)
-
-
-def common_keys(first: Mapping[Key, object], second: Mapping[Key, object], name: str) -> int:
-    """Return how many episodes two runs have in common.
-
-    Raises:
-        DataError: None.
-    """
-    common = first.keys() & second.keys()
-    if not common:
-        raise DataError(name, "has no entry in common with the first run")
-    return len(common)
 
 
 def _decided(found: Sequence[Labelled]) -> dict[Key, Labelled]:

@@ -288,6 +288,28 @@ def test_runs_of_other_data_or_profiles_are_not_compared(
         run_command("judge", source, elsewhere, *words)
 
 
+def test_runs_without_a_common_entry_are_not_compared(data: Path, tmp_path: Path) -> None:
+    entries = [*load_embedded([Category.BASE]).trajectories.values()][:2]
+    one, other = (
+        write_run(tmp_path / entry.id, definition(data), record(data, entry.id, truth_turns(entry)))
+        for entry in entries
+    )
+    with pytest.raises(DataError, match="has no entry in common with"):
+        run_command("judge", one, other, "--judge", "scripted:1")
+    assert not (one / "judged").exists()
+
+
+def test_a_judge_of_itself_is_noted(source: Path, tmp_path: Path, capsys) -> None:
+    words = ("--base-url", "http://127.0.0.1:9", "--dry-run", "--keep", tmp_path / "votes")
+    assert run_command("judge", source, "--judge", "model", *words) == 0
+    assert "itself" not in capsys.readouterr().err
+    done = run_command("judge", source, "--judge", "model", *words[:2], "--attempts", 1, *words[3:])
+    assert done == 3
+    said = capsys.readouterr()
+    assert "model judges itself" in said.err
+    assert "no answer" in said.err or "connect" in said.err
+
+
 def test_audit_shows_what_judges_say(
     judge, source: Path, data: Path, tmp_path: Path, capsys
 ) -> None:

@@ -164,6 +164,27 @@ def test_a_chat_is_labelled_by_the_relevance_of_its_words(
     assert (found.passed is None) == exhibit.is_chat
 
 
+@pytest.mark.parametrize("show", ["answer", "steps", "changes"])
+def test_a_request_that_failed_is_no_answer(exhibited, single_turn, show: str) -> None:
+    entry = single_turn("python", CHAT, {"wait": {}})
+    more = ends() if show == "answer" else {}
+    exhibit = exhibited([["Error during inference: gone"]], entry, show, **more)
+    assert exhibit.passed is False
+    assert exhibit.turns[0].ended == "nothing"
+    assert exhibit.brief.parts[-1] == "The model gave no answer at all."
+
+
+def test_calls_end_a_single_turn(exhibited, single_turn) -> None:
+    entry = single_turn("python", CHAT, {"wait": {}})
+    exhibit = exhibited([[call("wait")]], entry, **ends())
+    assert (exhibit.passed, exhibit.turns[0].ended, exhibit.turns[0].solvable) == (
+        True,
+        "answer",
+        True,
+    )
+    assert "(Calls of this entry are not executed.)" in exhibit.brief.parts
+
+
 def test_merits_are_counted(exhibited) -> None:
     doings = exhibited().doings
     assert (doings.merits.milestones, doings.merits.functions, doings.merits.repeats) == (3, 3, 0)
