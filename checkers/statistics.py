@@ -127,7 +127,94 @@ def cluster_interval(entries: Sequence[Attempts]) -> tuple[float, float]:
     Where all clusters agree there is nothing to resample, and each of them counts as one trial.
     """
     # Sorted, so that neither the order of entries nor what they are called has a part in it.
-    clusters = sorted(_clusters(sorted(entries)).values())
+    return _resampled_share(sorted(_clusters(sorted(entries)).values()))
+
+
+def share_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]:
+    """Return a 95% percentile interval of a share of things of which clusters have many or few.
+
+    Args:
+        parts: The cluster, how many of its things count, and how many it has; at least one thing.
+    """
+    clusters: dict[str, tuple[float, int]] = {}
+    for cluster, counted, things in parts:
+        total, count = clusters.get(cluster, (0, 0))
+        clusters[cluster] = total + counted, count + things
+    return _resampled_share(sorted(each for each in clusters.values() if each[1]))
+
+
+class Slope(NamedTuple):
+    """By how much something grows with a quantity, all else being the entry's own."""
+
+    value: float
+    interval: tuple[float, float]
+    """95%, from resampling clusters."""
+
+
+def slope_within(points: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> Slope | None:
+    """Return the slope of y over x within entries, by least squares; None where x never differs.
+
+    Args:
+        points: By cluster and entry, its x and y.
+    """
+    clusters: dict[str, complex] = {}
+    for (cluster, _), found in sorted(points.items()):
+        middle = sum(x for x, _ in found) / len(found)
+        above = sum((x - middle) * y for x, y in found)
+        spread = sum((x - middle) ** 2 for x, _ in found)
+        clusters[cluster] = clusters.get(cluster, 0) + complex(above, spread)
+    parts = sorted(
+        (each for each in clusters.values() if each.imag), key=lambda c: (c.real, c.imag)
+    )
+    if not parts:
+        return None
+    whole, source = sum(parts), Random(0)
+    drawings = [sum(source.choices(parts, k=len(parts))) for _ in range(_RESAMPLES)]
+    slopes = sorted(drawn.real / drawn.imag for drawn in drawings)
+    low, high = slopes[int(0.025 * _RESAMPLES)], slopes[int(0.975 * _RESAMPLES) - 1]
+    return Slope(whole.real / whole.imag, (low, high))
+
+
+def unpaired(first: Sequence[Attempts], second: Sequence[Attempts]) -> RunDifference:
+    """Compare two runs over different entries, each at least one, by what their clusters have.
+
+    The interval is Newcombe's, from Wilson's of either share; the p-value is Fisher's exact one of
+    the clusters, each of which counts as one that passes if it mostly does.
+    """
+    ours, theirs = pass_at_1(first), pass_at_1(second)
+    (low_a, high_a), (low_b, high_b) = cluster_interval(first), cluster_interval(second)
+    middle = theirs - ours
+    low = middle - sqrt((theirs - low_b) ** 2 + (high_a - ours) ** 2)
+    high = middle + sqrt((high_b - theirs) ** 2 + (ours - low_a) ** 2)
+    counts = [
+        (sum(2 * total >= count for total, count in found), len(found))
+        for found in (_clusters(first).values(), _clusters(second).values())
+    ]
+    p_value = fisher(counts[0], counts[1])
+    entries = len(first) + len(second)
+    return RunDifference(
+        entries, ours, theirs, 0, 0, (max(-1.0, low), min(1.0, high)), p_value, None, None
+    )
+
+
+def fisher(first: tuple[int, int], second: tuple[int, int]) -> float:
+    """Return the two-sided p-value of Fisher's exact test.
+
+    Args:
+        first: How many of how many.
+        second: Likewise.
+    """
+    (passed, size), (others, more) = first, second
+    successes, total = passed + others, size + more
+    ways = [
+        comb(size, count) * comb(more, successes - count)
+        for count in range(max(0, successes - more), min(size, successes) + 1)
+    ]
+    here = comb(size, passed) * comb(more, others)
+    return sum(way for way in ways if way <= here) / comb(total, successes)
+
+
+def _resampled_share(clusters: Sequence[tuple[float, int]]) -> tuple[float, float]:
     shares = {total / count for total, count in clusters}
     if len(shares) == 1:
         return wilson(shares.pop() * len(clusters), len(clusters))

@@ -11,7 +11,7 @@ from checkers.profile import Profile
 from checkers.statistics import Attempts, Pair, RunDifference, cluster_test, compare
 from checkers.why.diagnosis import Cause, Diagnosis
 from runner.analysis.figures import ToldFigures
-from runner.analysis.runs import Viewed, executed_again
+from runner.analysis.runs import Viewed, as_run, executed_again
 from runner.records.record import Key, Telling
 from runner.records.run import Run
 from trajectories.dataset import Dataset
@@ -150,13 +150,12 @@ def compare_runs(
     common = _common(first & second, runs[0], dataset, readings)
     again = partial(
         executed_again,
-        dataset=dataset,
         profile=profile,
         readings=readings,
         require_told=require_told,
     )
     ours, theirs = (
-        _trials(again(run, _keys(run, common), step_limit=limit))
+        _trials(again(run, _keys(run, common), dataset=as_run(run, dataset), step_limit=limit))
         for run, limit in zip(runs, step_limits, strict=True)
     )
     entries = [

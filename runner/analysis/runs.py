@@ -12,6 +12,7 @@ from runner.data.choose import Notify
 from runner.episodes.boundary import fault_of
 from runner.episodes.evaluate import examine_recorded
 from runner.episodes.telling import examined_as_told, with_telling
+from runner.live.vary import varied_for
 from runner.records import result_file
 from runner.records.record import EpisodeRecord, Key, Recorded
 from runner.records.run import Run
@@ -118,7 +119,12 @@ def executed_again(
 
 
 def dataset_of(run: Run, name: str | None, notify: Notify) -> Dataset:
-    """Load the data set that a run is of.
+    """Load the data set that a run is of, as the run had it; it takes and raises what both do."""
+    return as_run(run, plain_dataset_of(run, name, notify))
+
+
+def plain_dataset_of(run: Run, name: str | None, notify: Notify) -> Dataset:
+    """Load the data set that a run is of, as it is without any experiment.
 
     Args:
         run: The run.
@@ -143,6 +149,16 @@ def dataset_of(run: Run, name: str | None, notify: Notify) -> Dataset:
     known = dataset.trajectories
     choose.require_languages(known[id] for id in run.ids if id in known)
     return dataset
+
+
+def as_run(run: Run, dataset: Dataset) -> Dataset:
+    """Return the data as a run had it: of an experiment, its entries at the run's levels.
+
+    Raises:
+        DataError: A file that the levels name cannot be read.
+    """
+    vary = run.definition and run.definition.vary
+    return varied_for(dataset, vary, str(run.path)) if vary else dataset
 
 
 def data_change(run: Run, dataset: Dataset) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from runner.analysis.comparison import RunComparison, compare_runs
 from runner.analysis.comparison_lines import lines
 from runner.analysis.report.pages import comparison_page
-from runner.analysis.runs import data_change, dataset_of
+from runner.analysis.runs import data_change, plain_dataset_of
 from runner.commands import DONE
 from runner.commands.episodes import rules_of
 from runner.commands.options import argument, option
@@ -55,7 +55,7 @@ def run(options: Options) -> int:
 
 def _comparison(options: Options) -> RunComparison:
     first, second = open_run(options.run_a), open_run(options.run_b)
-    dataset = dataset_of(first, options.dataset, note)
+    dataset = plain_dataset_of(first, options.dataset, note)
     change = data_change(second, dataset)
     if change is not None:
         note(f"{second.path}: {change}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from checkers.verdict import Verdict
 from envs.lazy import lazily
-from runner.commands.eval_options import EvalOptions, LiveOptions
+from runner.commands.eval_options import EvalOptions, ExperimentOptions, LiveOptions
 from runner.commands.judging import judge_all, mend_for, report
 from runner.commands.options import given
 from runner.commands.shared import note
@@ -39,8 +39,14 @@ _OFFLINE: Mapping[str, Callable[..., Verdict]] = {"oracle": run_oracle, "null": 
 def run(options: Options) -> int:
     """Run a model on entries, and print its score."""
     model = choose.model(options.model, options.base_url)
+    varies = bool(options.vary)
+    if varies and model.path is not None:
+        raise DataError("--vary", "a recorded run answers what it was asked; it cannot be varied")
+    if not varies:
+        for flag in given(options, ExperimentOptions):
+            raise DataError(flag, "is of experiments on the list of functions: add --vary")
     if not model.live:
-        _refuse_live_options(options)
+        _refuse_live_options(options, _OF_EXPERIMENTS if varies else ())
     is_scripted = model.name.startswith(choose.SCRIPTED)
     scripted = Scripted.named(model.name) if is_scripted else None
     recorded = open_run(model.path) if model.path else None
@@ -64,7 +70,7 @@ def run(options: Options) -> int:
         _note_fixture(trajectories)
     if dataset.tolerant:
         _note_irregularities(dataset)
-    if model.live:
+    if model.live or varies:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
     entries = recorded.entries() if recorded else None
     if entries is not None:
@@ -79,8 +85,23 @@ def run(options: Options) -> int:
     return report(dataset, profile, trajectories, outcomes, population, mend)
 
 
-def _refuse_live_options(options: Options) -> None:
+_OF_EXPERIMENTS = (
+    "--run-dir",
+    "--resume",
+    "--trials",
+    "--concurrency",
+    "--dry-run",
+    "--no-preflight",
+    "--allow-errors",
+    "--function-docs",
+)
+"""Options of live models that others take, too, where the list of functions varies."""
+
+
+def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:
     for flag in given(options, LiveOptions):
+        if flag in allowed:
+            continue
         raise DataError(flag, f"is for live models, and {options.model} asks none; leave it out")
 
 

@@ -17,10 +17,11 @@ from runner.analysis.mended import judge_of
 from runner.analysis.symptoms import Symptoms
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
-from runner.commands.eval_variants import Variants, run_variants, variants_of
+from runner.commands.eval_variants import run_variants, variants_of
 from runner.commands.judging import mend_for, workers_for
 from runner.commands.live_run import check_budget, connect_to, run_plan
 from runner.commands.shared import note
+from runner.commands.variants import Variants
 from runner.data import choose
 from runner.episodes.telling import requiring_told
 from runner.live.campaign import Plan, jobs_of

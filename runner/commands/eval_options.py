@@ -191,7 +191,26 @@ class LiveOptions(ReachedOptions, _Asked, _Kept):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalOptions(EntriesOptions, WorkOptions, LiveOptions, ReachOptions):
+class ExperimentOptions:
+    """Experiments on the list of functions."""
+
+    vary: tuple[str, ...] = option(
+        "a run for each level of an axis (tools=need,10,all; "
+        "distractors=far,near; place=head,middle,tail,spread; order=as-is,shuffled,alphabetical; "
+        "names=plain,snake,codes,swapped; descriptions=full,first,none,FILE; words=as-is,FILE); "
+        "may be repeated; oracle, null and scripted models take part",
+        "AXIS=LEVELS",
+        default=(),
+    )
+    vary_seed: int = option("of what is drawn for --vary", "S", default=0)
+    design: Literal["full", "latin"] | None = option(
+        "of several axes: all combinations; or each entry at one level of each axis (default: each "
+        "axis alone, the others at their first level)"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalOptions(EntriesOptions, WorkOptions, LiveOptions, ExperimentOptions, ReachOptions):
     """Which model to run, on what and how."""
 
     model: str = option(

@@ -7,17 +7,18 @@ reports and comparisons are those of any run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from runner.analysis.figures import RunFigures, totals_of
 from runner.analysis.variants import VariantScore, format_lines
 from runner.commands import DONE
 from runner.commands.eval_options import EvalOptions
+from runner.commands.eval_vary import vary_variants
 from runner.commands.live_run import run_plan
 from runner.commands.shared import note
+from runner.commands.variants import Variant, Variants
 from runner.live.campaign import Plan
 from runner.live.conduct import Ending
 from runner.models.prompting import formats_named
@@ -25,31 +26,6 @@ from runner.records.run import is_run, open_run
 from runner.show.terminal import say
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
-
-
-class Variant(NamedTuple):
-    """One of several runs of one command."""
-
-    name: str
-    """What it is called in the table, and its folder below the common one."""
-    plan: Plan
-    """What its episodes are like."""
-    trajectories: Sequence[Trajectory]
-    """What it asks."""
-
-
-class Variants(NamedTuple):
-    """All runs of one command."""
-
-    flag: str
-    """The option that made them."""
-    kind: str
-    """What one of them is called, such as ``format``."""
-    members: Sequence[Variant]
-    """In the order in which they are done; none has another's name."""
-    lines: Callable[[Sequence[VariantScore]], Iterator[str]]
-    """Makes the table."""
-
 
 Maker = Callable[[EvalOptions, Plan, Sequence[Trajectory]], Variants | None]
 """Makes variants of a plan; None where the user wants none of its kind."""
@@ -85,8 +61,13 @@ def run_variants(variants: Variants, folder: Path, options: EvalOptions) -> int:
     """
     if is_run(folder):
         raise DataError(str(folder), f"is one run, and {variants.flag} makes several")
+    variants.begin(folder)
     status = _run_all(variants, folder, options)
-    for line in variants.lines([_score(each, folder, options) for each in variants.members]):
+    if variants.report is None:
+        lines = variants.lines([_score(each, folder, options) for each in variants.members])
+    else:
+        lines = variants.report(folder)
+    for line in lines:
         say(line)
     plan = variants.members[0].plan
     data, profile = plan.dataset.name, plan.profile.name
@@ -165,5 +146,5 @@ def _in_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     return asked
 
 
-MAKERS: Sequence[Maker] = (_formats,)
+MAKERS: Sequence[Maker] = (_formats, vary_variants)
 """What makes several runs of one command."""

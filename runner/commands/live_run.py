@@ -17,6 +17,7 @@ from runner.data import choose
 from runner.live.campaign import Plan
 from runner.live.conduct import Ending, open_jobs, open_store
 from runner.live.meter import Meter
+from runner.live.scripted_model import ScriptedModel
 from runner.live.settings import Settings
 from runner.models.base import Model
 from runner.models.connect import connect, price_of
@@ -126,7 +127,9 @@ def _selection(options: EvalOptions, begun: Path | None) -> Selection:
 
 
 def connect_to(plan: Plan) -> Model:
-    """Connect to the model of a plan."""
+    """Connect to the model of a plan; one that knows the ground truth needs no connection."""
+    if not choose.model(plan.model, plan.settings.base_url).live:
+        return ScriptedModel(plan)
     return connect(plan.model, plan.settings.request_options())
 
 

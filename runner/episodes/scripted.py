@@ -6,6 +6,7 @@ They need no server, and say what a data set can tell apart.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import log2
 from random import Random
 from typing import Any, NamedTuple, Self
 
@@ -28,6 +29,22 @@ POLICIES: Mapping[str, str] = {
 """By name, which calls of the ground truth a policy makes."""
 
 
+class Sight(NamedTuple):
+    """What a scripted model is shown besides what it has to do."""
+
+    functions: int = 1
+    """How many functions are offered."""
+    needed: int = 1
+    """How many of these the ground truth calls."""
+    middle: bool = False
+    """Whether these stand in the middle."""
+    strangers: Sequence[str] = ()
+    """Names of the others."""
+
+
+USUAL = Sight()
+
+
 class Scripted(NamedTuple):
     """A scripted model."""
 
@@ -35,10 +52,17 @@ class Scripted(NamedTuple):
     """Which of the calls of the ground truth it makes; None for all, some of them wrongly."""
     error_rate: float = 0.0
     """Of all calls: another value for one argument, or a call that belongs elsewhere."""
+    tools: float = 0.0
+    """Of all calls, for every doubling of the functions beyond those needed: calls another one
+    instead, and leaves it at that."""
+    middle: float = 0.0
+    """Likewise, where those needed stand in the middle."""
 
     @classmethod
     def named(cls, name: str, *, policies: bool = True) -> Self:
         """Return the model that a name stands for: ``scripted:RATE`` or ``scripted:POLICY``.
+
+        Behind a rate may stand sensitivities, as in ``scripted:0.05,tools=0.02,middle=0.1``.
 
         Args:
             name: What the user typed.
@@ -51,17 +75,20 @@ class Scripted(NamedTuple):
         known = [*POLICIES] if policies else []
         if what in known:
             return cls(what)
-        try:
-            rate = float(what)
-        except ValueError:
-            rate = -1.0
-        if not 0 <= rate <= 1:
+        first, *more = what.split(",")
+        rate, sensitivities = _share(first), _sensitivities(more)
+        if rate is None or (more and not policies):
             others = f" or one of {', '.join(known)}" if known else ""
             hint = did_you_mean(what, known) or f"; give a rate from 0 to 1, such as 0.1{others}"
             raise DataError("--model", f"there is no scripted model {what!r}{hint}")
-        return cls(None, rate)
+        return cls(None, rate, **sensitivities)
 
-    def script(self, prepared: Prepared, seed: int = 0) -> Script:
+    def confused(self, shown: Sight) -> float:
+        """Return in which share of its calls it takes another function, for what it is shown."""
+        doublings = max(0.0, log2(max(1, shown.functions) / max(1, shown.needed)))
+        return min(1.0, self.tools * doublings + self.middle * shown.middle)
+
+    def script(self, prepared: Prepared, seed: int | str = 0, shown: Sight = USUAL) -> Script:
         """Return what it does, one call a step; by its seed always the same."""
         truth = [
             [call for call in truth_calls(turn) if isinstance(call, Call)]
@@ -74,12 +101,17 @@ class Scripted(NamedTuple):
             ]
         random = Random(f"{seed}/{prepared.trajectory.id}")
         session = prepared.template.fork()
+        confused = self.confused(shown)
         script: list[list[list[Call]]] = []
         for turn, calls in enumerate(truth):
             others = [call for t, some in enumerate(truth) if t != turn for call in some]
             steps = []
             for call in calls:
-                if random.random() < self.error_rate:
+                drawn = random.random()
+                if drawn < confused:
+                    steps += [[Call(random.choice(shown.strangers))]] if shown.strangers else []
+                    continue
+                if drawn < confused + self.error_rate:
                     arguments = prepared.scene.arguments(call)
                     elsewhere = [(o.name, dict(prepared.scene.arguments(o))) for o in others]
                     name, given = wrong_call((call.name, dict(arguments)), elsewhere, random)
@@ -92,6 +124,39 @@ class Scripted(NamedTuple):
                 steps.append([call])
             script.append(steps)
         return script
+
+
+def _share(text: str) -> float | None:
+    """Return the share that a text is; None where it is none."""
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if 0 <= share <= 1 else None
+
+
+def _sensitivities(given: Sequence[str]) -> dict[str, float]:
+    """Return by name what makes a model err more.
+
+    Raises:
+        DataError: There is no such sensitivity, or it is no share.
+    """
+    found = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        share = _share(value)
+        if name not in ("tools", "middle"):
+            hint = did_you_mean(name, ("tools", "middle"))
+            there_are = hint or "; there are tools=SHARE and middle=SHARE"
+            raise DataError(
+                "--model", f"a scripted model has no sensitivity {name!r:.80}{there_are}"
+            )
+        if share is None or name in found:
+            raise DataError(
+                "--model", f"{text!r:.80}: give one share from 0 to 1, as in {name}=0.02"
+            )
+        found[name] = share
+    return found
 
 
 def _made(policy: str, prepared: Prepared, turn: int, calls: Sequence[Call]) -> Sequence[Call]:

@@ -17,11 +17,12 @@ from runner.live.budget import Budget
 from runner.live.engine import Engine, Stopped
 from runner.live.loop import Ask, ModelAnswer, run_live
 from runner.live.settings import Settings
+from runner.live.vary import Levels
 from runner.models.base import ChatMessage, Request
 from runner.models.connect import names_a_provider
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
-from runner.models.tools import OWN_FOOTNOTES, Footnotes, toolbox_of
+from runner.models.tools import OWN_FOOTNOTES, Arranged, Footnotes, toolbox_of
 from runner.records.record import (
     AnsweredStep,
     DatasetReference,
@@ -74,6 +75,8 @@ class Plan(NamedTuple):
     prompts: PromptTexts
     format: PromptFormat | None = None
     """How a prompting model is asked, where not as ``prompts`` says."""
+    vary: Levels | None = None
+    """At which levels of an experiment on the functions it is; its data set is made for them."""
 
     @property
     def observations(self) -> Observations:
@@ -101,8 +104,8 @@ class Plan(NamedTuple):
             notes = notes._replace(response=False)
         return notes
 
-    def style(self, trajectory: Trajectory) -> Style:
-        """Return how the model is talked to about a trajectory.
+    def style(self, trajectory: Trajectory, trial: int = 0) -> Style:
+        """Return how the model is talked to about a trajectory in a trial.
 
         Raises:
             DataError: The documents or texts to show are not there.
@@ -111,7 +114,9 @@ class Plan(NamedTuple):
         wording, prompts = self.wording(), self.prompts
         if wording is not None and self.settings.prompts is None:
             prompts = wording.prompts(prompts)
-        toolbox = toolbox_of(trajectory, folder, self.notes())
+        how = self.vary and self.vary.arrangement
+        arranged = how and Arranged(how, trial if how.order == "shuffled" else 0)
+        toolbox = toolbox_of(trajectory, folder, self.notes(), arranged)
         return Style(toolbox, prompts, self.settings.reasoning, self.format, wording)
 
     def definition(self, selection: Selection) -> RunDefinition:
@@ -133,6 +138,7 @@ class Plan(NamedTuple):
             selection=selection,
             simulator=__version__,
             prompt_format=asked and FormatReference(asked.name, asked.sha256),
+            vary=self.vary and self.vary.to_json(),
         )
 
 
@@ -191,7 +197,7 @@ class Campaign:
         try:
             done = await run_live(
                 self._prepare(trajectory),
-                plan.style(trajectory),
+                plan.style(trajectory, job.trial),
                 plan.settings.mode,
                 plan.profile,
                 plan.step_limit,
@@ -217,7 +223,7 @@ class Campaign:
             return ModelAnswer(known, 0)
         # A single turn is one request, and the next entry's begins otherwise.
         grows = job.trajectory.expects is None
-        answer = await ask(request._replace(trial=job.trial, grows=grows))
+        answer = await ask(request._replace(trial=job.trial, grows=grows, entry=job.trajectory.id))
         if replies:
             replies.keep(job.key, request, answer.reply)
         return answer

@@ -53,6 +53,8 @@ class Request(NamedTuple):
     """Which trial of its trajectory asks, from 0; each has a seed of its own."""
     grows: bool = False
     """Whether requests follow that begin with all of it, so that to cache it pays."""
+    entry: str = ""
+    """Whose trajectory it is about, for a model of ours that knows the data; never sent."""
 
 
 class ToolCall(NamedTuple):

@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 from envs.errors import ConfigError
 from envs.registry import backend_class
 from envs.schema import spec
+from runner.models.arranging import Arrangement
 from runner.models.base import ToolList
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import Trajectory
+from trajectories.widened import needed
 
 Document = Mapping[str, Any]
 """``{"name", "description", "parameters"}``, the parameters as a schema."""
@@ -107,19 +109,29 @@ def with_syntax_note(document: Document, note: str = _SYNTAX_NOTES["python"]) ->
 
 
 class Names:
-    """Function names that a provider accepts, and the way back to the real ones."""
+    """Function names that a provider accepts, and the way back to the real ones.
 
-    def __init__(self, names: Iterable[str]) -> None:
+    Args:
+        names: The real ones.
+        shown: By these, what is to stand in their place; None for themselves.
+    """
+
+    def __init__(self, names: Iterable[str], shown: Mapping[str, str] | None = None) -> None:
         self._legal: dict[str, str] = {}
         self._real: dict[str, str] = {}
         for name in names:
-            legal = self._free(_ILLEGAL.sub("_", name)[:_LONGEST_NAME])
+            wanted = name if shown is None else shown[name]
+            legal = self._free(_ILLEGAL.sub("_", wanted)[:_LONGEST_NAME])
             self._legal[name] = legal
             self._real[legal] = name
 
     def legal(self, name: str) -> str:
         """Return the name to send."""
         return self._legal[name]
+
+    def shown(self, name: str) -> str:
+        """Return the name under which a function is known; of one that is not there its own."""
+        return self._legal.get(name, name)
 
     def real(self, legal: str) -> str:
         """Return the function that a model means; a name that was never sent is itself."""
@@ -173,6 +185,7 @@ class Toolbox:
         documents: Of all functions of the backends.
         language: What argument values are written in.
         notes: The sentences behind descriptions.
+        shown: Function to the name under which it is shown; None for its own.
     """
 
     def __init__(
@@ -180,11 +193,12 @@ class Toolbox:
         documents: Sequence[Document],
         language: str = "python",
         notes: Footnotes = OWN_FOOTNOTES,
+        shown: Mapping[str, str] | None = None,
     ) -> None:
         self._language = language
         self._footnotes = notes
         self._documents = {document["name"]: document for document in documents}
-        self.names = Names(self._documents)
+        self.names = Names(self._documents, shown)
         self._tool_lists: dict[tuple[frozenset[str], tuple[str, ...]], ToolList] = {}
 
     @property
@@ -221,8 +235,18 @@ class Toolbox:
         return self._tool_lists[key]
 
 
+class Arranged(NamedTuple):
+    """How the functions of an entry are presented, and in which trial of it."""
+
+    how: Arrangement
+    trial: int = 0
+
+
 def toolbox_of(
-    trajectory: Trajectory, folder: Path | None = None, notes: Footnotes = OWN_FOOTNOTES
+    trajectory: Trajectory,
+    folder: Path | None = None,
+    notes: Footnotes = OWN_FOOTNOTES,
+    arranged: Arranged | None = None,
 ) -> Toolbox:
     """Return the functions that a trajectory's model is shown.
 
@@ -230,19 +254,54 @@ def toolbox_of(
         trajectory: The trajectory.
         folder: BFCL's data folder, to show its documents; None for our own.
         notes: The sentences behind descriptions.
+        arranged: How they are presented; None for as they are.
 
     Raises:
         DataError: A file with documents is missing or malformed.
     """
+    if arranged is not None:
+        return _arranged_toolbox(trajectory, folder, notes, arranged)
     if trajectory.functions is None:
         told = (notes.syntax["python"], notes.float, notes.bare_items, notes.response)
         return _shared_toolbox(trajectory.environments, folder, *told)
     documents, language = documents_for(trajectory), trajectory.language
-    if language != "python":
-        # Java and JavaScript values have no JSON form: they are texts, their types told in words.
-        typed = partial(notes.typed, language)
-        documents = [_with_texts(document, typed) for document in documents]
-    return Toolbox(documents, language, notes)
+    return Toolbox(_as_texts(documents, language, notes), language, notes)
+
+
+def _arranged_toolbox(
+    trajectory: Trajectory, folder: Path | None, notes: Footnotes, arranged: Arranged
+) -> Toolbox:
+    how, trial = arranged
+    documents, language = documents_of(trajectory, folder), trajectory.language
+    never = {*trajectory.excluded} - {*trajectory.held_out}
+    there = [document for document in documents if document["name"] not in never]
+    need = frozenset(needed(trajectory))
+    key = f"{trajectory.id}/{trial}" if trial else trajectory.id
+    shown = _as_texts(how.arranged(there, need, key), language, notes)
+    names = how.shown_names(there, need, trajectory.id)
+    silent = notes._replace(syntax=dict.fromkeys(notes.syntax, ""), float="", response=False)
+    return Toolbox(shown, language, silent if how.has_no_words else notes, names)
+
+
+def _as_texts(documents: Sequence[Document], language: str, notes: Footnotes) -> Sequence[Document]:
+    """Return documents whose values of Java and JavaScript are texts, their types told in words."""
+    if language == "python":
+        return documents
+    # These have no JSON form.
+    typed = partial(notes.typed, language)
+    return [_with_texts(document, typed) for document in documents]
+
+
+def documents_of(trajectory: Trajectory, folder: Path | None) -> Sequence[Document]:
+    """Return the documents of all functions of a trajectory's backends, or that it brings."""
+    if trajectory.functions is not None:
+        return documents_for(trajectory)
+    return _shared_documents(trajectory.environments, folder)
+
+
+@cache
+def _shared_documents(environments: tuple[str, ...], folder: Path | None) -> Sequence[Document]:
+    return bfcl_documents(environments, folder) if folder else own_documents(environments)
 
 
 @cache
@@ -254,7 +313,7 @@ def _shared_toolbox(
     bare_items: bool,
     response: bool,
 ) -> Toolbox:
-    documents = bfcl_documents(environments, folder) if folder else own_documents(environments)
+    documents = _shared_documents(environments, folder)
     notes = Footnotes({"python": syntax_note}, float_note, _own_typed, bare_items, response)
     return Toolbox(documents, notes=notes)
 

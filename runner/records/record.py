@@ -442,13 +442,13 @@ class RunDefinition(NamedTuple):
     """Version of turnwise."""
     prompt_format: FormatReference | None = None
     """The prompt format, where it is not the usual one; left out otherwise."""
+    vary: JsonObject | None = None
+    """At which level of each axis of an experiment it was; left out where it was none."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the definition as a JSON object."""
-        members = members_of(self)
-        if self.prompt_format is None:
-            del members["prompt_format"]
-        return members
+        late = self._field_defaults
+        return {k: v for k, v in members_of(self).items() if v is not None or k not in late}
 
 
 class RunFile(NamedTuple):

@@ -251,6 +251,7 @@ def test_verdict_lines(turnwise, data, tmp_path):
         "failed_turn": 0,
         "turns": 3,
         "turns_passed": 0,
+        "selected": {"needed": 3, "functions": 0, "arguments": 0, "strangers": 0},
         "profile": "strict",
         "dataset": str(data),
         "data_sha256": first["data_sha256"],

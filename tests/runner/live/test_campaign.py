@@ -215,6 +215,7 @@ def test_the_record_of_an_episode(run, help_desk):
         "failed_turn": None,
         "turns": 3,
         "turns_passed": 3,
+        "selected": {"needed": 3, "functions": 3, "arguments": 3, "strangers": 0},
     }
     assert [end.why for end in record.turn_ends] == ["answer"] * 3
     assert record.result[1] == ["Done."]

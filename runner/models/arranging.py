@@ -1,0 +1,162 @@
+"""How functions are presented: in which order, under which names, with which words.
+
+Pure, and seeded by the entry: the same entry is shown the same list in every process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, Literal, NamedTuple
+
+Document = Mapping[str, Any]
+Order = Literal["as-is", "shuffled", "alphabetical"]
+Place = Literal["head", "middle", "tail", "spread"]
+Naming = Literal["plain", "snake", "codes", "swapped"]
+Words = Literal["full", "first", "none"]
+
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NO_WORD = re.compile(r"[^A-Za-z0-9]+")
+_SENTENCE = re.compile(r"[.!?](?=\s)")
+
+
+class Paraphrase(NamedTuple):
+    """Other words for a function."""
+
+    description: str
+    parameters: Mapping[str, str]
+    """By name; those without keep theirs."""
+
+
+class Arrangement(NamedTuple):
+    """How the functions of an entry are presented."""
+
+    order: Order = "as-is"
+    place: Place | None = None
+    """Where the functions that are needed stand among the others; None for where they are."""
+    names: Naming = "plain"
+    words: Words = "full"
+    paraphrases: Mapping[str, Paraphrase] | None = None
+    """By function; those without keep their words."""
+    seed: int = 0
+
+    @property
+    def has_no_words(self) -> bool:
+        """Whether nothing is said of functions, not even in footnotes."""
+        return self.words == "none"
+
+    def arranged(
+        self, documents: Sequence[Document], need: Collection[str], key: str
+    ) -> list[Document]:
+        """Return documents in order, each with its words.
+
+        Args:
+            documents: Of all functions.
+            need: Names of those that the ground truth calls.
+            key: Which entry it is, and which trial.
+        """
+        shown = [self._worded(document) for document in documents]
+        if self.order == "alphabetical":
+            shown.sort(key=lambda document: str(document["name"]))
+        elif self.order == "shuffled":
+            Random(f"order/{self.seed}/{key}").shuffle(shown)
+        return self._placed(shown, need)
+
+    def shown_names(
+        self, documents: Sequence[Document], need: Collection[str], key: str
+    ) -> dict[str, str]:
+        """Return by real name under which one the model sees a function.
+
+        Args:
+            documents: Of all functions.
+            need: Names of those that the ground truth calls; these are not swapped.
+            key: Which entry it is.
+        """
+        names = [str(document["name"]) for document in documents]
+        source = Random(f"names/{self.seed}/{key}")
+        if self.names == "snake":
+            return {name: _snake(name) for name in names}
+        if self.names == "codes":
+            codes = source.sample(range(max(1000, len(names))), len(names))
+            return {name: f"fn_{code:03}" for name, code in zip(names, codes, strict=True)}
+        shown = {name: name for name in names}
+        if self.names == "swapped":
+            others = sorted(name for name in names if name not in need)
+            source.shuffle(others)
+            for one, other in zip(others[::2], others[1::2], strict=False):
+                shown[one], shown[other] = other, one
+        return shown
+
+    def _placed(self, shown: list[Document], need: Collection[str]) -> list[Document]:
+        if self.place is None:
+            return shown
+        needed = [document for document in shown if document["name"] in need]
+        others = [document for document in shown if document["name"] not in need]
+        if self.place == "spread":
+            return [*_spread(needed, others)]
+        before = {"head": 0, "middle": len(others) // 2, "tail": len(others)}[self.place]
+        return [*others[:before], *needed, *others[before:]]
+
+    def _worded(self, document: Document) -> Document:
+        name = document["name"]
+        if self.paraphrases and name in self.paraphrases:
+            description, known = self.paraphrases[name]
+            return _described(document, description, known)
+        if self.words == "full":
+            return document
+        text = document.get("description", "")
+        return _silent({**document, "description": first_sentence(text)}, self.words == "none")
+
+
+def first_sentence(text: str) -> str:
+    """Return a text up to the end of its first sentence."""
+    end = _SENTENCE.search(text)
+    return text[: end.end()] if end else text
+
+
+def _snake(name: str) -> str:
+    return _NO_WORD.sub("_", _CAPITAL.sub("_", name)).strip("_").lower()
+
+
+def _spread(needed: Sequence[Document], others: Sequence[Document]) -> Iterator[Document]:
+    """Yield both in their order, those needed at even distances from the first place on."""
+    total, taken, left = len(needed) + len(others), iter(needed), iter(others)
+    places = {number * total // len(needed) for number in range(len(needed))}
+    for place in range(total):
+        yield next(taken if place in places else left)
+
+
+def _described(document: Document, description: str, known: Mapping[str, str]) -> Document:
+    schema = document["parameters"]
+    members = {
+        name: {**member, "description": known[name]} if name in known else member
+        for name, member in schema.get("properties", {}).items()
+    }
+    parameters = {**schema, "properties": members}
+    return {**document, "description": description, "parameters": parameters}
+
+
+def _silent(document: Document, all_of_it: bool) -> Document:
+    """Return a document whose parameters have no words, and it has none either if so wanted."""
+    kept = {"description": ""} if all_of_it else {}
+    return {**document, **kept, "parameters": _stripped(document["parameters"], is_schema=True)}
+
+
+def _stripped(value: Mapping[str, Any], *, is_schema: bool) -> dict[str, Any]:
+    """Return a schema, or members by name, without descriptions at any depth."""
+    found: dict[str, Any] = {}
+    for name, member in value.items():
+        if is_schema and name == "description":
+            continue
+        if isinstance(member, Mapping):
+            by_name = is_schema and name == "properties"
+            found[name] = _stripped(member, is_schema=not by_name)
+        elif isinstance(member, list) and name in ("anyOf", "oneOf", "allOf"):
+            found[name] = [
+                _stripped(each, is_schema=True) if isinstance(each, Mapping) else each
+                for each in member
+            ]
+        else:
+            found[name] = member
+    return found

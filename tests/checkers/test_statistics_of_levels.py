@@ -1,0 +1,62 @@
+"""Slopes within entries, shares of things in clusters, and levels with other entries."""
+
+from __future__ import annotations
+
+import pytest
+
+from checkers.statistics import Attempts, fisher, share_interval, slope_within, unpaired
+
+
+def test_a_slope_is_that_within_entries_whatever_their_height():
+    points = {
+        ("a", "1"): [(0.0, 0.9), (1.0, 0.8), (2.0, 0.7)],
+        ("b", "2"): [(3.0, 0.5), (5.0, 0.3)],
+    }
+    found = slope_within(points)
+    assert found.value == pytest.approx(-0.1)
+    assert found.interval == pytest.approx((-0.1, -0.1))
+
+
+def test_a_slope_is_least_squares_and_its_interval_holds_it():
+    points = {(str(n), str(n)): [(0.0, 0.0), (1.0, float(n % 2))] for n in range(40)}
+    found = slope_within(points)
+    assert found.value == pytest.approx(0.5)
+    low, high = found.interval
+    assert 0.3 < low < 0.5 < high < 0.7
+    assert slope_within(points) == found
+
+
+def test_where_nothing_varies_there_is_no_slope():
+    assert slope_within({("a", "1"): [(1.0, 0.2), (1.0, 0.9)]}) is None
+    assert slope_within({}) is None
+
+
+def test_a_share_counts_things_and_draws_clusters():
+    parts = [("a", 3, 4), ("a", 1, 1), ("b", 0, 5), ("c", 0, 0)]
+    low, high = share_interval(parts)
+    assert (low, high) == (0.0, 0.8)
+    assert share_interval([("a", 2, 2), ("b", 1, 1)])[1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "p_value"),
+    [
+        ((3, 4), (1, 4), 34 / 70),
+        ((5, 5), (0, 5), 2 / 252),
+        ((2, 4), (2, 4), 1.0),
+        ((0, 3), (0, 9), 1.0),
+    ],
+)
+def test_the_exact_test_of_fisher(first, second, p_value):
+    assert fisher(first, second) == pytest.approx(p_value)
+
+
+def test_levels_with_other_entries_are_compared_as_two_samples():
+    first = [Attempts(f"a{n}", 1, 1) for n in range(20)]
+    second = [Attempts(f"b{n}", 1, int(n < 5)) for n in range(20)]
+    found = unpaired(first, second)
+    assert (found.first, found.second, found.difference) == (1.0, 0.25, -0.75)
+    low, high = found.interval
+    assert -0.95 < low < -0.75 < high < -0.4
+    assert found.p_value < 0.001
+    assert unpaired(first, first).p_value == 1.0
