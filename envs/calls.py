@@ -464,7 +464,7 @@ def _bracketed_stretches(text: str) -> Iterator[str]:
     position = 0
     while match := _LIST_START.search(text, position):
         start = match.start()
-        end = _closing(text, start)
+        end = closing_bracket(text, start)
         if end is None:
             yield text[start:]
             return
@@ -472,7 +472,7 @@ def _bracketed_stretches(text: str) -> Iterator[str]:
         position = end + 1
 
 
-def _closing(text: str, start: int) -> int | None:
+def closing_bracket(text: str, start: int) -> int | None:
     """Return where the bracket at ``start`` closes, not counting those inside string literals."""
     depth, quote, position = 0, "", start
     while position < len(text):

@@ -15,6 +15,9 @@ from envs.errors import MalformedCall
 Step = Sequence[Mapping[str, object]] | str | None
 """One recorded answer of a model: tool calls, text, or nothing."""
 
+UNREADABLE = "(unreadable)"
+"""In the place of a function's name: calls were meant, and its arguments say why there are none."""
+
 Decoder = Callable[[Any], list[Call | MalformedCall]]
 """Turns a step into calls; raises MalformedCall where the step as a whole cannot be read."""
 
@@ -32,6 +35,8 @@ def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
 
 def tool_call(name: str, arguments: object) -> Call | MalformedCall:
     """Return the call that a tool call stands for, or why it cannot be read."""
+    if name == UNREADABLE and isinstance(arguments, str):
+        return MalformedCall(arguments)
     try:
         return call_from_tool(name, arguments)
     except MalformedCall as error:

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from checkers.statistics import Pair, RunDifference, compare, holm
 from runner.analysis.figure_lines import p_text, percent, span
 from runner.analysis.figures import RunFigures
+from runner.records.record import EpisodeRecord
 from runner.show.terminal import table
 from trajectories.schema import Category
 
 _AXES = ("calls", "marks", "functions", "prompt")
 """What the parts of a prompt format's name are about."""
+
+
+class CallShape(NamedTuple):
+    """What the answers of a run were like, as calls."""
+
+    answers: int
+    unreadable: int
+    """Those that were meant as calls and could not be read as such."""
+    several: int
+    """Those with more than one call."""
+
+    @classmethod
+    def of(cls, records: Iterable[EpisodeRecord]) -> CallShape:
+        """Count the answers of episodes."""
+        answers = unreadable = several = 0
+        for record in records:
+            answers += len(record.steps)
+            unreadable += sum(end.why == "unreadable" for end in record.turn_ends)
+            for step in record.steps:
+                unreadable += any(call.startswith("(unreadable: ") for call in step.calls)
+                several += len(step.calls) > 1
+        return cls(answers, unreadable, several)
 
 
 class VariantScore(NamedTuple):
@@ -23,6 +46,7 @@ class VariantScore(NamedTuple):
     figures: RunFigures
     planned: int
     """Number of episodes."""
+    shape: CallShape = CallShape(0, 0, 0)
 
     @property
     def score(self) -> float | None:
@@ -144,6 +168,31 @@ def format_lines(scores: Sequence[VariantScore]) -> Iterator[str]:
     values = {each.name: each.score for each in scores if each.score is not None}
     spread = ["", *_sensitivity(values)] if len(values) > 1 else []
     yield from variant_lines("format", scores, between=spread)
+
+
+def protocol_lines(scores: Sequence[VariantScore]) -> Iterator[str]:
+    """Yield the lines that sum up runs in protocols: also what they took, and how calls came."""
+    yield from variant_lines("protocol", scores, PROTOCOL_COLUMNS)
+
+
+def _tokens(score: VariantScore) -> tuple[str, str]:
+    totals = score.figures.totals
+    if totals is None or not totals.requests:
+        return "-", "-"
+    return str(totals.prompt_tokens), str(totals.completion_tokens)
+
+
+def _share(number: int, answers: int) -> str:
+    return percent(number / answers if answers else None)
+
+
+PROTOCOL_COLUMNS = (
+    MoreColumn("tokens in", lambda score: _tokens(score)[0]),
+    MoreColumn("tokens out", lambda score: _tokens(score)[1]),
+    MoreColumn("unreadable", lambda score: _share(score.shape.unreadable, score.shape.answers)),
+    MoreColumn("several calls", lambda score: _share(score.shape.several, score.shape.answers)),
+)
+"""Shares are of all answers."""
 
 
 def _sensitivity(values: Mapping[str, float]) -> Iterator[str]:

@@ -59,8 +59,8 @@ def evaluate_live(
     if options.dry_run:
         _print_estimate(plan, trajectories, options.trials, variants)
         return DONE
-    first = variants.members[0].plan if variants else plan
-    if not options.no_preflight and not _is_ready(first):
+    plans = [variant.plan for variant in variants.members] if variants else [plan]
+    if not options.no_preflight and not all(map(_is_ready, _by_wire(plans))):
         return RUN_ERROR
     folder = options.resume or options.run_dir or _own_folder(options.model)
     if variants:
@@ -71,6 +71,14 @@ def evaluate_live(
     if ending.stop_reason is not None:
         note(f"{ending.stop_reason}; go on with --resume {folder}")
     return status
+
+
+def _by_wire(plans: Sequence[Plan]) -> Sequence[Plan]:
+    """Return the first of the plans that ask a server by the same API."""
+    first: dict[str | None, Plan] = {}
+    for plan in plans:
+        first.setdefault(plan.settings.request_options().api, plan)
+    return [*first.values()]
 
 
 def _own_folder(model: str) -> Path:
@@ -87,6 +95,10 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
     settings = read_settings(options.config, _flags(options))
     _check_replies(options, settings)
+    if options.model.startswith(PREFIX) and (settings.protocol or options.protocols):
+        raise DataError(
+            "--protocol", "is for a server; an agent of your own makes its calls itself"
+        )
     check_budget(options.model, settings)
     workers_for(options).check(settings, connect_to)
     path = Path(settings.prompts) if settings.prompts else DEFAULT
@@ -147,9 +159,9 @@ def _print_result(
         note(f"warning: {warning}")
     for line in usage_lines(totals):
         say(line)
-    data = plan.dataset
+    data, asked = plan.dataset, plan.settings.protocol or plan.settings.mode
     say(
-        f"model {plan.model}, {plan.settings.mode}; data {data.name} {data.version}, sha256 "
+        f"model {plan.model}, {asked}; data {data.name} {data.version}, sha256 "
         f"{data.sha256[:12]}; profile {plan.profile.name}; observations {plan.observations}; "
         f"run {folder}"
     )

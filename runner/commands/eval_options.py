@@ -124,6 +124,14 @@ class _Asked(SamplingOptions):
         "json, python or xml; prompt plain or markdown)",
         "NAMES",
     )
+    protocol: str | None = option(
+        "how functions are shown and calls are written: tools, functions, responses, multi_call, "
+        "or a family that writes them as text, such as hermes (docs/protocols.md)",
+        "NAME",
+    )
+    protocols: str | None = option(
+        "ask in several protocols, one run each: names, text, native, raw or all", "NAMES"
+    )
     seed: int | None = option("of the sampling; trial k, from 0, has S+k", "S")
 
 

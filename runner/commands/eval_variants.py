@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from runner.analysis.figures import RunFigures, totals_of
-from runner.analysis.variants import VariantScore, format_lines
+from runner.analysis.variants import CallShape, VariantScore, format_lines, protocol_lines
 from runner.commands import DONE
 from runner.commands.eval_options import EvalOptions
 from runner.commands.eval_vary import vary_variants
@@ -21,7 +21,9 @@ from runner.commands.shared import note
 from runner.commands.variants import Variant, Variants
 from runner.live.campaign import Plan
 from runner.live.conduct import Ending
+from runner.live.settings import with_protocol
 from runner.models.prompting import formats_named
+from runner.models.protocols.registry import protocols_named
 from runner.records.run import is_run, open_run
 from runner.show.terminal import say
 from trajectories.errors import DataError
@@ -114,7 +116,8 @@ def _score(variant: Variant, folder: Path, options: EvalOptions) -> VariantScore
     place, asked = folder / variant.name, variant.trajectories
     records = list(open_run(place).records) if is_run(place) else []
     figures = RunFigures(records, asked, totals_of(records), options.allow_errors)
-    return VariantScore(variant.name, figures, len(asked) * options.trials)
+    planned = len(asked) * options.trials
+    return VariantScore(variant.name, figures, planned, CallShape.of(records))
 
 
 def _formats(
@@ -124,6 +127,8 @@ def _formats(
     if not options.formats:
         return None
     formats = formats_named([name.strip() for name in options.formats.split(",")])
+    if plan.settings.protocol is not None or options.protocols is not None:
+        raise DataError("--formats", "does not go together with a protocol")
     if plan.settings.mode != "prompt":
         raise DataError("--formats", "is for prompting models: add --mode prompt")
     if plan.settings.prompts is not None:
@@ -146,5 +151,21 @@ def _in_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     return asked
 
 
-MAKERS: Sequence[Maker] = (_formats, vary_variants)
+def _protocols(
+    options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]
+) -> Variants | None:
+    """Return a run in each of the protocols that the user names."""
+    if options.protocols is None:
+        return None
+    if plan.settings.protocol is not None:
+        raise DataError("--protocols", "does not go together with --protocol")
+    protocols = protocols_named([name.strip() for name in options.protocols.split(",")])
+    settings = {p.name: with_protocol(plan.settings, p.name, "--protocols") for p in protocols}
+    members = [
+        Variant(name, plan._replace(settings=each), trajectories) for name, each in settings.items()
+    ]
+    return Variants("--protocols", "protocol", members, protocol_lines)
+
+
+MAKERS: Sequence[Maker] = (_formats, _protocols, vary_variants)
 """What makes several runs of one command."""

@@ -36,6 +36,9 @@ class Options(EntriesOptions, OutputOption, JudgingOptions):
     )
     base_url: str | None = option("an OpenAI-compatible server", "URL")
     mode: Mode = option("function calling, or calls in text", default="fc")
+    protocol: str | None = option(
+        "how functions are shown and calls are written (docs/protocols.md)", "NAME"
+    )
     concurrency: int = option("requests at once", "N", default=16, read=positive)
     children: int = option(
         "steps tried at a node at most; 1 is ReAct", "N", default=3, read=positive
@@ -55,6 +58,8 @@ def run(options: Options) -> int:
         rate = Scripted.named(options.model, policies=False).error_rate
     if rate is not None and options.mode != "fc":
         raise DataError("--mode", "a scripted model makes tool calls: fc")
+    if rate is not None and options.protocol is not None:
+        raise DataError("--protocol", "is for a live model; a scripted one makes tool calls")
     dataset = choose.dataset_named(options.dataset, options.category, note)
     entries = choose.trajectories(dataset, None, options.split)
     entries = [entry for entry in entries if not kind_of(entry).is_single_turn]
@@ -74,7 +79,9 @@ def run(options: Options) -> int:
         options.base_url,
         options.concurrency,
         observations,
+        options.protocol,
     )
+    _ = what.settings  # that a protocol cannot be used is said before anything is asked
     chosen = choose.part(entries, options.ids, options.limit, None, 0)
     methods = {"ReAct": 1, f"DFSDT, {options.children} children": options.children}
     found = {name: asyncio.run(run_searches(what, chosen, n)) for name, n in methods.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from checkers.calls.documents import Language, Unreadable
 from checkers.profile import Mode, Profile
@@ -22,7 +22,7 @@ from runner.episodes.episode import Episode
 from runner.episodes.evaluate import kind_of
 from runner.episodes.kinds import Answers
 from runner.models.base import Reply, Request
-from runner.models.conversation import FunctionCalling, Prompting, Style
+from runner.models.conversation import Style, conversation_of
 from runner.records.record import Fault
 from trajectories.prepare import Prepared
 
@@ -38,6 +38,8 @@ class Taken(NamedTuple):
     """Why there are no calls, where the answer was not plain text."""
     results: Sequence[Result] = ()
     """What they gave; none where they were not made."""
+    meant: bool = False
+    """Whether the answer was meant as calls."""
 
 
 class Dialogue:
@@ -67,7 +69,7 @@ class Dialogue:
     ) -> None:
         session = prepared.template.fork()
         self.episode = Episode(prepared.trajectory, session, profile, step_limit, style.observe)
-        self.conversation = FunctionCalling(style) if mode == "fc" else Prompting(style)
+        self.conversation = conversation_of(style, mode)
         self.result: list[list[Step]] = []
         self.mode = mode
         self._prepared = prepared
@@ -75,13 +77,18 @@ class Dialogue:
         self._executed = prepared.trajectory.is_executed
         self._format = style.format
 
-    def request(self) -> Request:
-        """Return what to ask the model now."""
+    def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
+        """Return what to ask the model now.
+
+        Args:
+            notes: What is said in this request only.
+            extra: Tools that may be called in this request only.
+        """
         episode = self.episode
         if episode.turn == len(self.result):
             self.result.append([])
             self.conversation.start_turn(episode.messages, episode.offered, episode.offers)
-        return self.conversation.request()
+        return self.conversation.request(notes, extra)
 
     def take(self, reply: Reply) -> Taken:
         """Take the answer to the last request, and execute its calls or end the turn.
@@ -134,7 +141,9 @@ class Dialogue:
         if not self._executed:
             step = _without_dots(step)
         self.result[self.episode.turn].append(step)
-        return Taken(self.episode.turn, *self._decoded(step))
+        calls, problem = self._decoded(step)
+        meant = not isinstance(step, str) and bool(step)
+        return Taken(self.episode.turn, calls, problem, meant=meant)
 
     def _decoded(self, step: Step) -> tuple[list[Call | MalformedCall], str | None]:
         """Return the calls of a step, and why there are none if it was not plain text."""

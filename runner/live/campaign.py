@@ -22,6 +22,8 @@ from runner.models.base import ChatMessage, Request
 from runner.models.connect import names_a_provider
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
+from runner.models.protocols.base import Protocol
+from runner.models.protocols.registry import fingerprint, protocol_named
 from runner.models.tools import OWN_FOOTNOTES, Arranged, Footnotes, toolbox_of
 from runner.records.record import (
     AnsweredStep,
@@ -79,6 +81,11 @@ class Plan(NamedTuple):
     """At which levels of an experiment on the functions it is; its data set is made for them."""
 
     @property
+    def protocol(self) -> Protocol | None:
+        """How functions are shown and calls are written, where not as usual."""
+        return (self.settings.protocol and protocol_named(self.settings.protocol)) or None
+
+    @property
     def observations(self) -> Observations:
         """Whose texts the model reads where calls are refused."""
         return observations_for(self.settings.observations, self.dataset, self.profile)
@@ -117,7 +124,8 @@ class Plan(NamedTuple):
         how = self.vary and self.vary.arrangement
         arranged = how and Arranged(how, trial if how.order == "shuffled" else 0)
         toolbox = toolbox_of(trajectory, folder, self.notes(), arranged)
-        return Style(toolbox, prompts, self.settings.reasoning, self.format, wording)
+        settings = self.settings
+        return Style(toolbox, prompts, settings.reasoning, self.format, wording, self.protocol)
 
     def definition(self, selection: Selection) -> RunDefinition:
         """Return what defines the run, for its folder.
@@ -125,7 +133,7 @@ class Plan(NamedTuple):
         Args:
             selection: Which entries, and how many trials.
         """
-        data, asked = self.dataset, self.format
+        data, asked, spoken = self.dataset, self.format, self.protocol
         return RunDefinition(
             model=self.model,
             settings=self.settings.defining()._replace(
@@ -139,6 +147,7 @@ class Plan(NamedTuple):
             simulator=__version__,
             prompt_format=asked and FormatReference(asked.name, asked.sha256),
             vary=self.vary and self.vary.to_json(),
+            protocol=spoken and FormatReference(spoken.name, fingerprint(spoken)),
         )
 
 

@@ -20,6 +20,7 @@ from runner.live.engine import Engine, Limits
 from runner.live.settings import Settings
 from runner.models.agent import PREFIX, AgentModel
 from runner.models.base import (
+    ChatMessage,
     FatalError,
     Model,
     Price,
@@ -29,6 +30,7 @@ from runner.models.base import (
     TransientError,
     Usage,
 )
+from runner.models.protocols.base import Written
 from runner.models.tools import Names, as_tool
 from runner.records.masking import Secrets
 from runner.records.record import EpisodeRecord, Selection, Spent
@@ -202,21 +204,31 @@ async def preflight(plan: Plan, connect: Connect) -> None:
         await model.close()
 
 
+def _first_request(plan: Plan) -> Request:
+    """Return a cheap request of the form that a plan's requests have."""
+    messages: list[ChatMessage] = [{"role": "user", "content": "Are you ready?"}]
+    protocol = plan.protocol
+    if isinstance(protocol, Written):
+        frame = protocol.frame
+        return Request(messages, None, prompt=frame and frame.render(messages))
+    tools = [as_tool(_PROBE, Names([_PROBE["name"]]), plan.notes())]
+    if protocol is not None:
+        tools = protocol.show(tools)
+    return Request(messages, ToolList(tools) if plan.settings.mode == "fc" else None)
+
+
 async def _probe(model: Model, plan: Plan) -> None:
-    notes = plan.notes()
-    probe = as_tool(_PROBE, Names([_PROBE["name"]]), notes)
     try:
-        await _put(model, ToolList([probe]) if plan.settings.mode == "fc" else None)
+        await _put(model, _first_request(plan))
     except (FatalError, RequestError) as error:
-        if not (notes.response and _NAMES_RESPONSE.search(str(error))):
+        if not (plan.notes().response and _NAMES_RESPONSE.search(str(error))):
             raise
         raise FatalError(
             f"{error}; tools have it where models read what BFCL's read: --observations own"
         ) from None
 
 
-async def _put(model: Model, tools: ToolList | None) -> None:
-    request = Request([{"role": "user", "content": "Are you ready?"}], tools)
+async def _put(model: Model, request: Request) -> None:
     for attempt in range(1, _PREFLIGHT_TRIES + 1):
         try:
             await model.ask(request)

@@ -168,6 +168,7 @@ async def _converse(
         asked = len(request.messages)
         earlier = next(known, None)
         reply, attempts = await ask(request) if earlier is None else _answer(earlier)
+        reply = dialogue.conversation.heard(reply)
         if request.tools:
             put_tools(request.tools.digest, request.tools.tools)
         turn = episode.turn
@@ -263,7 +264,7 @@ class _Log:
         offered = episode.trajectory.offered(tuple(episode.session.tools), turn)
         if reply.finish_reason == "length":
             why = "cut_off"
-        elif problem and (reply.tool_calls or _looks_like_calls(reply.text)):
+        elif problem and (taken.meant or _looks_like_calls(reply.text)):
             why = "unreadable"
         elif form := unread_calls(reply.text or "", offered):
             why, problem = "unreadable", f"calls in the text: {form.replace('_', ' ')}"

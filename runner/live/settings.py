@@ -22,6 +22,8 @@ from runner.models.base import (
     RequestOptions,
 )
 from runner.models.conversation import ReasoningPolicy
+from runner.models.protocols.base import Written
+from runner.models.protocols.registry import protocol_named
 from runner.records.record import Asked
 from runner.records.secret import MASK, address_without, body_without, is_secret_header
 from trajectories.errors import DataError, did_you_mean
@@ -47,6 +49,8 @@ ALL_KINDS = "all"
 
 _SAMPLING = ("temperature", "top_p", "seed", "max_tokens", "reasoning_effort")
 _CALLING = ("tool_choice", "parallel_tool_calls")
+_MOST_TOKENS_OF_TEXT = 4096
+"""Longest answer of a raw protocol, where nobody says."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Settings:
         observations: Whose texts it reads where calls are refused; None for BFCL's with its data
             and profile, else ours.
         prompts: File with the texts put to the model, or None for ours.
+        protocol: Name of how functions are shown and calls are written; None for as ``mode`` says.
         reasoning_effort: How much a reasoning model is to think; only sent when given.
         tool_choice: Whether it may call functions; only sent when given, and with tools.
         parallel_tool_calls: Whether it may make several calls at once; likewise.
@@ -96,6 +101,7 @@ class Settings:
     function_docs: FunctionDocs | None = None
     observations: Observations | None = None
     prompts: str | None = None
+    protocol: str | None = None
     reasoning_effort: Effort | None = None
     tool_choice: Literal["auto", "none"] | None = None
     parallel_tool_calls: Literal["on", "off"] | None = None
@@ -122,14 +128,21 @@ class Settings:
         """Return how the model is reached, with the sampling parameters that were given."""
         given = {name: vars(self)[name] for name in _SAMPLING}
         parallel = self.parallel_tool_calls and self.parallel_tool_calls == "on"
+        protocol = self.protocol and protocol_named(self.protocol)
+        sampling = {name: value for name, value in given.items() if value is not None}
+        body = self.extra_body
+        if isinstance(protocol, Written) and protocol.frame is not None:
+            # Control tokens are what is read; and servers of texts end after a few tokens unasked.
+            sampling.setdefault("max_tokens", _MOST_TOKENS_OF_TEXT)
+            body = {"stop": [*protocol.stops], "skip_special_tokens": False, **body}
         calling = {"tool_choice": self.tool_choice, "parallel_tool_calls": parallel}
         return RequestOptions(
             base_url=self.base_url,
-            sampling={name: value for name, value in given.items() if value is not None},
+            sampling=sampling,
             calling={name: value for name, value in calling.items() if value is not None},
             extra_headers=self.extra_headers,
-            extra_body=self.extra_body,
-            api=self.api,
+            extra_body=body,
+            api=(protocol.wire if protocol else None) or self.api,
             prompt_caching=self.prompt_caching and self.prompt_caching == "on",
             timeout=self.timeout,
             price=self.price and Price(*[dollars / 1e6 for dollars in self.price]),
@@ -186,6 +199,7 @@ class Settings:
         return {
             **{name: defining.get(name) for name in (*_SAMPLING, *_CALLING)},
             **{name: defining.get(name) for name in ("base_url", "api", "extra_body")},
+            **({} if self.protocol is None else {"protocol": self.protocol}),
             "extra_headers": headers,
         }
 
@@ -211,7 +225,35 @@ def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:
         if settings.mode == "prompt" and vars(settings)[name] is not None:
             option = f"--{name.replace('_', '-')}"
             raise DataError(option, "is for function calling; --mode prompt sends no tools")
-    return settings
+    return settings if settings.protocol is None else with_protocol(settings, settings.protocol)
+
+
+def with_protocol(settings: Settings, name: str, option: str = "--protocol") -> Settings:
+    """Return settings by which a model is asked in a protocol.
+
+    Args:
+        settings: The user's.
+        name: The protocol's.
+        option: Where the user named it.
+
+    Raises:
+        DataError: There is no such protocol, or a setting contradicts it.
+    """
+    protocol = protocol_named(name, option)
+    if settings.mode == "prompt":
+        raise DataError("--mode", f"prompt does not go together with {option}, which says it all")
+    if settings.prompts is not None:
+        raise DataError("--prompts", f"does not go together with {option}, which has its own texts")
+    if settings.api is not None and settings.api != protocol.wire:
+        raise DataError("--api", f"{settings.api} does not go together with the protocol {name}")
+    for given in _CALLING:
+        alone = given == "parallel_tool_calls" and name == "functions"
+        if vars(settings)[given] is not None and (alone or isinstance(protocol, Written)):
+            flag = f"--{given.replace('_', '-')}"
+            raise DataError(flag, f"is for tools, and the protocol {name} sends none")
+    if protocol.kind == "raw" and not (settings.base_url or os.environ.get("OPENAI_BASE_URL")):
+        raise DataError(option, f"{name} is raw: it needs --base-url, a server with /completions")
+    return replace(settings, protocol=name)
 
 
 def _from_file(path: Path) -> Settings:

@@ -1,8 +1,9 @@
-"""The two APIs of OpenAI's: what a request and an answer look like in each.
+"""The APIs of OpenAI's: what a request and an answer look like in each.
 
 Everything else speaks chat completions. For the Responses API, a conversation is turned into items,
 and an answer into a chat completion, with its items in it as they came: the thoughts in them are
-encrypted, and the server keeps none.
+encrypted, and the server keeps none. The older two are for protocols: functions of chat completions
+before there were tools, and completions of one text.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from runner.models.base import ApiName, ChatMessage, FatalError, ToolList
+from runner.models.base import ChatMessage, FatalError, ToolList, Wire
 
 _CUT_OFF = "max_output_tokens"
 
@@ -31,6 +32,8 @@ class Api(NamedTuple):
     """Makes what goes with tools, such as tool_choice, of its form in chat completions."""
     completion: Callable[[object], object]
     """Makes a chat completion of an answer; what is none is left for others to refuse."""
+    offers: bytes = b"tools"
+    """Member of the body that holds the tools."""
 
 
 def _settings(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -129,6 +132,40 @@ def _usage(usage: object) -> object:
     return {**usage, **details}
 
 
+def _legacy_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
+    """Return a message of a chat with tools as one with functions; of several calls, several."""
+    if message["role"] == "tool":
+        named = {"role": "function", "name": message.get("name", "")}
+        return [{**named, "content": message["content"]}]
+    calls = message.get("tool_calls")
+    if not calls:
+        return [message]
+    said = {name: value for name, value in message.items() if name != "tool_calls"}
+    rest = {"role": "assistant", "content": None}
+    return [
+        {**(rest if number else said), "function_call": call["function"]}
+        for number, call in enumerate(calls)
+    ]
+
+
+def _legacy_calling(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the choice of a function; there are never several at once."""
+    choice = given.get("tool_choice")
+    if isinstance(choice, Mapping):
+        choice = {"name": choice["function"]["name"]}
+    return {} if choice is None else {"function_call": choice}
+
+
+def _completed(body: object) -> object:
+    """Return a completed text as a chat completion."""
+    choices = body.get("choices") if isinstance(body, Mapping) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(body, Mapping) or not isinstance(first, Mapping) or "text" not in first:
+        return body
+    message = {"role": "assistant", "content": first["text"]}
+    return {**body, "choices": [{**first, "message": message}]}
+
+
 def _is(item: object, kind: str) -> bool:
     return isinstance(item, Mapping) and item.get("type") == kind
 
@@ -146,4 +183,17 @@ RESPONSES = Api(
     "responses", "input", _settings, _items, lambda tools: tools.flat, _calling, _completion
 )
 
-APIS: Mapping[ApiName, Api] = {"chat": CHAT, "responses": RESPONSES}
+FUNCTIONS = CHAT._replace(
+    items=_legacy_message,
+    tools=lambda tools: tools.functions,
+    offers=b"functions",
+    calling=_legacy_calling,
+)
+COMPLETIONS = CHAT._replace(path="completions", conversation="prompt", completion=_completed)
+
+APIS: Mapping[Wire, Api] = {
+    "chat": CHAT,
+    "responses": RESPONSES,
+    "functions": FUNCTIONS,
+    "completions": COMPLETIONS,
+}

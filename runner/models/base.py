@@ -15,6 +15,8 @@ ChatMessage = dict[str, Any]
 
 ApiName = Literal["chat", "responses"]
 """Which of OpenAI's APIs a server is asked by."""
+Wire = Literal[ApiName, "functions", "completions"]
+"""The same, and its older ones, by which only protocols ask."""
 
 
 class ToolList:
@@ -33,6 +35,11 @@ class ToolList:
         """The tools as the Responses API has them, as JSON; there, strict is what comes unasked."""
         flat = [{"type": "function", "strict": False, **tool["function"]} for tool in self.tools]
         return json.dumps(flat, separators=(",", ":")).encode()
+
+    @cached_property
+    def functions(self) -> bytes:
+        """The functions of the tools, as JSON."""
+        return json.dumps([tool["function"] for tool in self.tools], separators=(",", ":")).encode()
 
     @cached_property
     def digest(self) -> str:
@@ -55,6 +62,8 @@ class Request(NamedTuple):
     """Whether requests follow that begin with all of it, so that to cache it pays."""
     entry: str = ""
     """Whose trajectory it is about, for a model of ours that knows the data; never sent."""
+    prompt: str | None = None
+    """The conversation as one text, where it is to be completed; else None."""
 
 
 class ToolCall(NamedTuple):
@@ -119,7 +128,7 @@ class RequestOptions:
     extra_headers: Mapping[str, str] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     """Further members of the body as the server knows them; they win over ``sampling``."""
-    api: ApiName | None = None
+    api: Wire | None = None
     """By which API; None for what the model needs."""
     prompt_caching: bool | None = None
     """Whether prompts are marked for a provider's cache, where it wants marks; None for where that

@@ -66,8 +66,12 @@ def _client(name: str, options: RequestOptions) -> Model:
     provider = name.partition("/")[0]
     if names_a_provider(name, options):
         if litellm_model.is_provider(provider):
-            if options.api == "responses":
-                raise FatalError(f"--api is for OpenAI and servers of your own, not for {provider}")
+            if options.api not in (None, "chat"):
+                # Only protocols ask by one of the older APIs.
+                option = "--api" if options.api == "responses" else f"--protocol {options.api}"
+                raise FatalError(
+                    f"{option} is for OpenAI and servers of your own, not for {provider}"
+                )
             return litellm_model.LiteLLMModel(name, options)
         if at_openai:
             raise FatalError(
@@ -111,7 +115,7 @@ def _as_listed(name: str, options: RequestOptions) -> RequestOptions:
     entry = _listed(name)
     thinks = bool(entry.get("supports_reasoning")) and "-chat" not in name
     api = options.api or ("responses" if thinks or entry.get("mode") == "responses" else "chat")
-    if api == "chat" or thinks or not entry:
+    if api != "responses" or thinks or not entry:
         return replace(options, api=api)
     # One that does not think refuses to be asked for its thoughts.
     return replace(options, api=api, extra_body={"include": [], **options.extra_body})

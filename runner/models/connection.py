@@ -26,7 +26,7 @@ from runner.models.base import (
 )
 from runner.models.reply import Endpoint, one_line, read_completion, refused_thoughts
 
-_PROTOCOL = ("messages", "input", "tools", "stream", "n")
+_PROTOCOL = ("messages", "input", "prompt", "tools", "functions", "stream", "n")
 """Members of the body that are not settings."""
 _IDLE_ROUND = 100e-6
 """A round of the event loop that takes fewer seconds had nothing to do."""

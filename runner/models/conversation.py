@@ -14,7 +14,8 @@ from itertools import zip_longest
 from math import inf
 from typing import Any, Literal, NamedTuple, Self
 
-from checkers.replies.decoding import Step
+from checkers.profile import Mode
+from checkers.replies.decoding import UNREADABLE, Step
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
@@ -27,7 +28,9 @@ from runner.models.prompting import (
     with_functions,
     with_results,
 )
-from runner.models.tools import Toolbox
+from runner.models.protocols.base import Native, Protocol, Written
+from runner.models.protocols.tools import TOOLS
+from runner.models.tools import Document, Toolbox
 from trajectories.schema import Message
 
 ReasoningPolicy = Literal["none", "last", "all"]
@@ -51,6 +54,8 @@ class Style(NamedTuple):
     """How a prompting model is asked about one turn; None for what ``prompts`` says."""
     observe: Observe | None = None
     """What it reads of a call where that is not the result's own text."""
+    protocol: Protocol | None = None
+    """How functions are shown and calls are written, where not as usual."""
 
 
 class _Thoughts(NamedTuple):
@@ -79,9 +84,33 @@ class Conversation(ABC):
         self._turn = 0
         self._thoughts: tuple[_Thoughts, ...] = ()
 
-    def request(self) -> Request:
-        """Return the next request."""
-        return Request(self._sent, self.tools, self)
+    def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
+        """Return the next request.
+
+        Args:
+            notes: What is said in this request only.
+            extra: Tools that may be called in this request only, where there are any.
+        """
+        messages = self._sent
+        if notes:
+            messages = [*messages, {"role": "user", "content": "\n\n".join(notes)}]
+        tools = self.tools
+        if extra and tools is not None:
+            tools = ToolList([*tools.tools, *extra])
+        # What is said only once is no beginning of later requests.
+        return Request(messages, tools, None if notes or extra else self)
+
+    def written(self, call: Call) -> str | None:
+        """Return a call as the model would write it; None of one that makes structured calls."""
+        return None
+
+    def calls(self, reply: Reply, name: str) -> bool:
+        """Tell whether an answer calls a function, before it is taken into the conversation."""
+        return any(call.name == name for call in reply.tool_calls)
+
+    def heard(self, reply: Reply) -> Reply:
+        """Return an answer with the thoughts that stand in its text."""
+        return reply
 
     def fork(self) -> Self:
         """Return an independent copy; messages are never edited, so the copy shares them."""
@@ -148,8 +177,9 @@ class FunctionCalling(Conversation):
 
     def __init__(self, style: Style) -> None:
         super().__init__(style)
+        self._native = style.protocol if isinstance(style.protocol, Native) else TOOLS
         self._late: tuple[str, ...] = ()
-        self._open_calls: list[str] = []
+        self._open_calls: list[ToolCall] = []
         self._ids: set[str] = set()
 
     def fork(self) -> Self:
@@ -164,7 +194,10 @@ class FunctionCalling(Conversation):
         """Put a turn to the model; functions that are new come last among the tools."""
         self._next_turn()
         self._late = (*self._late, *offers)
-        self.tools = self._style.toolbox.tools(offered, self._late)
+        tools = self._style.toolbox.tools(offered, self._late)
+        # The list itself goes where it is sent as it is: it was encoded once.
+        own = self._native.show is TOOLS.show
+        self.tools = tools if own else ToolList(self._native.show(tools.tools))
         self._say(messages)
         if offers and not messages:
             self._put({"role": "user", "content": self._style.prompts.handover_fc})
@@ -176,36 +209,36 @@ class FunctionCalling(Conversation):
             message["content"] = reply.text or ""
             self._put_answer(message, reply)
             return reply.text
-        self._open_calls = [self._new_id(call) for call in reply.tool_calls]
+        self._open_calls = [call._replace(id=self._new_id(call)) for call in reply.tool_calls]
         signed = reply.verbatim.calls if reply.verbatim else ()
         message["tool_calls"] = [
             {
-                "id": id,
+                "id": call.id,
                 "type": "function",
                 "function": {"name": call.name, "arguments": _as_text(call.arguments)},
                 **(more or {}),
             }
-            for id, call, more in zip_longest(self._open_calls, reply.tool_calls, signed)
+            for call, more in zip_longest(self._open_calls, signed[: len(self._open_calls)])
         ]
         self._put_answer(message, reply)
+        names = self._style.toolbox.names
         return [
-            {self._style.toolbox.names.real(call.name): call.arguments} for call in reply.tool_calls
+            {names.real(call.name): call.arguments} for call in self._native.read(self._open_calls)
         ]
 
     def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
         """Answer each tool call with its result."""
-        for id, result in zip(self._open_calls, results, strict=True):
-            self._answer(id, result.observation)
+        shown = [result.observation for result in results]
+        for message in self._native.answer(self._open_calls, shown):
+            self._put(message)
         self._open_calls = []
 
     def refuse(self, reason: str) -> None:
         """Answer all open tool calls, since servers refuse a conversation in which one is open."""
-        for id in self._open_calls:
-            self._answer(id, json.dumps({"error": reason}))
+        shown = [json.dumps({"error": reason})] * len(self._native.read(self._open_calls))
+        for message in self._native.answer(self._open_calls, shown):
+            self._put(message)
         self._open_calls = []
-
-    def _answer(self, id: str, text: str) -> None:
-        self._put({"role": "tool", "tool_call_id": id, "content": text})
 
     def _new_id(self, call: ToolCall) -> str:
         """Return the id of a call, a new one where the server gave none or gave it twice."""
@@ -279,6 +312,120 @@ class Prompting(Conversation):
 
     def refuse(self, reason: str) -> None:
         """Leave the text as it stands: the turn is over, and the user speaks next."""
+
+    def written(self, call: Call) -> str | None:
+        """Return a call as the model would write it."""
+        return f"[{call}]"
+
+    def calls(self, reply: Reply, name: str) -> bool:
+        """Tell whether an answer calls a function."""
+        return (reply.text or "").strip().strip("`[").startswith(f"{name}(")
+
+
+class ByProtocol(Conversation):
+    """The chat with a model that writes its calls as text, as a protocol has it.
+
+    Its steps are those of a model that makes structured calls.
+
+    Args:
+        style: How the model is talked to.
+        protocol: How functions are shown, and calls and results written.
+    """
+
+    def __init__(self, style: Style, protocol: Written) -> None:
+        super().__init__(style)
+        self._protocol = protocol
+        self._documents: Sequence[Document] = ()
+        self._late: tuple[str, ...] = ()
+        self._said = ""
+
+    def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
+        """Return the next request; what else may be called is told by a note."""
+        request = super().request(notes)
+        frame = self._protocol.frame
+        return request if frame is None else request._replace(prompt=frame.render(request.messages))
+
+    def start_turn(
+        self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
+    ) -> None:
+        """Put a turn to the model; the functions come with the first one and stay."""
+        self._next_turn()
+        self._late = (*self._late, *offers)
+        tools = self._style.toolbox.tools(offered, self._late).tools
+        self._documents = [tool["function"] for tool in tools]
+        if not self.messages:
+            first = messages[0] if messages and messages[0].role == "system" else None
+            for shown in self._protocol.show(self._documents[: len(tools) - len(offers)]):
+                if first is not None and shown["role"] == "system":
+                    shown = {**shown, "content": f"{shown['content']}\n\n{first.content}"}
+                    messages, first = messages[1:], None
+                self._put(shown)
+        if offers:
+            new = self._documents[len(tools) - len(offers) :]
+            text = with_functions(self._style.prompts.handover_prompt, new)
+            self._put({"role": "user", "content": text})
+        self._say(messages)
+
+    def read(self, reply: Reply) -> Step:
+        """Return the calls, what is unreadable of them as such, or what the user is told."""
+        text = self._said = _up_to(reply.text or "", self._protocol.stops)
+        self._put_answer({"role": "assistant", "content": text}, reply)
+        try:
+            calls = self._protocol.read(text, self._documents)
+        except MalformedCall as error:
+            return [{UNREADABLE: error.message}]
+        names = self._style.toolbox.names
+        made = [{names.real(call.name): json.dumps(dict(call.kwargs))} for call in calls]
+        return made or self._protocol.says(text).text
+
+    def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
+        """Show results as the protocol has them."""
+        names = self._style.toolbox.names
+        shown = [
+            call._replace(name=names.legal(call.name)) if isinstance(call, Call) else call
+            for call in calls
+        ]
+        texts = [result.observation for result in results]
+        for message in self._protocol.answer(shown, texts, self._said):
+            self._put(message)
+
+    def refuse(self, reason: str) -> None:
+        """Leave the text as it stands: the turn is over, and the user speaks next."""
+
+    def written(self, call: Call) -> str | None:
+        """Return a call as the model would write it."""
+        return self._protocol.write([call], "", self._documents)
+
+    def calls(self, reply: Reply, name: str) -> bool:
+        """Tell whether an answer calls a function."""
+        try:
+            calls = self._protocol.read(reply.text or "", self._documents)
+        except MalformedCall:
+            return False
+        return any(call.name == name for call in calls)
+
+    def heard(self, reply: Reply) -> Reply:
+        """Return an answer with the thoughts that stand in its text."""
+        thoughts = self._protocol.says(reply.text or "").reasoning
+        return reply._replace(reasoning=thoughts) if thoughts and not reply.reasoning else reply
+
+
+def conversation_of(style: Style, mode: Mode) -> Conversation:
+    """Return the chat, at its beginning.
+
+    Args:
+        style: How the model is talked to.
+        mode: How it calls functions, where no protocol says so.
+    """
+    if isinstance(style.protocol, Written):
+        return ByProtocol(style, style.protocol)
+    return FunctionCalling(style) if mode == "fc" else Prompting(style)
+
+
+def _up_to(text: str, stops: Sequence[str]) -> str:
+    """Return a text up to where a server should have ended it."""
+    places = [place for stop in stops if (place := text.find(stop)) >= 0]
+    return text[: min(places)] if places else text
 
 
 def _as_text(arguments: Any) -> str:

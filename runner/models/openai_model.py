@@ -16,7 +16,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from envs import __version__
-from runner.models.apis import APIS
+from runner.models.apis import APIS, CHAT
 from runner.models.base import (
     ChatMessage,
     FatalError,
@@ -42,6 +42,7 @@ _NO_KEY = "no-key-needed"
 """What a server is sent where there is no key; some insist on one."""
 _MOST_CONVERSATIONS = 512
 """How many conversations are kept in encoded form."""
+_NO_SUCH_PATH = (404, 405, 501)
 _HEADERS = {
     "Accept": "application/json",
     "Accept-Encoding": "gzip",
@@ -120,9 +121,14 @@ class OpenAIModel(Client):
     def _send(self, request: Request) -> Awaitable[HttpAnswer]:
         if request.trial not in self._heads:
             self._heads[request.trial] = self._head(request.trial)
-        parts = [self._heads[request.trial], self._encoder.encoded(request.messages)]
+        if request.prompt is None:
+            conversation = self._encoder.encoded(request.messages)
+        else:
+            conversation = json.dumps(request.prompt).encode()
+        parts = [self._heads[request.trial], conversation]
         if request.tools is not None and request.tools.tools:
-            parts += [b',"tools":', self._api.tools(request.tools), self._calling]
+            tools = self._api.tools(request.tools)
+            parts += [b',"%b":' % self._api.offers, tools, self._calling]
         content = b"".join([*parts, b"}"])
         return self._transport.post(HttpRequest(self._url, self._headers, content))
 
@@ -130,7 +136,11 @@ class OpenAIModel(Client):
         return explain(error, self._endpoint)
 
     def _body(self, answer: HttpAnswer) -> object:
-        check_status(answer, self._endpoint)
+        endpoint = self._endpoint
+        if self._api.path != CHAT.path and answer.status in _NO_SUCH_PATH:
+            # It may have the model, and not this API.
+            endpoint = endpoint._replace(model=f"/{self._api.path}, or no {endpoint.model}")
+        check_status(answer, endpoint)
         return self._api.completion(json_in(answer, self._endpoint.address))
 
 

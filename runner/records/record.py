@@ -413,10 +413,10 @@ class Asked(NamedTuple):
 
 
 class FormatReference(NamedTuple):
-    """The prompt format in which a prompting model was asked."""
+    """The prompt format or the protocol in which a model was asked."""
 
     name: str
-    """Its four choices, such as ``json-tagged-python-plain``."""
+    """A format's four choices, such as ``json-tagged-python-plain``; a protocol's name."""
     sha256: str
     """Hash of its prompt, in hex."""
 
@@ -444,6 +444,8 @@ class RunDefinition(NamedTuple):
     """The prompt format, where it is not the usual one; left out otherwise."""
     vary: JsonObject | None = None
     """At which level of each axis of an experiment it was; left out where it was none."""
+    protocol: FormatReference | None = None
+    """The function-calling protocol by its name, where one was asked for; left out otherwise."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the definition as a JSON object."""

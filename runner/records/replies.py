@@ -68,6 +68,7 @@ class ReplyCache:
             "episode": episode,
             "messages": request.messages,
             "tools": request.tools and request.tools.digest,
+            **({} if request.prompt is None else {"prompt": request.prompt}),
         }
         name = sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
         return self._folder / name[:2] / f"{name[2:]}.json"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from checkers.profile import Mode, Profile
 from envs.calls import Call
 from runner.episodes.dialogue import Dialogue
-from runner.models.base import Reply, Request, ToolList, Usage
+from runner.models.base import Reply, Request, Usage
 from runner.models.conversation import Style
 from trajectories.prepare import Prepared
 
@@ -81,7 +81,7 @@ async def search(
         limits: What may be used.
         step_limit: Steps with calls on one branch of a turn, or None for no limit.
     """
-    tree = _Tree(mode, profile, propose, limits)
+    tree = _Tree(propose, limits)
     dialogue = Dialogue(prepared, style, mode, profile, step_limit)
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
@@ -99,12 +99,8 @@ class _Node:
 class _Tree:
     """The search of one trajectory, and what it has used."""
 
-    def __init__(
-        self, mode: Mode, profile: Profile, propose: Propose, limits: SearchLimits
-    ) -> None:
+    def __init__(self, propose: Propose, limits: SearchLimits) -> None:
         self.model_calls = self.nodes = self.given_up = 0
-        self._mode = mode
-        self._decode = profile.replies.decoders[mode]
         self._propose = propose
         self._limits = limits
 
@@ -124,7 +120,7 @@ class _Tree:
                 path.pop()
                 continue
             reply = await self._ask(node)
-            if self._gives_up(reply):
+            if self._gives_up(node, reply):
                 last = path.pop().dialogue
                 self.given_up += 1
                 continue
@@ -143,31 +139,27 @@ class _Tree:
 
     async def _ask(self, node: _Node) -> Reply:
         self.model_calls += 1
-        return await self._propose(_with_notes(node, self._mode, self._limits.children > 1))
+        return await self._propose(_with_notes(node, self._limits.children > 1))
 
-    def _gives_up(self, reply: Reply) -> bool:
+    def _gives_up(self, node: _Node, reply: Reply) -> bool:
         if self._limits.children == 1:
             return False
-        if self._mode == "fc":
-            return any(call.name == GIVE_UP for call in reply.tool_calls)
-        return (reply.text or "").strip().strip("`[").startswith(f"{GIVE_UP}(")
+        return node.dialogue.conversation.calls(reply, GIVE_UP)
 
 
-def _with_notes(node: _Node, mode: Mode, may_give_up: bool) -> Request:
+def _with_notes(node: _Node, may_give_up: bool) -> Request:
     """Return what to ask at a node: the next request, and what a search adds to it."""
-    request, texts = node.dialogue.request(), search_texts()
+    node.dialogue.request()  # begins the turn, if need be
+    texts = search_texts()
     notes = []
     if node.tried:
         notes.append(texts.tried.replace("{tried}", "\n".join(node.tried)))
-    if may_give_up and mode == "prompt":
-        notes.append(texts.give_up)
-    messages = [*request.messages]
-    if notes:
-        messages.append({"role": "user", "content": "\n\n".join(notes)})
-    tools = request.tools
-    if may_give_up and tools is not None:
-        tools = ToolList([*tools.tools, _give_up_tool(texts.give_up_tool)])
-    return Request(messages, tools)
+    if not may_give_up:
+        return node.dialogue.request(notes)
+    written = node.dialogue.conversation.written(Call(GIVE_UP, (), {"reason": "..."}))
+    if written is not None:
+        notes.append(texts.give_up.replace("{call}", written))
+    return node.dialogue.request(notes, [_give_up_tool(texts.give_up_tool)])
 
 
 def _ended(dialogue: Dialogue) -> Dialogue:

@@ -18,18 +18,19 @@ from runner.episodes.boundary import fault_of
 from runner.episodes.scripted import Made, wrong_call
 from runner.live.engine import Engine, Limits, Stopped
 from runner.live.loop import Ask
+from runner.live.settings import Settings, with_protocol
 from runner.models.base import (
     ChatMessage,
     ModelError,
     Reply,
     Request,
-    RequestOptions,
     ToolCall,
     Usage,
 )
 from runner.models.connect import connect
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
+from runner.models.protocols.registry import protocol_named
 from runner.models.tools import OWN_FOOTNOTES, toolbox_of
 from runner.records.record import EpisodeRecord
 from runner.rollouts.search import GIVE_UP, Effort, Propose, SearchLimits, search
@@ -57,6 +58,18 @@ class Search(NamedTuple):
     concurrency: int
     observations: Observations = "own"
     """Whose texts the model reads where calls are refused."""
+    protocol: str | None = None
+    """How functions are shown and calls are written, where not as usual."""
+
+    @property
+    def settings(self) -> Settings:
+        """How the model is reached and asked.
+
+        Raises:
+            DataError: The protocol is none, or needs a server.
+        """
+        settings = Settings(base_url=self.base_url, mode=self.mode)
+        return settings if self.protocol is None else with_protocol(settings, self.protocol)
 
 
 class Searched(NamedTuple):
@@ -104,7 +117,7 @@ async def _live(what: Search, trajectories: Sequence[Trajectory], children: int)
     def keep(searched: Searched) -> None:
         done[searched.record.id] = searched
 
-    model = connect(what.model, RequestOptions(base_url=what.base_url))
+    model = connect(what.model, what.settings.request_options())
     try:
         limits = Limits(concurrency=what.concurrency, attempts=_ATTEMPTS)
         await Engine[Trajectory, Searched](model, limits, Random(0)).run(trajectories, do, keep)
@@ -124,7 +137,8 @@ async def _one(
     toolbox = toolbox_of(trajectory, notes=wording.notes() if wording else OWN_FOOTNOTES)
     prompts = read_prompts(nests=what.profile.execution.checks_arguments)
     prompts = wording.prompts(prompts) if wording else prompts
-    style = Style(toolbox, prompts, "all", observe=wording)
+    protocol = protocol_named(what.protocol) if what.protocol else None
+    style = Style(toolbox, prompts, "all", observe=wording, protocol=protocol)
     limits = SearchLimits(children, what.max_calls, what.max_nodes)
     try:
         prepared = prepare(what.dataset, trajectory, what.profile)

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from checkers.replies.decoding import Step, tool_call
+from checkers.replies.decoding import UNREADABLE, Step, tool_call
 from envs.bounds import BOUNDS
 from envs.calls import (
     MAX_DEPTH,
@@ -46,6 +46,8 @@ def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
 
 
 def _tool_call(name: str, arguments: object) -> Call | MalformedCall:
+    if name == UNREADABLE:
+        raise MalformedCall(str(arguments))
     if isinstance(arguments, str):
         try:
             arguments = read_json(arguments)

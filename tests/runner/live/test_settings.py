@@ -109,8 +109,21 @@ def test_every_setting_can_be_in_a_file(written):
         errors_as={"content_policy": "error", "server": "failure"},
     )
     default = Settings()
-    given = [f.name for f in fields(Settings) if f.name not in ("tool_choice", CALLS)]
+    given = [f.name for f in fields(Settings) if f.name not in ("tool_choice", CALLS, "protocol")]
     assert all(getattr(settings, name) != getattr(default, name) for name in given)
+
+
+def test_a_protocol_can_be_in_a_file(written):
+    settings = read_settings(written('protocol = "responses"\n'), {})
+    assert (settings.protocol, settings.request_options().api) == ("responses", "responses")
+    with pytest.raises(DataError, match="--mode: prompt does not go together"):
+        read_settings(written('protocol = "hermes"\nmode = "prompt"\n'), {})
+    raw = read_settings(written('protocol = "kimi"\nbase_url = "http://x/v1"\n'), {})
+    options = raw.request_options()
+    assert (options.api, options.sampling) == ("completions", {"max_tokens": 4096})
+    assert options.extra_body == {"stop": ["<|im_end|>"], "skip_special_tokens": False}
+    own = replace(raw, extra_body={"stop": []}, max_tokens=9).request_options()
+    assert (own.extra_body["stop"], own.sampling) == ([], {"max_tokens": 9})
 
 
 def test_what_goes_with_tools_can_be_in_a_file_and_is_for_function_calling_only(written):
@@ -305,6 +318,7 @@ PUSHING = {
     "max_cost",
     "price",
     "prompts",
+    "protocol",
     "reply_cache",
     "timeout",
 }

@@ -1,0 +1,328 @@
+"""Models asked in every protocol, from the command line over real HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from runner.cli import main
+from runner.models.protocols.base import Native
+from runner.models.protocols.registry import PROTOCOLS, protocols_named
+from runner.records.run import open_run
+from tests.live.running import records
+from tests.servers.answers import of_dataset
+from tests.servers.protocols import refusal, speaking
+from tests.servers.serving import Answer, Answerer, Asked, FakeServer, as_json
+from tests.servers.shapes import completion
+
+SEVERAL = "base,miss_param,miss_func,long_context"
+ONE_TURN = "simple_python,multiple,irrelevance,live_relevance"
+
+
+@pytest.fixture
+def knows(server: FakeServer) -> Callable[..., FakeServer]:
+    """Return a server that answers with the ground truth in a protocol."""
+
+    def asked(
+        name: str, categories: str, more: Callable[[Answerer], Answerer] = ready
+    ) -> FakeServer:
+        protocol = PROTOCOLS[name]
+        truth = of_dataset("turnwise", categories, None, None if protocol.parallel else 1)
+        server.answer = more(speaking(protocol, truth))
+        return server
+
+    return asked
+
+
+def ready(answer: Answerer) -> Answerer:
+    """Return what also answers the request before a run."""
+
+    def whole(asked: Asked) -> Answer:
+        if "Are you ready?" not in json.dumps(asked.body):
+            return answer(asked)
+        if "input" in asked.body:
+            return answer(asked)
+        said = completion({"role": "assistant", "content": "Yes."})
+        if "prompt" in asked.body:
+            return as_json({"choices": [{"text": "Yes.", "finish_reason": "stop"}]})
+        return as_json(said)
+
+    return whole
+
+
+def evaluate(server: FakeServer, folder: Path, *more: str) -> int:
+    place = [] if "--resume" in more else ["--run-dir", str(folder)]
+    return main(["eval", "--model", "fake", "--base-url", server.base_url, *place, *more])
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_the_oracle_passes_in_every_protocol(
+    knows: Callable[..., FakeServer], tmp_path: Path, name: str
+) -> None:
+    server = knows(name, SEVERAL)
+    wanted = ("--category", SEVERAL, "--sample", "4", "--protocol", name)
+    assert evaluate(server, tmp_path, *wanted) == 0
+    found = records(tmp_path)
+    assert [record["outcome"] for record in found] == ["passed"] * 4
+    steps = [step for record in found for turn in record["result"] for step in turn]
+    assert any(isinstance(step, list) for step in steps)
+    for step in steps:
+        if isinstance(step, list):
+            assert all(isinstance(json.loads(*call.values()), dict) for call in step)
+        else:
+            assert step == "That is done."
+    definition = open_run(tmp_path).definition
+    assert definition is not None
+    assert definition.protocol is not None
+    assert (definition.protocol.name, definition.settings.mode) == (name, "fc")
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_single_turns_are_asked_in_every_protocol(
+    knows: Callable[..., FakeServer], tmp_path: Path, name: str
+) -> None:
+    server = knows(name, ONE_TURN)
+    wanted = ("--category", ONE_TURN, "--sample", "8", "--protocol", name)
+    assert evaluate(server, tmp_path, *wanted) == 0
+    assert [record["outcome"] for record in records(tmp_path)] == ["passed"] * 8
+
+
+@pytest.mark.parametrize("name", ["functions", "multi_call", "hermes", "react", "kimi", "harmony"])
+def test_a_run_in_a_protocol_is_judged_once_more_as_it_was(
+    knows: Callable[..., FakeServer],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+) -> None:
+    server = knows(name, "base")
+    folder = tmp_path / "run"
+    assert evaluate(server, folder, "--category", "base", "--limit", "3", "--protocol", name) == 0
+    capsys.readouterr()
+    assert main(["verify", str(folder)]) == 0
+    assert "3 of 3 verdicts are as recorded" in capsys.readouterr().out
+    assert main(["export", str(folder), "--format", "bfcl", "-o", str(tmp_path / "out")]) == 0
+    assert main(["score", str(tmp_path / "out")]) == 0
+    assert main(["report", str(folder), "-o", str(tmp_path / "report.html")]) == 0
+
+
+def test_a_run_goes_on_in_its_protocol_and_in_no_other(
+    knows: Callable[..., FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = knows("harmony", "base")
+    wanted = ("--category", "base", "--limit", "3", "--protocol")
+    assert evaluate(server, tmp_path / "whole", *wanted, "harmony") == 0
+    assert evaluate(server, tmp_path / "cut", *wanted, "harmony", "--max-requests", "20") == 0
+    asked = server.requests
+    assert evaluate(server, tmp_path, *wanted, "olmo", "--resume", str(tmp_path / "cut")) == 2
+    assert "protocol" in capsys.readouterr().err
+    resumed = ("--resume", str(tmp_path / "cut"), "--no-preflight")
+    assert evaluate(server, tmp_path, *wanted, "harmony", *resumed) == 0
+    assert server.requests > asked
+
+    def said(folder: Path) -> dict[str, object]:
+        return {record["id"]: record["messages"] for record in records(folder)}
+
+    assert said(tmp_path / "cut") == said(tmp_path / "whole")
+
+
+def test_what_cannot_be_read_is_answered_and_judged_so_once_more(
+    knows: Callable[..., FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = knows("hermes", "base")
+    truth, broken = server.answer, '<tool_call>{"name": "pwd", "arguments": {</tool_call>'
+
+    def once(asked: Asked) -> Answer:
+        messages = asked.body["messages"]
+        said = [m["content"] for m in messages if m["role"] == "assistant"]
+        if not said and len(messages) > 1:
+            return as_json(completion({"role": "assistant", "content": broken}))
+        rest = [m for m in messages if m["content"] != broken and "(unreadable" not in m["content"]]
+        rest = [m for m in rest if "not valid JSON" not in m["content"]]
+        return truth(asked._replace(body={**asked.body, "messages": rest}))
+
+    server.answer = once
+    wanted = ("--category", "base", "--limit", "2", "--protocol", "hermes")
+    assert evaluate(server, tmp_path, *wanted) == 0
+    for record in records(tmp_path):
+        assert record["outcome"] == "passed"
+        assert record["result"][0][0] == [{"(unreadable)": record["steps"][0]["calls"][0][13:-1]}]
+        assert "not valid JSON" in record["messages"][3]["content"]
+    capsys.readouterr()
+    assert main(["verify", str(tmp_path)]) == 0
+    assert "2 of 2 verdicts are as recorded" in capsys.readouterr().out
+
+
+def test_several_protocols_are_one_table(
+    knows: Callable[..., FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = knows("hermes", "base")
+    wanted = ("--category", "base", "--limit", "2", "--protocols", "hermes,react,hermes")
+    assert evaluate(server, tmp_path / "runs", *wanted) == 0
+    said = capsys.readouterr().out
+    heading, _, first, second = said.splitlines()[:4]
+    assert heading.split()[0] == "protocol"
+    assert "tokens in  tokens out  unreadable  several calls" in heading
+    assert first.split()[:2] == ["hermes", "2"]
+    assert second.split()[:2] == ["react", "0"], "what the other one writes it does not read"
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == {"hermes", "react"}
+    assert records(tmp_path / "runs" / "hermes")[0]["outcome"] == "passed"
+
+
+def test_thoughts_in_the_text_are_kept_as_such(
+    knows: Callable[..., FakeServer], tmp_path: Path
+) -> None:
+    server = knows("harmony", "base")
+    truth = server.answer
+
+    def thinking(asked: Asked) -> Answer:
+        body = json.loads(truth(asked).body)
+        choice = body["choices"][0]
+        thought = "<|channel|>analysis<|message|>Let me see.<|end|><|start|>assistant"
+        if choice["text"].startswith("<|channel|>final"):
+            choice["text"] = thought + choice["text"]
+        return as_json(body)
+
+    server.answer = thinking
+    evaluate(server, tmp_path, "--category", "base", "--limit", "1", "--protocol", "harmony")
+    [record] = records(tmp_path)
+    ends = [s for s in record["steps"] if not s["calls"]]
+    assert ends[0]["reply"]["reasoning"] == "Let me see."
+    assert record["result"][0][-1] == "That is done."
+
+
+@pytest.mark.parametrize("name", ["hermes", "multi_call", "mistral", "react"])
+def test_search_works_in_a_protocol(
+    knows: Callable[..., FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    server = knows(name, "base")
+    output = tmp_path / "found.jsonl"
+    asked = ["search", "--model", "fake", "--base-url", server.base_url, "--category", "base"]
+    more = ["--limit", "2", "--protocol", name, "--output", str(output)]
+    assert main([*asked, *more]) == 0
+    found = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [line["valid"] for line in found] == [True] * 4
+
+
+def test_a_branch_is_given_up_as_the_protocol_writes_it(
+    knows: Callable[..., FakeServer], tmp_path: Path
+) -> None:
+    server = knows("hermes", "base")
+    truth = server.answer
+    asked_at: dict[str, int] = {}
+
+    def gives_up(asked: Asked) -> Answer:
+        messages = asked.body["messages"]
+        told = messages[-1]["content"]
+        steps = sum(m["role"] == "assistant" for m in messages)
+        opening = messages[1]["content"]
+        if steps == 1 and opening not in asked_at and "give_up_branch" in told:
+            asked_at[opening] = steps
+            start = told.index("<tool_call>")
+            call = told[start : told.index("</tool_call>") + len("</tool_call>")]
+            return as_json(completion({"role": "assistant", "content": call}))
+        kept = [m for m in messages if "give_up_branch" not in m["content"]]
+        return truth(asked._replace(body={**asked.body, "messages": kept}))
+
+    server.answer = gives_up
+    output = tmp_path / "found.jsonl"
+    asked = ["search", "--model", "fake", "--base-url", server.base_url, "--category", "base"]
+    main([*asked, "--limit", "1", "--protocol", "hermes", "--output", str(output)])
+    found = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [line["undone"] for line in found] == [0, 1]
+    assert found[1]["valid"] is True
+
+
+def test_functions_have_one_choice(knows: Callable[..., FakeServer], tmp_path: Path) -> None:
+    server = knows("functions", "base")
+    bodies: list[dict[str, object]] = []
+    truth = server.answer
+
+    def noting(asked: Asked) -> Answer:
+        bodies.append(asked.body)
+        return truth(asked)
+
+    server.answer = noting
+    wanted = ("--category", "base", "--limit", "1", "--protocol", "functions")
+    assert evaluate(server, tmp_path, *wanted, "--tool-choice", "auto") == 0
+    assert {body["function_call"] for body in bodies} == {"auto"}
+    assert not any("tools" in body for body in bodies)
+    assert {m["role"] for body in bodies for m in body["messages"]} == {  # type: ignore[attr-defined]
+        *("user", "assistant", "function")
+    }
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--protocol", "hermess"), "--protocol: 'hermess' is no protocol; did you mean hermes?"),
+        (("--protocols", "hermes,kimmi"), "--protocols: 'kimmi' is no protocol; did you mean kimi"),
+        (("--protocols", ""), "--protocols: '' is no protocol; did you mean"),
+        (("--protocol", "hermes", "--protocols", "react"), "--protocols: does not go together"),
+        (("--protocol", "hermes", "--mode", "prompt"), "--mode: prompt does not go together"),
+        (("--protocol", "hermes", "--formats", "all"), "--formats: does not go together with"),
+        (("--protocols", "hermes", "--formats", "all"), "does not go together with"),
+        (("--protocol", "hermes", "--prompts", "x.toml"), "--prompts: does not go together"),
+        (("--protocol", "hermes", "--tool-choice", "auto"), "--tool-choice: is for tools"),
+        (("--protocol", "functions", "--parallel-tool-calls", "on"), "--parallel-tool-calls: is"),
+        (("--protocol", "tools", "--api", "responses"), "--api: responses does not go together"),
+        (("--protocols", "hermes", "--output", "x.jsonl"), "--output: takes one run"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_one_line(
+    server: FakeServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    more: tuple[str, ...],
+    message: str,
+) -> None:
+    status = evaluate(server, tmp_path / "none", "--category", "base", *more)
+    said = capsys.readouterr().err.splitlines()
+    assert (status, len(said)) == (2, 1)
+    assert message in said[0]
+    assert (server.requests, (tmp_path / "none").exists()) == (0, False)
+
+
+@pytest.mark.parametrize("more", [("--protocol", "kimi"), ("--protocols", "raw")])
+def test_raw_protocols_need_a_server(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    more: tuple[str, ...],
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    command = ["eval", "--model", "groq/x", "--run-dir", str(tmp_path / "none"), *more]
+    assert main(command) == 2
+    [said] = capsys.readouterr().err.splitlines()
+    assert "is raw: it needs --base-url, a server with /completions" in said
+
+
+@pytest.mark.parametrize(("name", "path"), [("kimi", "/completions"), ("responses", "/responses")])
+def test_a_server_without_the_api_is_told_by_one_request(
+    server: FakeServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    path: str,
+) -> None:
+    server.answer = lambda _: refusal("Not Found", 404)
+    names = ("--protocols", f"{name},{name}") if name == "kimi" else ("--protocol", name)
+    assert evaluate(server, tmp_path / "none", "--category", "base", *names) != 0
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert f"has no {path}" in said[0]
+    assert (server.requests, (tmp_path / "none").exists()) == (1, False)
+
+
+def test_an_agent_of_one_s_own_has_no_protocol(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "--model", "python:json:dumps", "--protocol", "hermes"]) == 2
+    assert "--protocol: is for a server" in capsys.readouterr().err
+
+
+def test_all_names_stand_for_all() -> None:
+    natives = [each.name for each in protocols_named(["native"])]
+    assert natives == ["tools", "functions", "responses", "multi_call"]
+    assert all(not isinstance(each, Native) for each in protocols_named(["text", "raw"]))
+    assert [each.name for each in protocols_named(["all"])] == list(PROTOCOLS)
