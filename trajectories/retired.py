@@ -83,7 +83,10 @@ def _literal(text: str) -> str:
     """Return a call text whose arguments are literals, arithmetic in them worked out."""
     if not isinstance(read_call(text), MalformedCall):
         return text
-    [(name, arguments)] = resolve_calls(f"[{text}]")
+    try:
+        [(name, arguments)] = resolve_calls(f"[{text}]")
+    except MalformedCall as error:
+        raise ValueError(f"{text!r:.60} is no call: {error}") from None
     return str(Call(name, (), {str(key): value for key, value in arguments.items()}))
 
 

@@ -142,3 +142,40 @@ def test_matching_finds_a_place_for_all_if_there_is_one(fitting: set[tuple[int, 
         for order in permutations(range(5))
     )
     assert (first_unmatched(5, 5, lambda *pair: pair in fitting) is None) is possible
+
+
+@pytest.mark.parametrize(
+    ("actual", "deep", "shallow"),
+    [
+        ({"body": {"a": [1], "b": {"c": 1}}}, None, None),
+        ({"body": {"a": "x", "b": None}}, Reason.RESULT_TYPE, None),
+        ({"body": {"a": [1, 2], "b": {}}}, Reason.RESULT_STRUCTURE, None),
+        ({"body": {"a": [1]}}, Reason.RESULT_STRUCTURE, Reason.RESULT_STRUCTURE),
+        ({"body": [1]}, Reason.RESULT_TYPE, Reason.RESULT_TYPE),
+        ({"body": {"a": [1], "b": {"c": 1}}, "more": 1}, Reason.RESULT_STRUCTURE,
+         Reason.RESULT_STRUCTURE),
+        ([], Reason.RESULT_TYPE, Reason.RESULT_TYPE),
+    ],
+)  # fmt: skip
+def test_structure_is_compared_deeply_or_of_members_only(
+    actual: Any, deep: Reason | None, shallow: Reason | None
+) -> None:
+    expected = Result({"body": {"a": [5], "b": {"c": 7}}})
+    for deeply, reason in ((True, deep), (False, shallow)):
+        found = check_result(expected, Result(actual), Comparison("structure", deeply=deeply))
+        assert (found and found.reason) == reason
+
+
+def test_lists_are_as_long_where_members_only_are_compared() -> None:
+    comparison = Comparison("structure", deeply=False)
+    expected = Result({"body": [1, 2]})
+    assert check_result(expected, Result({"body": ["x", {}]}), comparison) is None
+    found = check_result(expected, Result({"body": [1]}), comparison)
+    assert found is not None
+    assert found.reason is Reason.RESULT_STRUCTURE
+
+
+def test_values_are_compared_all_the_way_down_whatever_is_said_of_structure() -> None:
+    comparison = Comparison("exact", deeply=False)
+    values = Result({"a": {"b": {"c": {"d": 1}}}}), Result({"a": {"b": {"c": {"d": 2}}}})
+    assert check_result(*values, comparison) is not None
