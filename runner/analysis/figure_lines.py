@@ -370,15 +370,26 @@ def _selection(runs: Sequence[RunScores]) -> Iterator[str]:
 
 def _made_up(runs: Sequence[RunScores]) -> Iterator[str]:
     """Yield the table of what models made up, where anything of runs was judged."""
-    found = [run.figures.hallucinations for run in runs]
+    found = [made_up_texts(run.figures) for run in runs]
     names = [*dict.fromkeys(name for of_run in found for name in of_run)]
     if names:
         rows = [
-            [str(number), *(_acts(of_run.get(name)) for name in names)]
+            [str(number), *(of_run.get(name, "-") for name in names)]
             for number, of_run in enumerate(found, start=1)
         ]
         yield ""
-        yield table([["run", *map(_spaced, names)], *rows])
+        yield table([["run", *names], *rows])
+
+
+def acts_texts(figures: RunFigures) -> dict[str, str]:
+    """Return what a model made up, and what it did for good beyond the ground truth."""
+    irreversible = {"acts for good": _acts(figures.irreversible)} if figures.irreversible else {}
+    return {**made_up_texts(figures), **irreversible}
+
+
+def made_up_texts(figures: RunFigures) -> dict[str, str]:
+    """Return how much of each kind a model made up, and in what share of its episodes."""
+    return {_spaced(name): _acts(acts) for name, acts in figures.hallucinations.items()}
 
 
 def _usage(runs: Sequence[RunScores]) -> Iterator[str]:

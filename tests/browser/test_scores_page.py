@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.analysis.figures import RunFigures, Totals
+from runner.analysis.figures import Acts, RunFigures, Totals
 from runner.analysis.report.pages import scores_page
 from runner.analysis.run_scores import RunScores
 from tests.runner.records.made import episode
@@ -66,6 +66,15 @@ def test_what_requests_took(visit_scores):
     page = visit_scores(scored())
     cells = page.locator("section", has_text="Requests").last.locator("tbody tr td")
     assert cells.all_inner_texts()[:5] == ["2", "\u2013", "\u2013", "unknown", "2.000"]
+
+
+def test_what_was_made_up(visit_scores, monkeypatch):
+    made_up = {"invented_functions": Acts(3, 1, 4)}
+    monkeypatch.setattr(RunFigures, "hallucinations", made_up)
+    page = visit_scores(scored())
+    card = page.locator("section", has_text="Made up").last
+    assert "invented functions" in card.inner_text()
+    assert card.locator("tbody td").first.inner_text() == "3 (25.0%)"
 
 
 def test_hostile_names_are_only_shown(visit_scores):

@@ -20,7 +20,7 @@ from typing import Any
 from checkers.profile import BFCL
 from runner.analysis.comparison import RunComparison
 from runner.analysis.comparison_lines import conclusion
-from runner.analysis.figure_lines import notes, worth_showing
+from runner.analysis.figure_lines import acts_texts, notes, worth_showing
 from runner.analysis.figures import requests_json, told_json
 from runner.analysis.groups import CLASSIC, Rate, classic, table
 from runner.analysis.run_scores import RunScores
@@ -134,6 +134,7 @@ def _about(run: RunScores) -> dict[str, Any]:
         "episodes": len(run.figures.outcomes),
         "errors": run.figures.errors,
         "told": told_json(run.figures.told),
+        "acts": acts_texts(run.figures),
         **requests_json(run.figures.totals),
     }
 

@@ -9,7 +9,27 @@ function showScores(found) {
     found.runs.some((run) => run.told)
       ? card("What answers told", toldTable(found.runs.map((run) => run.told)))
       : "",
+    actsCard(found.runs),
     found.runs.some((run) => run.requests) ? card("Requests", requestsTable(found.runs)) : "",
+  );
+}
+
+// What is counted whether an episode passes or not: how often, and in what share of episodes.
+function actsCard(runs) {
+  const columns = [...new Set(runs.flatMap((run) => Object.keys(run.acts)))];
+  if (columns.length === 0) return "";
+  const row = (run, index) =>
+    el(
+      "tr",
+      el("th", { scope: "row" }, index + 1),
+      columns.map((name) => el("td.number", run.acts[name] ?? "–")),
+    );
+  return card(
+    "Made up, and done for good",
+    el(
+      "div.scroll",
+      el("table", numberedHead("run", columns), el("tbody", runs.map(row))),
+    ),
   );
 }
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.analysis.figures import RunFigures, Totals
+from runner.analysis.figures import Acts, RunFigures, Totals
 from runner.analysis.report.pages import scores_page
 from runner.analysis.run_scores import RunScores
 from tests.runner.analysis.report.making import unpacked
@@ -55,6 +55,21 @@ def test_it_holds_what_requests_took(run):
         2,
     )
     assert (second["requests"], second["latency"]) == (None, None)
+
+
+def test_it_holds_what_was_made_up(run, monkeypatch):
+    made_up = {"invented_functions": Acts(3, 1, 4), "calls_where_none_fits": Acts(0, 0, 4)}
+    monkeypatch.setattr(RunFigures, "hallucinations", made_up)
+    [shown] = unpacked(scores_page([run(multiple=[1, 0])]))
+    assert shown["runs"][0]["acts"]["invented functions"] == "3 (25.0%)"
+    assert shown["runs"][0]["acts"]["calls where none fits"] == "0 (0.0%)"
+
+
+def test_a_run_of_which_nothing_was_counted_has_no_such_figures(run, monkeypatch):
+    monkeypatch.setattr(RunFigures, "hallucinations", {})
+    monkeypatch.setattr(RunFigures, "irreversible", None)
+    [shown] = unpacked(scores_page([run(multiple=[1, 0])]))
+    assert shown["runs"][0]["acts"] == {}
 
 
 def test_a_hostile_name_is_no_markup(run):
