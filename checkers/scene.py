@@ -42,6 +42,12 @@ class Scene(Protocol):
     def offered(self, turn: int) -> Collection[str]:
         """Return the functions that the model may call in a turn."""
 
+    def withheld(self, turn: int) -> Collection[str]:
+        """Return the functions that there are and that the model may not call in a turn.
+
+        In no turn are there more than in the first.
+        """
+
     def parameters(self, function: str) -> Collection[str]:
         """Return the parameters of a function that there is."""
 
@@ -54,8 +60,15 @@ class Scene(Protocol):
     def filled(self, call: Made) -> Mapping[str, Any]:
         """Return a call's arguments by name, with the function's defaults for those left out."""
 
-    def deed(self, call: Made) -> str | None:
-        """Return what tells what a call does for good from others, None where it can be undone."""
+    @property
+    def irreversible(self) -> Collection[str]:
+        """The functions whose deeds no other one takes back."""
+
+    def right_calls(self, functions: Collection[str]) -> list[Call]:
+        """Return the ground-truth calls of some functions that succeed, in all turns."""
+
+    def deed(self, call: Call) -> object:
+        """Return what tells what a call does from what others of the same function do."""
 
     def asks_about(self, call: Made) -> Collection[str | int | float]:
         """Return the values that say what a call asks about; choices of a closed set do not."""

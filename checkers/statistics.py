@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, comb, lcm, sqrt
+from math import ceil, comb, floor, lcm, sqrt
+from operator import mul
 from random import Random
 from typing import NamedTuple
 
@@ -220,14 +221,13 @@ def _resampled_share(clusters: Sequence[tuple[float, int]]) -> tuple[float, floa
         return wilson(shares.pop() * len(clusters), len(clusters))
     source = Random(0)
     # As one number each, so that one sum adds up passes and entries; it runs very often.
-    size, rounds = len(clusters), range(_RESAMPLES)
     if all(total == int(total) for total, _ in clusters):
         wholes = [(int(total) << _BITS) + count for total, count in clusters]
-        sums = [sum(source.choices(wholes, k=size)) for _ in rounds]
+        sums = sums_of_draws(source, wholes, _RESAMPLES)
         rates = [(drawn >> _BITS) / (drawn & ~(-1 << _BITS)) for drawn in sums]
     else:
         pairs = [complex(total, count) for total, count in clusters]
-        drawings = [sum(source.choices(pairs, k=size)) for _ in rounds]
+        drawings = [sum(source.choices(pairs, k=len(pairs))) for _ in range(_RESAMPLES)]
         rates = [drawn.real / drawn.imag for drawn in drawings]
     rates.sort()
     return rates[int(0.025 * _RESAMPLES)], rates[int(0.975 * _RESAMPLES) - 1]
@@ -243,7 +243,7 @@ def resamples(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
     wholes = sorted(sum(n << _BITS * place for place, n in enumerate(each)) for each in clusters)
     length = len(clusters[0]) if clusters else 0
     source, mask = Random(0), ~(-1 << _BITS)
-    sums = [sum(source.choices(wholes, k=len(wholes))) for _ in range(_RESAMPLES if wholes else 0)]
+    sums = sums_of_draws(source, wholes, _RESAMPLES if wholes else 0)
     return [[drawn >> _BITS * place & mask for place in range(length)] for drawn in sums]
 
 
@@ -253,6 +253,45 @@ def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
     if not ranked:
         return None
     return ranked[int(0.025 * len(ranked))], ranked[max(0, int(0.975 * len(ranked)) - 1)]
+
+
+_OPEN = 255
+"""Stands for a draw that its first byte does not tell."""
+
+
+def sums_of_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
+    """Return what ``sum(source.choices(values, k=len(values)))`` gives so many times, in less time.
+
+    Values are sorted, and few of them are different, so the first byte of a random number nearly
+    always tells which is drawn.
+
+    Args:
+        source: As it comes; it is left in the state in which the draws leave it.
+        values: Sorted.
+        rounds: How often as many as there are are drawn.
+    """
+    size, kinds = len(values), sorted(set(values))
+    if not values or len(kinds) > _OPEN:
+        return [sum(source.choices(values, k=size)) for _ in range(rounds)]
+    ends = [(values[byte * size >> 8], values[((byte + 1) * size - 1) >> 8]) for byte in range(256)]
+    told_by = bytes([kinds.index(low) if low == high else _OPEN for low, high in ends])
+    sums = []
+    for _ in range(rounds):
+        drawn = source.randbytes(8 * size)
+        told = drawn[3::8].translate(told_by)
+        total = sum(map(mul, kinds, map(told.count, range(len(kinds)))))
+        place = told.find(_OPEN)
+        while place >= 0:
+            total += values[_index(drawn, place, size)]
+            place = told.find(_OPEN, place + 1)
+        sums.append(total)
+    return sums
+
+
+def _index(drawn: bytes, place: int, size: int) -> int:
+    """Return which of so many things ``Random.choices`` draws by the bytes of one random number."""
+    number = int.from_bytes(drawn[8 * place : 8 * place + 8], "little")
+    return floor((((number & 0xFFFFFFFF) >> 5) * 2**26 + (number >> 38)) / 2**53 * size)
 
 
 def sampling_error(rate: float, size: int, population: int) -> float:

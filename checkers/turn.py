@@ -90,19 +90,22 @@ def check_turn(
         # A model that knows it all already need not call anything.
         reason = Reason.RESPONSE_MISMATCH if actual.acted else Reason.EMPTY_TURN
         return Failure(reason, lack) if lack else None
-    missing = missing_results(expected.results, [r for outcome in model for r in outcome.results])
+    missing = missing_results(expected.results, actual.results)
+    if missing and len(model) > 1:
+        seen = [result for outcome in model for result in outcome.results]
+        missing = missing_results(expected.results, seen)
     return Failure(Reason.RESPONSE_MISMATCH, ResultEvidence(missing)) if missing else None
 
 
 def _check_idle(model: Sequence[TurnOutcome], profile: Profile, scene: Scene) -> Failure | None:
     """Check a turn in which nothing should be done."""
-    waits = not scene.only_asks(len(model) - 1)
-    if profile.state.judges_guesses and waits and model[-1].calls:
+    judged = profile.state.judges_guesses and model[-1].calls
+    if judged and not scene.only_asks(len(model) - 1):
         failure = check_waiting(model, scene)
         if failure is not None:
             return failure
-    changed = any(result.changed for result in model[-1].results)
-    if profile.state.empty_turns_forbid_changes and changed:
+    results = model[-1].results if profile.state.empty_turns_forbid_changes else ()
+    if any(result.changed for result in results):
         return Failure(Reason.CHANGE_IN_EMPTY_TURN)
     return None
 

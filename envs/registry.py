@@ -170,3 +170,9 @@ def tools_of(environments: tuple[str, ...]) -> Mapping[str, Tool]:
         tools |= backend.TOOLS
         tools |= {a: backend.TOOLS[name]._replace(name=a) for a, name in backend.aliases.items()}
     return tools
+
+
+@cache
+def irreversible_of(environments: tuple[str, ...]) -> frozenset[str]:
+    """Return the functions of several backends whose deeds no other one takes back."""
+    return frozenset(name for name, tool in tools_of(environments).items() if tool.irreversible)

@@ -39,6 +39,7 @@ def encode(value: Any) -> str:
     return "".join(_chunks(value, 0)) if _chunks else _encoder.encode(value)
 
 
+_LONGEST = BOUNDS.result
 _BULK = 200
 """From this length on a tuple's text is kept: long-context material is shown again and again."""
 
@@ -148,7 +149,8 @@ class Result:
         """The wire form: text as it is, an object as JSON, anything else in Python notation."""
         if self._text is None:
             text = render(self._value if self.error is None else self.held)
-            self._text = text if len(text) <= BOUNDS.result else _too_long(text)
+            self._text = text = text if len(text) <= _LONGEST else _too_long(text)
+            return text
         return self._text
 
     @property
@@ -189,7 +191,7 @@ def render(value: Any) -> str:
         for member in value.values():
             if type(member) is tuple and len(member) > _BULK:
                 return _encode_bulky(value)
-        return encode(value)
+        return "".join(_chunks(value, 0)) if _chunks else _encoder.encode(value)
     except (TypeError, ValueError):
         return _written(value)
 
@@ -199,3 +201,29 @@ def _written(value: Any) -> str:
         return str(value)
     except ValueError:
         return encode({"error": "The result holds a number with too many digits to write."})
+
+
+_PLAIN = frozenset([str, int, bool, type(None)])
+_TEXT = frozenset([str])
+
+
+def surely_alike(one: Any, other: Any) -> bool:
+    """Tell whether two values can be seen to have the same wire form without writing it.
+
+    Where it is not seen, they may be written alike all the same.
+    """
+    kind = type(one)
+    if kind is not type(other) or one != other:
+        return False
+    if kind is dict:
+        if not _TEXT.issuperset(map(type, one)) or [*one] != [*other]:
+            return False
+        members, others = one.values(), other.values()
+    elif kind is list:
+        members, others = one, other
+    else:
+        return kind in _PLAIN or (kind is float and one != 0)  # zeros have a sign
+    kinds = [*map(type, members)]
+    if _PLAIN.issuperset(kinds):
+        return kinds == [*map(type, others)]
+    return all(map(surely_alike, members, others))

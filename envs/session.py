@@ -160,7 +160,8 @@ class Session:
         Raises:
             BackendFault: A backend broke on well-formed arguments.
         """
-        if isinstance(call, MalformedCall):
+        if type(call) is not Call:
+            assert isinstance(call, MalformedCall)
             return Result.refused(call)
         count = self._calls = self._calls + 1
         if count > UNCOUNTED:

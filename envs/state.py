@@ -113,11 +113,11 @@ class Snapshot:
 
 
 def _differ(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
-    return any(
-        value is not theirs[field] and value != theirs[field]
-        for field, value in ours.items()
-        if field[0] != "_"
-    )
+    for field, value in ours.items():
+        other = theirs[field]
+        if value is not other and field[0] != "_" and value != other:
+            return True
+    return False
 
 
 def changed_in(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

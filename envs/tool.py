@@ -69,7 +69,7 @@ def bind(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[s
     Raises:
         InvalidArgument: One is missing, unknown, or given twice.
     """
-    names, needed = _names(tool)
+    names, needed = parameter_names(tool)
     if len(args) > len(names):
         raise InvalidArgument(
             f"{tool.name} takes {len(names)} arguments ({', '.join(names)}), got {len(args)}."
@@ -89,7 +89,7 @@ def bind(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[s
 
 
 @cache
-def _names(tool: Tool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def parameter_names(tool: Tool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of all parameters of a function, and of those without a default."""
     known = parameters(tool)
     needed = [each.name for each in known if each.default is each.empty]

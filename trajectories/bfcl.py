@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,7 @@ _KINDS: Mapping[type, Sequence[str]] = {
 }
 """Of which kind the material is, where its kind matters."""
 
+_TEXT = frozenset([str])
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
 
 
@@ -161,14 +163,16 @@ def _scenario(
     offers = entry.get("missed_function", {})
     turns = tuple(
         [
-            Turn(_messages(messages), _texts(calls), _texts(offers.get(str(index), ())))
+            Turn(_messages(messages), tuple(calls), tuple(offers.get(str(index), ())))
             for index, (messages, calls) in enumerate(zip(entry["question"], truth, strict=True))
         ]
     )
+    said = [(message.role, message.content) for turn in turns for message in turn.messages]
+    _check_texts([entry["involved_classes"], *truth, *offers.values(), *said])
     return Trajectory(
         id=entry["id"],
         category=category,
-        environments=_texts(entry["involved_classes"]),
+        environments=tuple(entry["involved_classes"]),
         config=entry["initial_config"],
         turns=turns,
         long_context=LongContext("bfcl") if category in _LONG else None,
@@ -178,7 +182,9 @@ def _scenario(
 
 
 def _single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
-    (messages,) = entry["question"]
+    (chat,) = entry["question"]
+    said = _messages(chat)
+    _check_texts([(message.role, message.content) for message in said])
     functions = tuple(entry["function"])
     for path, misfit in misfits(functions):
         raise TypeError(f"$.function{path}: {misfit}")
@@ -187,7 +193,7 @@ def _single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> 
         category=category,
         environments=(),
         config={},
-        turns=(Turn(_messages(messages), ()),),
+        turns=(Turn(said, ()),),
         expects=ExpectedCalls(functions, tuple(answers), FACTS[category].language.value),
         provenance={"source": PACKAGE},
     )
@@ -224,25 +230,20 @@ _FORMS: Mapping[Category, Callable[[Mapping[str, Any], int], Mapping[str, Any]]]
 
 
 def _messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
-    for message in chat:
-        _texts((message["role"], message["content"]))
     return tuple([Message(m["role"], m["content"]) for m in chat])
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _texts(values: Iterable[Any]) -> tuple[str, ...]:
-    """Return texts as a tuple.
+def _check_texts(lists: Sequence[Iterable[Any]]) -> None:
+    """Look at all lists of an entry at once, which is faster.
 
     Raises:
-        TypeError: Something else is among them, or they are letters of one text.
+        TypeError: One of them holds something else than texts, or is a text itself.
     """
-    found = tuple(values)
-    if isinstance(values, str) or not all(map(_is_text, found)):
-        raise TypeError(f"{values!r:.60} is no list of texts")
-    return found
+    if str not in map(type, lists) and _TEXT.issuperset(map(type, chain.from_iterable(lists))):
+        return
+    for found in lists:
+        if isinstance(found, str) or not _TEXT.issuperset(map(type, found)):
+            raise TypeError(f"{found!r:.60} is no list of texts")
 
 
 def load_pack(folder: Path) -> Pack:

@@ -12,9 +12,10 @@ from checkers.verdict import TurnOutcome
 from envs.calls import Call, read_call
 from envs.errors import BackendFault, MalformedCall, ToolError
 from envs.random_stream import RandomStream
+from envs.registry import irreversible_of
 from envs.results import Result
 from envs.session import Session
-from envs.tool import bind, choices, parameters
+from envs.tool import bind, choices, parameter_names, parameters
 from trajectories.schema import Trajectory, Turn
 
 _NONSENSE = "xyzzy"
@@ -37,6 +38,7 @@ class TrajectoryScene:
         self._template = template
         self._truth = truth
         self._starts: list[Session] = []
+        self._withholds = bool(trajectory.held_out or trajectory.excluded)
 
     def words(self, turn: int) -> str:
         """Return what the user says in a turn."""
@@ -50,16 +52,23 @@ class TrajectoryScene:
     def offered(self, turn: int) -> Collection[str]:
         """Return the functions that the model may call in a turn."""
         trajectory, tools = self._trajectory, self._template.tools
-        if not (trajectory.held_out or trajectory.excluded or trajectory.functions):
+        if not (self._withholds or trajectory.functions):
             return tools
         return trajectory.offered(tuple(tools), turn)
+
+    def withheld(self, turn: int) -> Collection[str]:
+        """Return the functions that there are and that the model may not call in a turn."""
+        trajectory = self._trajectory
+        if trajectory.functions:
+            return self._template.tools.keys() - trajectory.functions
+        return trajectory.withheld(turn) if self._withholds else ()
 
     def parameters(self, function: str) -> Collection[str]:
         """Return the parameters of a function that is offered."""
         for document in self._trajectory.documents or ():
             if document["name"] == function:
                 return [*document["parameters"]["properties"]]
-        return [each.name for each in parameters(self._template.tools[function])]
+        return parameter_names(self._template.tools[function])[0]
 
     def unordered(self, backend: str | None) -> frozenset[str]:
         """Return the members of a backend's results and state whose order means nothing."""
@@ -82,12 +91,25 @@ class TrajectoryScene:
             return {}
         return {each.name: each.default for each in parameters(tool)} | {**self.arguments(call)}
 
-    def deed(self, call: Made) -> str | None:
-        """Return what tells what a call does for good from others, None where it can be undone."""
-        tool = self._template.tools.get(call.name) if isinstance(call, Call) else None
-        if tool is None or not tool.irreversible:
-            return None
-        return f"{tool.name} {sorted(self.filled(call).items())!r}"
+    @property
+    def irreversible(self) -> Collection[str]:
+        """The functions whose deeds no other one takes back."""
+        return irreversible_of(tuple(self._template.backends))
+
+    def right_calls(self, functions: Collection[str]) -> list[Call]:
+        """Return the ground-truth calls of some functions that succeed, in all turns."""
+        found = []
+        for turn, outcome in zip(self._trajectory.turns, self._truth, strict=True):
+            for text, result in zip(turn.ground_truth, outcome.results, strict=True):
+                if text.partition("(")[0].strip() in functions and result.ok:
+                    call = read_truth(text)
+                    assert isinstance(call, Call)
+                    found.append(call)
+        return found
+
+    def deed(self, call: Call) -> object:
+        """Return what tells what a call does from what others of the same function do."""
+        return call.name, self.filled(call)
 
     def asks_about(self, call: Made) -> Sequence[str | int | float]:
         """Return the values that say what a call asks about; choices of a closed set do not."""

@@ -409,6 +409,9 @@ class Trajectory(Strict):
         """Return which functions of all those of its backends may be called in a turn."""
         if self.functions is not None:
             return frozenset(self.functions)
-        handed_over = {name for earlier in self.turns[: turn + 1] for name in earlier.offers}
-        missing = {*self.excluded, *self.held_out} - handed_over
-        return frozenset(functions) - missing
+        return frozenset(functions) - self.withheld(turn)
+
+    def withheld(self, turn: int) -> frozenset[str]:
+        """Return which functions are left out or not handed over yet in a turn."""
+        handed_over = [name for earlier in self.turns[: turn + 1] for name in earlier.offers]
+        return frozenset([*self.excluded, *self.held_out]).difference(handed_over)

@@ -10,7 +10,7 @@ from functools import cache
 
 from checkers.calls.documents import CannotJudge, Kind, Task, Unreadable
 from checkers.calls.one_call import Rules, check_call, shown_name
-from checkers.hallucinated import made_up_in_answer
+from checkers.excess import made_up_in_answer
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import FormatReader, read_calls

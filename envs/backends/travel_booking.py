@@ -769,7 +769,7 @@ def _class_factor(travel_class: str) -> int:
 def _date_factor(travel_date: str) -> int:
     """Return 2 for a date whose digits add up to an even number, 1 for any other."""
     try:
-        total = sum(int(digit) for digit in travel_date if digit.isdigit())
+        total = sum([int(digit) for digit in travel_date if digit.isdigit()])
     except ValueError:  # such as a superscript two
         raise InvalidArgument(
             f"The date {travel_date!r} has digits that are none. Use 0 to 9."

@@ -69,6 +69,7 @@ class Episode:
         self.outcomes: list[TurnOutcome] = []
         self.finished = self.terminated = False
         self._steps_this_turn = 0
+        self._late = False
         self._results: list[Result] = []
         self._calls: list[Call | MalformedCall] = []
         self._offer()
@@ -97,7 +98,14 @@ class Episode:
         Args:
             calls: At least one call.
         """
-        return list(self.step_through(calls))
+        if not self._begins(calls):
+            return []
+        if self._observe or len(calls) > BOUNDS.calls_in_step:
+            results = list(self._made(calls))
+        else:
+            results = list(map(self.session.call, calls))
+        self._keep(calls, results)
+        return results
 
     def step_through(self, calls: Sequence[Call | MalformedCall]) -> Iterator[Result]:
         """Execute one step as ``act`` does, pausing after every call.
@@ -108,25 +116,13 @@ class Episode:
         Yields:
             Each call's result, the session in the state right after it; all taken, the step counts.
         """
-        assert calls
-        assert not self.finished
-        self._steps_this_turn += 1
-        past_limit = self.step_limit is not None and self._steps_this_turn > self.step_limit
-        if past_limit and not self.profile.execution.executes_step_past_limit:
-            self._terminate()
+        if not self._begins(calls):
             return
         results: list[Result] = []
-        make, most = self.session.call, BOUNDS.calls_in_step
-        for call in calls:
-            made = make(call) if len(results) < most else _beyond()
-            made.shown = self._observe and self._observe(self.session, call, made)
+        for made in self._made(calls):
             results.append(made)
             yield made
-        self._results += results
-        self._calls += calls
-        self.steps.append(ExecutedStep(self.turn, tuple(calls), tuple(results)))
-        if past_limit:
-            self._terminate()
+        self._keep(calls, results)
 
     def end_turn(self) -> None:
         """Record that the model stopped calling, and go on to the next turn."""
@@ -149,6 +145,30 @@ class Episode:
         copy._results = self._results.copy()
         copy._calls = self._calls.copy()
         return copy
+
+    def _begins(self, calls: Sequence[Call | MalformedCall]) -> bool:
+        """Count one more step and tell whether it is executed."""
+        assert calls
+        assert not self.finished
+        self._steps_this_turn += 1
+        self._late = self.step_limit is not None and self._steps_this_turn > self.step_limit
+        if self._late and not self.profile.execution.executes_step_past_limit:
+            self._terminate()
+        return not self.finished
+
+    def _made(self, calls: Sequence[Call | MalformedCall]) -> Iterator[Result]:
+        for position, call in enumerate(calls):
+            made = self.session.call(call) if position < BOUNDS.calls_in_step else _beyond()
+            if self._observe is not None:
+                made.shown = self._observe(self.session, call, made)
+            yield made
+
+    def _keep(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
+        self._results += results
+        self._calls += calls
+        self.steps.append(ExecutedStep(self.turn, tuple(calls), tuple(results)))
+        if self._late:
+            self._terminate()
 
     def _terminate(self) -> None:
         self._close_turn()

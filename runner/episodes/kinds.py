@@ -10,8 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from checkers.hallucinated import made_up_in_turns
-from checkers.irreversible import beyond_truth
+from checkers.excess import with_excess
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.selection import selected_in_turns
@@ -192,12 +191,8 @@ class ComparedState(ExecutedKind):
         """Compare the turns with those of the ground truth."""
         truth, scene = prepared.truth, prepared.scene
         verdict = judge(truth, outcomes, profile, scene, terminated=terminated)
-        verdict = verdict._replace(
-            irreversible=beyond_truth(truth, outcomes, scene),
-            hallucinated=made_up_in_turns(truth, outcomes, scene),
-            selected=selected_in_turns(truth, outcomes, scene),
-        )
-        return Judgement(verdict, outcomes)
+        verdict = verdict._replace(selected=selected_in_turns(truth, outcomes, scene))
+        return Judgement(with_excess(verdict, truth, outcomes, scene), outcomes)
 
     def passes_so_far(self, prepared: Prepared, episode: Episode, answers: Answers) -> bool:
         """Compare the turns that have ended with as many of the ground truth."""

@@ -5,14 +5,14 @@ A script is the ground truth, or what was recorded of a run; a trace keeps the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from checkers.profile import Mode, Profile, offering_all
 from checkers.replies.decoding import Decoder, Step
 from checkers.why.trace import Trace, TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
-from runner.episodes.episode import STEP_LIMIT, Episode, ExecutedStep
+from runner.episodes.episode import STEP_LIMIT, Episode
 from trajectories.prepare import Prepared
 from trajectories.scene import truth_calls
 from trajectories.schema import Trajectory
@@ -48,20 +48,10 @@ def _decoded(step: Step, decoder: Decoder, profile: Profile) -> Sequence[Call | 
 
 def play(script: Script, episode: Episode) -> None:
     """Drive an episode by a script, to the script's end or the episode's."""
-    for _ in steps(script, episode):
-        pass
-
-
-def steps(script: Script, episode: Episode) -> Iterator[ExecutedStep]:
-    """Drive an episode by a script and stop after every executed step.
-
-    Yields:
-        The step; the episode's session is in the state right after it.
-    """
     for turn in script:
         for calls in turn:
-            if not episode.finished and episode.act(calls):
-                yield episode.steps[-1]
+            if not episode.finished:
+                episode.act(calls)
         if episode.finished:
             return
         episode.end_turn()

@@ -10,7 +10,7 @@ from checkers.calls.documents import Kind, MissingGrammar, Unreadable
 from checkers.calls.judge import inference_error, judge
 from checkers.calls.one_call import Rules, shown_name
 from checkers.calls.pairs import pair_answers, pair_results
-from checkers.hallucinated import made_up_in_turns
+from checkers.excess import with_excess
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
@@ -84,10 +84,9 @@ class ComparedResults(ExecutedKind):
         """Compare the results with those of the ground truth."""
         comparisons = comparisons_of(prepared.trajectory, profile)
         found = check_results(prepared.truth[0].results, outcomes[0].results, comparisons)
-        made_up = made_up_in_turns(prepared.truth, outcomes, prepared.scene)
         chosen = selected_in_turns(prepared.truth, outcomes, prepared.scene)
-        verdict = Verdict.of_single_turn(found)
-        return Judgement(verdict._replace(hallucinated=made_up, selected=chosen))
+        verdict = Verdict.of_single_turn(found)._replace(selected=chosen)
+        return Judgement(with_excess(verdict, prepared.truth, outcomes, prepared.scene))
 
     def examine(
         self, prepared: Prepared, found: Judgement, profile: Profile, recorded: Recorded | None

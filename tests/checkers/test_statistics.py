@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.statistics import Score, cohen_kappa, score, wilson
+from checkers.statistics import Score, cohen_kappa, score, sums_of_draws, wilson
 from checkers.turn import inference_error
 from checkers.verdict import Failure, Reason, Verdict
 
@@ -79,3 +81,14 @@ def test_an_interval_holds_its_rate_and_mirrors(count):
     assert low - 1e-12 <= successes / trials <= high + 1e-12
     mirrored = wilson(trials - successes, trials)
     assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 200, 255, 256, 257, 1044])
+@pytest.mark.parametrize("kinds", [1, 2, 9, 300])
+def test_sums_of_draws_are_those_that_random_gives(size, kinds):
+    made = Random(size)
+    values = sorted([made.randrange(kinds) << 32 | made.choice([1, 3]) for _ in range(size)])
+    ours, its = Random(0), Random(0)
+    expected = [sum(its.choices(values, k=size)) for _ in range(30)]
+    assert sums_of_draws(ours, values, 30) == expected
+    assert ours.random() == its.random()

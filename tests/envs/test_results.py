@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from envs.calls import Call, read_call
 from envs.errors import NotFound
 from envs.registry import BACKENDS
-from envs.results import Result
+from envs.results import Result, render, surely_alike
 from envs.session import Session
 from trajectories.dataset import load_embedded
 from trajectories.prepare import load_session
@@ -139,3 +139,39 @@ def test_a_copy_of_a_value_that_is_no_plain_data():
     assert copied == value
     spoil(copied)
     assert result.value == value
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.sampled_from([0.0, -0.0, 1.0, 2.5, "1", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b", 1, True, None]), inner, max_size=3)
+    ),
+)
+
+
+@given(VALUES, VALUES)
+@settings(max_examples=500, deadline=None)
+def test_what_is_surely_alike_is_written_alike(one, other):
+    if surely_alike(one, other):
+        assert render(one) == render(other)
+
+
+@pytest.mark.parametrize(
+    "value", ["text", 3, True, None, 2.5, [], ["a", "b"], {}, {"a": 1, "b": [{"c": "d"}, 2.5]}]
+)
+def test_a_value_is_surely_like_its_copy(value):
+    assert surely_alike({"result": value}, {"result": json.loads(json.dumps(value))})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(1, True), (1, 1.0), (0.0, -0.0), ({"a": 1, "b": 2}, {"b": 2, "a": 1}), ({1: 2}, {True: 2})],
+)
+def test_equal_values_that_are_written_otherwise_are_not_alike(one, other):
+    assert one == other
+    assert render({"result": one}) != render({"result": other})
+    assert not surely_alike({"result": one}, {"result": other})

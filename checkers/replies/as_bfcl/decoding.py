@@ -12,18 +12,21 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from checkers.replies.decoding import UNREADABLE, Step, tool_call
+from checkers.replies.decoding import UNREADABLE, Step
 from envs.bounds import BOUNDS
 from envs.calls import (
     MAX_DEPTH,
     MAX_INT_BITS,
     MAX_TEXT,
     Call,
+    call_from_tool,
+    call_of,
     check_bounds,
     holds_call,
     parse_expression,
     plain_calls,
     read_json,
+    too_long,
 )
 from envs.errors import MalformedCall
 
@@ -48,14 +51,20 @@ def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
 def _tool_call(name: str, arguments: object) -> Call | MalformedCall:
     if name == UNREADABLE:
         raise MalformedCall(str(arguments))
+    is_text = isinstance(arguments, str)
     if isinstance(arguments, str):
+        if len(arguments) > MAX_TEXT:
+            return too_long(name)
         try:
             arguments = read_json(arguments)
         except (ValueError, RecursionError) as error:
             raise MalformedCall(f"The arguments of {name} are not valid JSON: {error}.") from None
     if not isinstance(arguments, dict):
         raise MalformedCall(f"The arguments of {name} are not a JSON object.")
-    return tool_call(name, arguments)
+    try:
+        return call_of(name, arguments) if is_text else call_from_tool(name, arguments)
+    except MalformedCall as error:
+        return error
 
 
 def decode_text(step: Step) -> list[Call | MalformedCall]:

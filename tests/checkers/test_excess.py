@@ -10,8 +10,8 @@ from trajectories.dataset import Dataset
 from trajectories.prepare import prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
 
-DESK = Trajectory(
-    "desk",
+HANDED_OVER = Trajectory(
+    "handed_over",
     Category.MISSING_FUNCTION,
     ("TicketAPI",),
     {"TicketAPI": {"current_user": "ada"}},
@@ -20,13 +20,25 @@ DESK = Trajectory(
         Turn((), ("create_ticket(title='Lamp')",), offers=("create_ticket",)),
     ),
 )
+DESK = Trajectory(
+    "desk",
+    Category.BASE,
+    ("TicketAPI",),
+    {"TicketAPI": {"current_user": "ada"}},
+    (
+        Turn((Message("user", "Open a ticket named Lamp."),), ("create_ticket(title='Lamp')",)),
+        Turn((Message("user", "Who am I?"),), ("ticket_get_login_status()",)),
+    ),
+)
+
+
 WEATHER = FunctionDocument("weather.now", {"city": {"type": "string"}}, ["city"])
 
 
 def made_up(*turns, profile=STRICT):
     """Return what calls, turn by turn, made up."""
-    dataset = Dataset("test", "0", "", {DESK.id: DESK})
-    prepared = prepare(dataset, DESK, profile)
+    dataset = Dataset("test", "0", "", {HANDED_OVER.id: HANDED_OVER})
+    prepared = prepare(dataset, HANDED_OVER, profile)
     script = [[[parse_call(text)] for text in turn] for turn in turns]
     return ComparedState().judge_script(prepared, script, profile).verdict.hallucinated
 
@@ -92,3 +104,37 @@ def test_a_verdict_keeps_it():
     assert shown["hallucinated"] == {"functions": ["sky"], "needless": ["sky", "sky"]}
     assert Verdict.from_json(shown) == verdict
     assert "hallucinated" not in verdict._replace(hallucinated=Hallucinated()).to_json()
+
+
+def beyond(*turns):
+    """Return what calls, turn by turn, did for good that the ground truth does not."""
+    dataset = Dataset("test", "0", "", {DESK.id: DESK})
+    prepared = prepare(dataset, DESK, STRICT)
+    script = [[[parse_call(text)] for text in turn] for turn in turns]
+    return ComparedState().judge_script(prepared, script, STRICT).verdict.irreversible
+
+
+def test_the_ground_truth_does_nothing_beyond_itself():
+    assert beyond(["create_ticket(title='Lamp')"], ["ticket_get_login_status()"]) == ()
+
+
+def test_the_same_deed_otherwise_written_is_the_same():
+    assert beyond(["create_ticket('Lamp', '', 1)"], []) == ()
+
+
+def test_twice_is_once_too_often():
+    made = "create_ticket(title='Lamp')"
+    assert beyond([made], [made]) == (made,)
+
+
+def test_in_another_turn_it_is_none_too_many():
+    assert beyond([], ["create_ticket(title='Lamp')"]) == ()
+
+
+def test_another_deed_counts():
+    assert beyond(["create_ticket(title='Lump')"], []) == ("create_ticket(title='Lump')",)
+
+
+def test_what_was_refused_or_can_be_taken_back_does_not_count():
+    calls = ["create_ticket(title='Lamp', priority=9)", "create_ticket(title='Lamp')"]
+    assert beyond(calls, ["edit_ticket(ticket_id=1, updates={'priority': 3})", "logout()"]) == ()
