@@ -59,14 +59,7 @@ def inference_error(turns: int) -> Verdict:
 def check_turn(
     truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], profile: Profile, scene: Scene
 ) -> Failure | None:
-    """Check the last of some turns; the first check that fails decides.
-
-    Args:
-        truth: Outcome of the ground truth, up to the turn.
-        model: Outcome of the model's calls, up to the turn.
-        profile: What counts as right.
-        scene: Whatever else is to be known of the entry.
-    """
+    """Check the last of some turns, for ``judge``; the first check that fails decides."""
     expected, actual = truth[-1], model[-1]
     if not expected.acted:
         return _check_idle(model, profile, scene)
@@ -91,9 +84,8 @@ def check_turn(
         reason = Reason.RESPONSE_MISMATCH if actual.acted else Reason.EMPTY_TURN
         return Failure(reason, lack) if lack else None
     missing = missing_results(expected.results, actual.results)
-    if missing and len(model) > 1:
-        seen = [result for outcome in model for result in outcome.results]
-        missing = missing_results(expected.results, seen)
+    if missing:
+        missing = missing_results(expected.results, [r for each in model for r in each.results])
     return Failure(Reason.RESPONSE_MISMATCH, ResultEvidence(missing)) if missing else None
 
 
@@ -104,8 +96,8 @@ def _check_idle(model: Sequence[TurnOutcome], profile: Profile, scene: Scene) ->
         failure = check_waiting(model, scene)
         if failure is not None:
             return failure
-    results = model[-1].results if profile.state.empty_turns_forbid_changes else ()
-    if any(result.changed for result in results):
+    forbids = profile.state.empty_turns_forbid_changes
+    if forbids and any(result.changed for result in model[-1].results):
         return Failure(Reason.CHANGE_IN_EMPTY_TURN)
     return None
 

@@ -160,8 +160,7 @@ class Session:
         Raises:
             BackendFault: A backend broke on well-formed arguments.
         """
-        if type(call) is not Call:
-            assert isinstance(call, MalformedCall)
+        if isinstance(call, MalformedCall):
             return Result.refused(call)
         count = self._calls = self._calls + 1
         if count > UNCOUNTED:

@@ -68,8 +68,7 @@ class Episode:
         self.steps: list[ExecutedStep] = []
         self.outcomes: list[TurnOutcome] = []
         self.finished = self.terminated = False
-        self._steps_this_turn = 0
-        self._late = False
+        self._steps_this_turn, self._late = 0, False
         self._results: list[Result] = []
         self._calls: list[Call | MalformedCall] = []
         self._offer()
@@ -90,39 +89,26 @@ class Episode:
         return self.trajectory.offered(tuple(self.session.tools), self.turn)
 
     def act(self, calls: Sequence[Call | MalformedCall]) -> list[Result]:
-        """Execute one step; the results are what the model observes.
+        """Execute one step of at least one call; the results are what the model observes.
 
         A step beyond the limit ends the episode: unexecuted, or after it where the profile
         notices only then.
-
-        Args:
-            calls: At least one call.
         """
         if not self._begins(calls):
             return []
-        if self._observe or len(calls) > BOUNDS.calls_in_step:
-            results = list(self._made(calls))
-        else:
-            results = list(map(self.session.call, calls))
+        plain = self._observe is None and len(calls) <= BOUNDS.calls_in_step
+        results = list(map(self.session.call, calls) if plain else self._made(calls))
         self._keep(calls, results)
         return results
 
     def step_through(self, calls: Sequence[Call | MalformedCall]) -> Iterator[Result]:
-        """Execute one step as ``act`` does, pausing after every call.
-
-        Args:
-            calls: At least one call; those beyond the bound of a step are refused.
-
-        Yields:
-            Each call's result, the session in the state right after it; all taken, the step counts.
-        """
-        if not self._begins(calls):
-            return
+        """Execute one step, pausing after every call, in the state after it; all taken, it counts."""
         results: list[Result] = []
-        for made in self._made(calls):
+        for made in self._made(calls) if self._begins(calls) else ():
             results.append(made)
             yield made
-        self._keep(calls, results)
+        if results:
+            self._keep(calls, results)
 
     def end_turn(self) -> None:
         """Record that the model stopped calling, and go on to the next turn."""
@@ -159,8 +145,7 @@ class Episode:
     def _made(self, calls: Sequence[Call | MalformedCall]) -> Iterator[Result]:
         for position, call in enumerate(calls):
             made = self.session.call(call) if position < BOUNDS.calls_in_step else _beyond()
-            if self._observe is not None:
-                made.shown = self._observe(self.session, call, made)
+            made.shown = self._observe and self._observe(self.session, call, made)
             yield made
 
     def _keep(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
@@ -172,8 +157,7 @@ class Episode:
 
     def _terminate(self) -> None:
         self._close_turn()
-        self.terminated = True
-        self.finished = True
+        self.terminated = self.finished = True
 
     def _close_turn(self) -> None:
         results, calls = tuple(self._results), tuple(self._calls)
