@@ -102,7 +102,7 @@ class Episode:
         return results
 
     def step_through(self, calls: Sequence[Call | MalformedCall]) -> Iterator[Result]:
-        """Execute one step, pausing after every call, in the state after it; all taken, it counts."""
+        """Execute one step, pausing in the state after each call; all taken, the step counts."""
         results: list[Result] = []
         for made in self._made(calls) if self._begins(calls) else ():
             results.append(made)
