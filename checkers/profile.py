@@ -92,6 +92,8 @@ class CallRules(NamedTuple):
     """Whether a call whose arguments cannot be read is a call where none should be made."""
     judges_inference_errors: bool
     """Whether a failed request counts as a model's output without calls."""
+    executes_statements: bool
+    """Whether SQL statements are executed, and what they show and leave is compared."""
 
 
 class ResultRules(NamedTuple):
@@ -145,6 +147,7 @@ BFCL = Profile(
         only_offered=False,
         counts_broken_calls=False,
         judges_inference_errors=True,
+        executes_statements=False,
     ),
     ResultRules(compares_structure_deeply=False),
 )
@@ -181,6 +184,7 @@ STRICT = Profile(
         only_offered=True,
         counts_broken_calls=True,
         judges_inference_errors=False,
+        executes_statements=True,
     ),
     ResultRules(compares_structure_deeply=True),
 )

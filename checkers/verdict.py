@@ -137,6 +137,10 @@ class Reason(StrEnum):
         "executable_checker:cannot_find_match",
         "one of the expected results was not seen",
     )
+    DATABASE = (
+        "executable_checker:wrong_database",
+        "the database is not what the right statements leave (strict profile only)",
+    )
 
 
 class TurnOutcome(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,10 +33,11 @@ from trajectories.schema import (
 )
 
 if TYPE_CHECKING:
-    from trajectories import retired
+    from trajectories import retired, witness
 else:
-    # It loads the whole library, which BFCL's other data does not use.
+    # They load the whole library, which BFCL's other data does not use.
     retired = lazily(".retired", __package__)
+    witness = lazily(".witness", __package__)
 
 PACKAGE = "bfcl-eval"
 VERSION = "2026.3.23"
@@ -199,6 +201,29 @@ def _single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> 
     )
 
 
+def _statements(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
+    """Return an entry of SQL with tables that its statement does something to, if there are any.
+
+    BFCL's rules expect one call of it and look at the first answer only.
+    """
+    trajectory = _single_turn(entry, answers, category)
+    assert isinstance(trajectory.expects, ExpectedCalls)
+    (turn,), answers = trajectory.turns, trajectory.expects.answers[:1]
+    expects = replace(trajectory.expects, answers=answers)
+    try:
+        found = witness.witness(turn.messages[-1].content, answers[0])
+    except witness.NoWitness as reason:
+        provenance = {**trajectory.provenance, "not_executed": str(reason)}
+        return replace(trajectory, expects=expects, provenance=provenance)
+    return replace(
+        trajectory,
+        expects=expects,
+        environments=("Database",),
+        config={"Database": {"tables": found.tables}},
+        turns=(replace(turn, ground_truth=(str(found.call),)),),
+    )
+
+
 def _executed(entry: Mapping[str, Any], truth: Any, category: Category) -> Trajectory:
     (messages,) = entry["question"]
     return retired.read(entry, _messages(messages), truth, category, PACKAGE)
@@ -208,6 +233,7 @@ _READERS: Mapping[JudgedBy, Callable[[Mapping[str, Any], Any, Category], Traject
     JudgedBy.STATE: _scenario,
     JudgedBy.CALLS: _single_turn,
     JudgedBy.RESULTS: _executed,
+    JudgedBy.STATEMENTS: _statements,
 }
 
 

@@ -14,7 +14,7 @@ from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.scene import TrajectoryScene, truth_calls
-from trajectories.schema import FACTS, ExpectedCalls, Trajectory
+from trajectories.schema import ExpectedCalls, Trajectory
 
 
 class Prepared(NamedTuple):
@@ -105,7 +105,7 @@ def task_of(trajectory: Trajectory) -> Task:
         CannotJudge: A document or an answer is not of the form that there is a verdict on.
     """
     expects = trajectory.expects
-    kind = FACTS[trajectory.category].calls
+    kind = trajectory.calls
     assert isinstance(expects, ExpectedCalls)
     assert kind is not None
     return Task(

@@ -61,6 +61,8 @@ class JudgedBy(StrEnum):
     """One turn; the calls themselves are compared, and nothing is executed."""
     RESULTS = "results"
     """One turn; the calls are executed."""
+    STATEMENTS = "statements"
+    """One turn; SQL statements, which are compared as calls or by executing them."""
 
 
 class CategoryFacts(NamedTuple):
@@ -132,7 +134,7 @@ FACTS: Mapping[Category, CategoryFacts] = {
     Category.LIVE_RELEVANCE: _live("relevance", Kind.RELEVANCE, None),
     Category.CHAT: _no_call("chat")._replace(status="ours"),
     Category.CHATABLE: _no_call("chatable"),
-    Category.SQL: CategoryFacts(JudgedBy.CALLS, "sql", "other", Kind.SIMPLE, status="retired"),
+    Category.SQL: CategoryFacts(JudgedBy.STATEMENTS, "sql", "other", Kind.SIMPLE, status="retired"),
     Category.EXEC_SIMPLE: _results("exec_simple"),
     Category.EXEC_MULTIPLE: _results("exec_multiple"),
     Category.EXEC_PARALLEL: _results("exec_parallel"),
@@ -149,8 +151,8 @@ def _judged_by(what: JudgedBy) -> tuple[Category, ...]:
 
 MULTI_TURN = _judged_by(JudgedBy.STATE)
 """Several turns in one session, which keeps its state; the state is compared."""
-SINGLE_TURN = _judged_by(JudgedBy.CALLS)
-"""One turn; the calls themselves are compared, and nothing is executed."""
+SINGLE_TURN = (*_judged_by(JudgedBy.CALLS), *_judged_by(JudgedBy.STATEMENTS))
+"""One turn; the calls themselves are compared, and nothing is executed but SQL statements."""
 EXECUTABLE = _judged_by(JudgedBy.RESULTS)
 """One turn; the results of the calls are compared."""
 RETIRED = tuple(
@@ -367,7 +369,15 @@ class Trajectory(Strict):
     @property
     def judged_by(self) -> JudgedBy:
         """What of it is compared."""
+        if isinstance(self.expects, ExpectedCalls) and self.category is Category.SQL:
+            return JudgedBy.STATEMENTS
         return self.expects.judged_by if self.expects else JudgedBy.STATE
+
+    @property
+    def calls(self) -> Kind | None:
+        """How its calls are compared, where they are; several SQL statements as parallel calls."""
+        several = self.category is Category.SQL and self.known_calls > 1
+        return Kind.PARALLEL if several else FACTS[self.category].calls
 
     @property
     def is_executed(self) -> bool:
@@ -393,7 +403,7 @@ class Trajectory(Strict):
     def known_calls(self) -> int:
         """How many calls its ground truth has, or are expected."""
         answers = len(self.expects.answers) if self.expects else 0
-        return sum(len(turn.ground_truth) for turn in self.turns) + answers
+        return answers or sum(len(turn.ground_truth) for turn in self.turns)
 
     @cached_property
     def held_out(self) -> tuple[str, ...]:

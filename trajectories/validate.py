@@ -11,7 +11,17 @@ from typing import NamedTuple
 
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.rules import answers, asking, bulk, detection, playing, telling, texts, waiting
+from trajectories.rules import (
+    answers,
+    asking,
+    bulk,
+    detection,
+    playing,
+    statements,
+    telling,
+    texts,
+    waiting,
+)
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity
 from trajectories.schema import Trajectory
@@ -33,7 +43,7 @@ class Rule(NamedTuple):
     """Looks at what goes with the data set."""
     answers: Callable[[Entry], Iterator[Problem]] | None = None
     """Looks at an entry whose calls are compared; those above pass it over, as it has no truth to
-    replay, unless they look at all entries."""
+    replay but for SQL statements, unless they look at all entries."""
 
 
 def _documents(dataset: Dataset) -> Iterator[Problem]:
@@ -43,12 +53,18 @@ def _documents(dataset: Dataset) -> Iterator[Problem]:
 
 
 RULES = (
-    Rule(playing.EXEC, "every ground-truth call succeeds", replays=playing.check_calls),
+    Rule(
+        playing.EXEC,
+        "every ground-truth call succeeds",
+        replays=playing.check_calls,
+        answers=statements.check_executed,
+    ),
     Rule(
         playing.CONFIG,
         "the initial config is sound, and what is asked for exists",
         reads=playing.check_sound,
         replays=playing.check_complete,
+        answers=playing.check_sound,
     ),
     Rule(playing.UNIQUE, "nothing is made that is there already", replays=playing.check_unique),
     Rule(playing.OFFER, "what is needed is offered when it is needed", reads=playing.check_offers),
@@ -84,6 +100,7 @@ RULES = (
         detection.DETECT,
         "a call left out or an argument changed is noticed",
         replays=detection.check_detected,
+        answers=statements.check_detected,
     ),
     Rule(answers.ANSWERS, "the answers can be given, and are right", answers=answers.check_answers),
     Rule(texts.DUPLICATE, "no question is asked twice", compares=texts.check_duplicates),

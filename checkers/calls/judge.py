@@ -21,8 +21,17 @@ from envs.state import brief
 _CALL_OR_NOT = (Kind.IRRELEVANCE, Kind.RELEVANCE)
 
 
+Check = Callable[[Sequence[Call], Task, Rules], CallEvidence | None]
+"""Tells what is wrong with the calls of an entry."""
+
+
 def judge(
-    task: Task, step: Step, mode: Mode, profile: Profile, reader: FormatReader | None = None
+    task: Task,
+    step: Step,
+    mode: Mode,
+    profile: Profile,
+    reader: FormatReader | None = None,
+    check: Check | None = None,
 ) -> Verdict:
     """Judge what a model answered.
 
@@ -32,6 +41,7 @@ def judge(
         mode: How the model calls functions. With tool calls it has seen names without dots.
         profile: How the answer is read and compared.
         reader: How text is read, where it was asked for in another format than the usual one.
+        check: How calls are checked, where not as their category has it.
 
     Raises:
         CannotJudge: There is no verdict, through no fault of the model.
@@ -43,7 +53,7 @@ def judge(
     except Unreadable as error:
         verdict = Verdict.of_single_turn(_unreadable(error, task, profile))
         return verdict._replace(selected=Selected(len(task.answers)))
-    check = check_call_made if task.kind in _CALL_OR_NOT else check_calls
+    check = check or (check_call_made if task.kind in _CALL_OR_NOT else check_calls)
     verdict = Verdict.of_single_turn(check(calls, task, rules))
     offered = {shown_name(each.name, rules): each.parameters for each in task.documents}
     made_up = made_up_in_answer(calls, offered, fits=task.kind is not Kind.IRRELEVANCE)

@@ -28,6 +28,7 @@ DIFFERENCES = [
     ("calls", "only_offered", False, True),
     ("calls", "counts_broken_calls", False, True),
     ("calls", "judges_inference_errors", True, False),
+    ("calls", "executes_statements", False, True),
 ]
 
 

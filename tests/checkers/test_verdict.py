@@ -79,6 +79,7 @@ def test_the_other_reasons_are_those_of_single_turns_and_of_requests_without_an_
         "executable_checker:wrong_result_structure",
         "executable_checker:wrong_result_value",
         "executable_checker:cannot_find_match",
+        "executable_checker:wrong_database",
     ]
 
 

@@ -31,6 +31,7 @@ from envs.tool import Tool
 from trajectories.errors import DataError
 from trajectories.prepare import task_of
 from trajectories.right_step import right_step, right_value
+from trajectories.rules import statements
 from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.lookups import Lookup, documented, lookups, values_text
 from trajectories.rules.problem import Problem, Severity, brief
@@ -246,8 +247,20 @@ def _values(entry: Entry, task: Task) -> Iterator[Problem]:
             if strange := _not_chosen(allowed, schema):
                 message = f"{brief(strange)} is none of the choices that there are"
                 yield entry.problem(ANSWERS, Severity.WARNING, None, field, message)
-            elif schema and (found := _untold(allowed, schema, task.language, told)):
+            elif schema and (
+                found := _untold(_told_values(entry, name, allowed), schema, task.language, told)
+            ):
                 yield entry.problem(ANSWERS, weight(found), None, field, found.why)
+
+
+def _told_values(entry: Entry, parameter: str, allowed: Sequence[Any]) -> Sequence[Any]:
+    """Return allowed values as they have to be told: of SQL only what it takes from outside."""
+    if parameter not in ("columns", "conditions") or not statements.is_executed(entry):
+        return allowed
+    return [
+        [value for text in option for value in statements.said_in(text, entry)] if option else ""
+        for option in allowed
+    ]
 
 
 def _not_chosen(allowed: Sequence[Any], schema: Mapping[str, Any]) -> list[Any]:
