@@ -90,7 +90,8 @@ class EntryFacts(NamedTuple):
     language: str | None = None
     """What arguments are written in, where the entry describes its functions itself."""
     domains: Sequence[str] = ()
-    """Per function that it describes what stands before the first point of its name."""
+    """Per function that it describes what stands before the first point of its name; of a
+    database, its tables."""
     types: Sequence[str] = ()
     """The type words of the parameters of these functions."""
 
@@ -234,7 +235,7 @@ def facts_of(dataset: Dataset, trajectory: Trajectory) -> EntryFacts:
         )
         return facts._replace(
             language=expects.language,
-            domains=[name.partition(".")[0] for name in expects.names if "." in name],
+            domains=[*_domains(trajectory)],
             types=[*_types(expects.functions)],
         )
     entry = Entry(dataset, trajectory)
@@ -257,6 +258,13 @@ def facts_of(dataset: Dataset, trajectory: Trajectory) -> EntryFacts:
         len(str(state)),
         [len(step.result.text) for step in entry.steps],
     )
+
+
+def _domains(trajectory: Trajectory) -> Iterator[str]:
+    """Yield what an entry of described functions is about: its tables, or what its functions do."""
+    tables = [table for config in trajectory.config.values() for table in config.get("tables", ())]
+    functions = trajectory.functions or ()
+    yield from tables or [name.partition(".")[0] for name in functions if "." in name]
 
 
 def _types(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
