@@ -15,7 +15,7 @@ from envs.backend import Backend, writes
 from envs.errors import AlreadyExists, InvalidArgument, NotFound, ToolError
 from envs.library import sqlite
 from envs.library.bounds import check_count
-from envs.library.sql_text import Conditions, Piece, Reader, parse_column, quoted
+from envs.library.sql_text import Conditions, Piece, FragmentReader, parse_column, quoted
 from envs.library.sqlite import MOST_COLUMNS, MOST_ROWS, Cell, SqlTable, Statement
 
 _KEYWORDS = {
@@ -88,7 +88,7 @@ class Database(Backend):
         wanted = _flat(conditions or [])
         check_count("conditions", wanted, 0, _MOST_CONDITIONS)
         check_count("columns", columns or [], 0, MOST_COLUMNS)
-        reader = Reader(self._columns())
+        reader = FragmentReader(self._columns())
         found = reader.conditions(wanted, only_where=keyword != "SELECT")
         if keyword == "SELECT":
             return self._select(name, columns or ["*"], reader, found)
@@ -117,7 +117,7 @@ class Database(Backend):
         return {"created": name}
 
     def _select(
-        self, name: str, columns: Sequence[str], reader: Reader, conditions: Conditions
+        self, name: str, columns: Sequence[str], reader: FragmentReader, conditions: Conditions
     ) -> dict[str, Any]:
         shown = [reader.expression(text, "columns") for text in columns]
         rest = conditions.piece
@@ -192,7 +192,7 @@ class Database(Backend):
 
 def is_ordered(conditions: Sequence[str | Sequence[str]]) -> bool:
     """Tell whether conditions that were executed ask for rows in an order."""
-    return Reader(()).conditions(_flat(conditions), only_where=False).orders
+    return FragmentReader(()).conditions(_flat(conditions), only_where=False).orders
 
 
 def _keyword(given: str) -> str:

@@ -131,7 +131,7 @@ class Token(NamedTuple):
     text: str
 
 
-class Reader:
+class FragmentReader:
     """Reads the fragments of one statement.
 
     Args:

@@ -29,6 +29,7 @@ DIFFERENCES = [
     ("calls", "counts_broken_calls", False, True),
     ("calls", "judges_inference_errors", True, False),
     ("calls", "executes_statements", False, True),
+    ("results", "compares_structure_deeply", False, True),
 ]
 
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envs.errors import InvalidArgument
-from envs.library.sql_text import DeclaredColumn, Reader, parse_column, tokens_of
+from envs.library.sql_text import DeclaredColumn, FragmentReader, parse_column, tokens_of
 
-READER = Reader(["id", "Title", "order"])
+READER = FragmentReader(["id", "Title", "order"])
 
 
 def where(*texts: str) -> tuple[str, tuple[str, ...]]:
@@ -90,7 +90,7 @@ def test_what_is_no_expression_is_refused(text: str) -> None:
 
 
 def test_an_expression_may_be_a_column_by_its_name_alone() -> None:
-    assert Reader(["Two words"]).expression(" two WORDS ", "columns").sql == '"Two words"'
+    assert FragmentReader(["Two words"]).expression(" two WORDS ", "columns").sql == '"Two words"'
 
 
 @pytest.mark.parametrize(
