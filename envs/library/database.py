@@ -15,7 +15,7 @@ from envs.backend import Backend, writes
 from envs.errors import AlreadyExists, InvalidArgument, NotFound, ToolError
 from envs.library import sqlite
 from envs.library.bounds import check_count
-from envs.library.sql_text import Conditions, Piece, FragmentReader, parse_column, quoted
+from envs.library.sql_text import Conditions, FragmentReader, Piece, parse_column, quoted
 from envs.library.sqlite import MOST_COLUMNS, MOST_ROWS, Cell, SqlTable, Statement
 
 _KEYWORDS = {
