@@ -253,13 +253,12 @@ def _checked(options: JudgeOptions) -> Show:
     if options.probe and (options.runs or options.labels):
         other = "RUN" if options.runs else "--labels"
         raise DataError("--probe", f"judges episodes of its own: leave {other} out")
+    if options.unit == "turn" and (options.probe or len(options.runs) > 1):
+        raise DataError("--unit", "turn is for one run; probes and comparisons are of episodes")
     if not options.runs and not options.probe:
         raise DataError("RUN", "name a run, or ask for --probe")
-    if len(options.runs) > 1:
-        if options.labels is not None:
-            raise DataError("--labels", "are of one run")
-        if options.unit == "turn":
-            raise DataError("--unit", "turn is for one run; a comparison is of whole episodes")
+    if len(options.runs) > 1 and options.labels is not None:
+        raise DataError("--labels", "are of one run")
     fewest = FEWEST_VOTES[options.rules]
     if options.votes is not None and options.votes < fewest:
         raise DataError("--votes", f"{options.votes} are too few: at least {fewest}")

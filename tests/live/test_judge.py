@@ -410,7 +410,8 @@ def comparing(prefers: Callable[[str], str]) -> Answerer:
         if asked.body["tools"][0]["function"]["name"] == "report":
             return called(reported(asked))
         choice = prefers(asked.body["messages"][1]["content"])
-        said = {"richness": choice, "facts": "equal", "reason": "equal", "why": "so"}
+        wanted = asked.body["tools"][0]["function"]["parameters"]["required"]
+        said = {**dict.fromkeys(wanted, "equal"), wanted[0]: choice, "why": "so"}
         return called(said, "compare")
 
     return answer
@@ -441,6 +442,37 @@ def test_a_preference_counts_where_both_orders_agree(
     assert done.status == 0
     assert (found["compared"], found["by"]["votes"]) == (FEW, FEW)
     assert (found["rate"], found["consistency"], found["first_share"]) == (win, consistency, first)
+
+
+@pytest.mark.parametrize(("criteria", "number"), [("mixed", 3), ("judged", 6)])
+def test_what_is_counted_is_not_asked_for(
+    judge: Judge, server: FakeServer, other: Path, criteria: str, number: int
+) -> None:
+    seen: set[int] = set()
+    answer = comparing(lambda _: "equal")
+
+    def looked_at(asked: Asked) -> Answer:
+        function = asked.body["tools"][0]["function"]
+        if function["name"] == "compare":
+            seen.add(len(function["parameters"]["required"]) - 1)
+        return answer(asked)
+
+    server.answer = looked_at
+    assert judge("--criteria", criteria, against=other).status == 0
+    assert seen == {number}
+
+
+def test_probes_are_put_to_a_live_judge(server: FakeServer, tmp_path: Path, capsys) -> None:
+    server.answer = saying()
+    words = ["--probe", "--sample", "14", "--category", "base", "--limit", "30", "--no-cache"]
+    place = ["--judge", "j", "--base-url", server.base_url, "--keep", str(tmp_path / "kept")]
+    assert main(["judge", *words, *place, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["sensitivity"], found["specificity"]) == (1.0, 0.0)
+    asked = server.requests
+    assert asked == 3 * found["probes"] == 3 * 14
+    assert main(["judge", *words, *place, "--resume"]) == 0
+    assert server.requests == asked
 
 
 def test_the_same_episodes_are_a_tie_that_nobody_is_asked_about(

@@ -8,7 +8,7 @@ that nobody who writes a part of it can know the token; and none of it contains 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
@@ -274,8 +274,3 @@ def _first(document: Mapping[str, Any]) -> str:
     text = " ".join(str(document.get("description", "")).split())
     sentence, stop, _ = text.partition(". ")
     return f"{sentence}{stop}".strip()
-
-
-def tokens_in(texts: Iterable[str]) -> int:
-    """Return about how many tokens texts have."""
-    return sum(map(len, texts)) // _CHARACTERS_PER_TOKEN

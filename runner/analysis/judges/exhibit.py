@@ -38,12 +38,13 @@ CHATS = frozenset({Category.CHAT, Category.CHATABLE})
 whether the answer is relevant."""
 
 _ENDINGS: Mapping[str, Ended] = {
-    "answer": "answer",
     "cut_off": "cut_off",
+    "give_up": "give_up",
     "step_limit": "step_limit",
     "unreadable": "nothing",
     "empty": "nothing",
 }
+"""How a turn ended by why it is on record to have; all else is an answer."""
 
 
 class LabelTerms(NamedTuple):
@@ -188,7 +189,7 @@ class Exhibit:
         record, is_last = self.viewed.recorded.record, number == len(self.closings) - 1
         found = {end.turn: end.why for end in record.turn_ends}
         if number in found:
-            return _ENDINGS[found[number]]
+            return _ENDINGS.get(found[number], "answer")
         if number >= len(self.closings):
             return "nothing"
         if is_last and self._examined.model and self._examined.model.terminated:

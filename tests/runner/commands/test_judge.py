@@ -271,6 +271,27 @@ def test_bad_input_is_refused_before_anything_is_written(source: Path, words, wh
     assert sorted(source.rglob("*")) == before
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--judge", "scripted:1"), "RUN: name a run"),
+        (("--judge", "scripted:1", "--probe", "--unit", "turn"), "turn is for one run"),
+        (("--judge", "scripted:1", "--probe", "--labels", "x"), "leave --labels out"),
+        (("--probe",), "--judge: name a model"),
+        (
+            ("--judge", "scripted:1", "--probe", "--category", "multiple"),
+            "entries of several turns",
+        ),
+        (("--judge", "scripted:1", "--probe", "--dataset", "gone"), "'gone' is neither"),
+        (("RUN", "RUN", "--judge", "scripted:1", "--labels", "x"), "--labels: are of one run"),
+        (("RUN", "RUN", "--judge", "scripted:1", "--unit", "turn"), "turn is for one run"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(source: Path, words, why: str) -> None:
+    with pytest.raises(DataError, match=why):
+        run_command("judge", *[source if word == "RUN" else word for word in words])
+
+
 def test_runs_of_other_data_or_profiles_are_not_compared(
     source: Path, data: Path, tmp_path: Path
 ) -> None:
