@@ -32,7 +32,7 @@ def run(options: Options) -> int:
     judged = load_run(options, options.run, options.show or "steps")
     if not judged.exhibits:
         raise DataError(str(options.run), "has no episode that ended without an error")
-    text = label_page(judged.source.path.name or judged.source.name, judged.exhibits)
+    text = label_page(judged.exhibits)
     with written(options.output) as file:
         file.write(text)
     note(f"{len(judged.exhibits)} episodes; turnwise judge {options.run} --labels labels.jsonl")

@@ -29,7 +29,7 @@ def visit_labels(show, dataset_of, help_desk) -> Visit:
         episodes = episodes or {"desk_0": RIGHT, "desk_1": WRONG, "desk_2": STUCK}
         data = dataset_of(*[replace(help_desk, id=id) for id in episodes])
         run = viewed(data, source_of(episodes))
-        return show(label_page("a run", [*exhibits(run.episodes, "steps")]), **settings)
+        return show(label_page([*exhibits(run.episodes, "steps")]), **settings)
 
     return open_page
 
@@ -105,7 +105,7 @@ def test_a_file_is_gone_on_with(visit_labels: Visit, tmp_path) -> None:
 def test_what_is_shown_tells_nothing_of_the_verdict(visit_labels: Visit) -> None:
     page = visit_labels({"desk_1": WRONG})
     text = page.locator("main").inner_text().lower()
-    for word in ("failed", "passed", "ground truth", "wrong argument"):
+    for word in ("failed", "passed", "ground truth", "wrong argument", "made-up"):
         assert word not in text
     assert page.locator(".says.call").count() == page.locator(".says.result").count() == 4
     assert "My screen is dark." in page.locator(".says.user").first.inner_text()
@@ -117,7 +117,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(
 ) -> None:
     entry = replace(help_desk, id=text, turns=(replace(help_desk.turns[0], messages=user(text)),))
     run = viewed(dataset_of(entry, tolerant=True), source_of({text: [[text]]}))
-    page = show(label_page(text, [*exhibits(run.episodes, "steps")]))
+    page = show(label_page([*exhibits(run.episodes, "steps")]))
     expect(page.locator(".says").first).to_be_visible()
     page.keyboard.press("p")
     page.get_by_label("Note").fill(text.replace("\x00", ""))

@@ -12,11 +12,13 @@ from runner.analysis.report.pages import packed, page
 _ASSETS = ("report.css", "label.css", "texts.js", "label.js")
 
 
-def label_page(name: str, exhibits: Sequence[Exhibit]) -> str:
-    """Return the page on episodes of a run, of which labels are kept in the browser until saved."""
+def label_page(exhibits: Sequence[Exhibit]) -> str:
+    """Return the page on episodes of a run, of which labels are kept in the browser until saved.
+
+    It does not say which run that is: its name would tell who is judged.
+    """
     hashes = "".join(exhibit.brief.sha256 for exhibit in exhibits)
     index = {
-        "run": name,
         "key": f"turnwise-labels-{sha256(hashes.encode()).hexdigest()[:16]}",
         "episodes": [
             {
@@ -28,7 +30,7 @@ def label_page(name: str, exhibits: Sequence[Exhibit]) -> str:
         ],
     }
     packs = [packed([_shown(part) for part in exhibit.brief.parts]) for exhibit in exhibits]
-    return page(f"Turnwise: labels of {name}", [packed(index), *packs], _ASSETS)
+    return page("Turnwise: labels", [packed(index), *packs], _ASSETS)
 
 
 def _shown(part: Part) -> tuple[str, str]:

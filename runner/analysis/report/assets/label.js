@@ -56,7 +56,7 @@ function download(name, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-function labelView({ run, key, episodes }) {
+function labelView({ key, episodes }) {
   let labels = storedLabels(key);
   let at = Math.max(
     0,
@@ -80,7 +80,7 @@ function labelView({ run, key, episodes }) {
     "div.labelling",
     el(
       "section.card.bar",
-      el("p.quiet", `Run ${run}. Was the user served in all turns? The verdict is not shown.`),
+      el("p.quiet", "Was the user served in all turns? Who did it, and the verdict, are not shown."),
       count,
       el(
         "p.tools",
@@ -191,7 +191,7 @@ function partOf([kind, text]) {
 open(async (index) => {
   labelling = labelView(index);
   main.replaceChildren(labelling.node);
-  document.getElementById("heading").replaceChildren(el("span.run", index.run));
+  document.getElementById("heading").replaceChildren(el("span.run", "Labels"));
   onKey("p", "the user was served", () => labelling.put(true));
   onKey("f", "the user was not served", () => labelling.put(false));
   onKey("u", "no label", () => labelling.put(null));
