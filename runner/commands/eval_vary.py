@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from envs.registry import BACKENDS, library, tools_of
 from runner.analysis.variants import variant_lines
 from runner.analysis.vary_lines import experiment_lines
 from runner.analysis.vary_scores import VaryFile, experiment_of, write_file
@@ -40,10 +41,14 @@ def vary_variants(
     members, sizes = [], {}
     for name, levels in runs.items():
         made = varied(plan.dataset, levels, ids)
+        if not made.sizes:
+            raise DataError(
+                FLAG,
+                f"{name}: none of the {len(ids)} entries can be varied so: where no function fits "
+                "another might, or the file has no words for them that hold",
+            )
         _check_words(levels, made, plan)
         _note(name, made)
-        if not made.sizes:
-            raise DataError(FLAG, f"{name}: none of the {len(ids)} entries can be varied so")
         asked = [*made.dataset.trajectories.values()]
         members.append(Variant(name, plan._replace(dataset=made.dataset, vary=levels), asked))
         sizes[name] = made.sizes
@@ -101,6 +106,7 @@ def _check_words(levels: Levels, made: Varied, plan: Plan) -> None:
         for trajectory in {id(t): t for t in offered.values()}.values()
         for document in documents_of(trajectory, folder)
     }
+    names = sorted({*everything, *tools_of((*BACKENDS, *library()))})
     for name in offered:
-        for defect in defects(everything[name], known[name], [*everything]):
+        for defect in defects(everything[name], known[name], names):
             raise DataError(words, f"$.{name}: {defect}")

@@ -16,6 +16,7 @@ from trajectories.schema import Message, Trajectory
 
 Document = Mapping[str, Any]
 
+_WORD = re.compile(r"[\w.]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _UNITS = re.compile(
     r"\b(?:km|kilometers?|kilometres?|miles?|meters?|metres?|feet|psi|gallons?|liters?|litres?|"
@@ -95,7 +96,8 @@ def read_rewordings(path: Path) -> Mapping[str, Rewording]:
 def defects(document: Document, paraphrase: Paraphrase, names: Sequence[str]) -> Iterator[str]:
     """Yield what is wrong with other words for a function.
 
-    They must name no function, describe no parameter that there is not, and keep choices and units.
+    They must name no function that the document does not, describe no parameter that there is not,
+    and keep choices, numbers and units.
 
     Args:
         document: As it is.
@@ -103,13 +105,15 @@ def defects(document: Document, paraphrase: Paraphrase, names: Sequence[str]) ->
         names: Of all functions.
     """
     members = document["parameters"].get("properties", {})
-    yield from _named(paraphrase.description, names, document["name"])
+    said = str(document.get("description", ""))
+    yield from _named(paraphrase.description, said, names)
     for name, text in paraphrase.parameters.items():
         if name not in members:
             yield f"has no parameter {name!r:.80}"
             continue
-        yield from _named(text, names, document["name"])
-        yield from _changed(name, str(members[name].get("description", "")), text, members[name])
+        before = str(members[name].get("description", ""))
+        yield from _named(text, before, names)
+        yield from _changed(name, before, text, members[name])
     for name, member in members.items():
         if name not in paraphrase.parameters and member.get("description"):
             yield f"leaves out the parameter {name!r:.80}"
@@ -130,10 +134,14 @@ def _changed(name: str, before: str, after: str, schema: Mapping[str, Any]) -> I
         yield f"{name}: has other numbers: {', '.join(sorted(numbers)):.80}"
 
 
-def _named(text: str, names: Sequence[str], own: str) -> Iterator[str]:
-    """Yield the functions that a text names; words of the language that are names do not count."""
-    words = {*re.findall(r"[A-Za-z_][\w.]*", text)}
+def _named(text: str, before: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield the functions that a text names and the one before does not.
+
+    Those whose names are words of the language do not count.
+    """
+    words = {word.strip(".") for word in _WORD.findall(text)}
+    words -= {word.strip(".") for word in _WORD.findall(before)}
     for name in names:
-        special = "_" in name or "." in name or any(c.isupper() for c in name)
+        special = "_" in name or "." in name or any(sign.isupper() for sign in name)
         if special and name in words:
-            yield f"names the function {name}" + (" itself" if name == own else "")
+            yield f"names the function {name}"

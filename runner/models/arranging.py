@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from random import Random
 from typing import Any, Literal, NamedTuple
+
+from runner.models.base import Same
 
 Document = Mapping[str, Any]
 Order = Literal["as-is", "shuffled", "alphabetical"]
@@ -103,10 +106,7 @@ class Arrangement(NamedTuple):
         if self.paraphrases and name in self.paraphrases:
             description, known = self.paraphrases[name]
             return _described(document, description, known)
-        if self.words == "full":
-            return document
-        text = document.get("description", "")
-        return _silent({**document, "description": first_sentence(text)}, self.words == "none")
+        return document if self.words == "full" else _shortened(Same(document), self.words)
 
 
 def first_sentence(text: str) -> str:
@@ -137,10 +137,16 @@ def _described(document: Document, description: str, known: Mapping[str, str]) -
     return {**document, "description": description, "parameters": parameters}
 
 
-def _silent(document: Document, all_of_it: bool) -> Document:
-    """Return a document whose parameters have no words, and it has none either if so wanted."""
-    kept = {"description": ""} if all_of_it else {}
-    return {**document, **kept, "parameters": _stripped(document["parameters"], is_schema=True)}
+@lru_cache(maxsize=4096)
+def _shortened(shown: Same, words: Words) -> Document:
+    """Return a document with its first sentence or none, whose parameters have no words."""
+    document = shown.value
+    text = first_sentence(document.get("description", "")) if words == "first" else ""
+    return {
+        **document,
+        "description": text,
+        "parameters": _stripped(document["parameters"], is_schema=True),
+    }
 
 
 def _stripped(value: Mapping[str, Any], *, is_schema: bool) -> dict[str, Any]:

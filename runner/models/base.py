@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
@@ -19,6 +19,29 @@ Wire = Literal[ApiName, "functions", "completions"]
 """The same, and its older ones, by which only protocols ask."""
 
 
+class Same:
+    """A value as a key that only the very same object has: nothing is to change it."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Mapping[str, Any]) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the other one is of the same object."""
+        return isinstance(other, Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        """Return the object's."""
+        return id(self.value)
+
+
+@lru_cache(maxsize=4096)
+def _encoded(tool: Same) -> bytes:
+    """Return a tool as JSON; lists that differ in order have the same tools."""
+    return json.dumps(tool.value, separators=(",", ":")).encode()
+
+
 class ToolList:
     """The tools of a request. They seldom change, so they are encoded once, not per request."""
 
@@ -28,7 +51,7 @@ class ToolList:
     @cached_property
     def encoded(self) -> bytes:
         """The tools as JSON."""
-        return json.dumps(self.tools, separators=(",", ":")).encode()
+        return b"[%s]" % b",".join([_encoded(Same(tool)) for tool in self.tools])
 
     @cached_property
     def flat(self) -> bytes:

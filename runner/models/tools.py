@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from envs.errors import ConfigError
 from envs.registry import backend_class
 from envs.schema import spec
+from envs.tool import Tool
 from runner.models.arranging import Arrangement
-from runner.models.base import ToolList
+from runner.models.base import Same, ToolList
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
@@ -45,7 +46,12 @@ def own_documents(environments: Iterable[str]) -> list[Document]:
         tools = [tool for name in environments for tool in backend_class(name).TOOLS.values()]
     except ConfigError as error:
         raise DataError("$.environments", str(error)) from None
-    return [spec(tool).document() for tool in tools]
+    return [_own_document(tool) for tool in tools]
+
+
+@cache
+def _own_document(tool: Tool) -> Document:
+    return spec(tool).document()
 
 
 def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
@@ -228,11 +234,27 @@ class Toolbox:
         """
         key = (offered, late)
         if key not in self._tool_lists:
-            documents = self.early(offered.difference(late)) + self.late(late)
+            note = self._footnotes.syntax[self._language]
+            early = [self._tool(each, note) for each in self.plain(offered.difference(late))]
             self._tool_lists[key] = ToolList(
-                [as_tool(d, self.names, self._footnotes) for d in documents]
+                [*early, *(self._tool(each, "") for each in self.late(late))]
             )
         return self._tool_lists[key]
+
+    def _tool(self, document: Document, note: str) -> dict[str, Any]:
+        shown = self._footnotes
+        about = note, shown.float, shown.bare_items, shown.response
+        return _shared_tool(Same(document), self.names.legal(document["name"]), *about)
+
+
+@lru_cache(maxsize=4096)
+def _shared_tool(
+    document: Same, legal: str, note: str, float_note: str, bare_items: bool, response: bool
+) -> dict[str, Any]:
+    """Return a document as a tool, made once for all lists that have it."""
+    names = Names([document.value["name"]], {document.value["name"]: legal})
+    notes = Footnotes(float=float_note, bare_items=bare_items, response=response)
+    return as_tool(with_syntax_note(document.value, note), names, notes)
 
 
 class Arranged(NamedTuple):

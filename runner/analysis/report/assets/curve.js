@@ -65,7 +65,7 @@ function curves(panel, names, measure, title) {
       class: "curve",
       viewBox: `0 0 ${PLOT.width} ${PLOT.height}`,
       role: "img",
-      "aria-label": visible(`${title} by ${panel.axis}. ${spoken.join(" ")}`),
+      "aria-label": visible(`${title} by ${panel.axis}. ${spoken.join(" ")}`).textContent,
     },
     MARKS.map((mark) => [
       drawn("line", {

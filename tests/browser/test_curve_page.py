@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from runner.analysis.report.curve_page import curve_page
+from runner.analysis.vary_scores import experiment_of
+from tests.runner.analysis.made_experiments import experiment, outcomes
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\u202e"
+LEVELS = ["need", "5", "10", "20", "40", "80", "all"]
+
+
+@pytest.fixture
+def visit_curves(show, tmp_path):
+    """Open the page on experiments with so many models, each with seven levels."""
+
+    def visit(models, levels=LEVELS, name="model {}", **settings):
+        found = []
+        for number in range(models):
+            axis = {
+                level: outcomes(20 - 2 * place - number, 20, strangers=place)
+                for place, level in enumerate(levels)
+            }
+            sizes = {level: 5 * 2**place for place, level in enumerate(levels)}
+            folder = experiment(
+                tmp_path / f"m{number}", {"tools": axis}, model=name.format(number), sizes=sizes
+            )
+            found.append(experiment_of(folder))
+        return show(curve_page(found), **settings)
+
+    return visit
+
+
+def test_seven_levels_of_five_models(visit_curves):
+    page = visit_curves(5)
+    assert page.locator("svg.curve").count() == 3
+    first = page.locator("svg.curve").first
+    assert first.locator("g").count() == 5
+    assert first.locator(".run-5 circle").count() == 7
+    assert first.locator(".run-5 path").count() == 6
+    assert first.locator(".run-5 polygon").count() == 6
+    assert page.locator("main table").count() == 5
+    assert page.locator("main table").first.locator("tbody tr").count() == 7
+    assert "for every doubling of the functions" in page.inner_text("main")
+
+
+def test_the_text_alternative_says_what_the_curves_show(visit_curves):
+    label = visit_curves(1).locator("svg.curve").first.get_attribute("aria-label")
+    assert label.startswith("Passed by tools. model 0: need 100.0%, 5 90.0%")
+
+
+def test_models_with_other_levels_leave_gaps(show, tmp_path):
+    one = experiment(tmp_path / "a", {"tools": {"need": outcomes(3, 4), "20": outcomes(2, 4)}})
+    two = experiment(tmp_path / "b", {"tools": {"need": outcomes(3, 4), "40": outcomes(2, 4)}})
+    page = show(curve_page([experiment_of(one), experiment_of(two)]))
+    first = page.locator("svg.curve").first
+    assert first.locator(".axis").count() == 3
+    assert first.locator("circle").count() == 4
+    assert "20 not run" in first.get_attribute("aria-label")
+
+
+def test_hostile_names_are_texts(visit_curves):
+    page = visit_curves(2, ["need", HOSTILE], name=HOSTILE + "{}")
+    assert page.locator("img").count() == 0
+    assert "onerror=alert(1)" in page.inner_text("main")
+    assert "\u202e" not in page.inner_text("main")
+    assert "\u202e" not in page.locator("svg.curve").first.get_attribute("aria-label")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_fits_its_window(visit_curves, width):
+    page = visit_curves(5, viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
