@@ -1,8 +1,9 @@
 """Compares Turnwise with BFCL as a black box: ``python -m tests.conformance --bfcl-python PATH``.
 
-Eight parts: ground truth, random call scripts, decoding of replies, verdicts on recorded runs,
-single turns, the table of scores, what models read of refused calls, and whole requests. Every
-difference that is not a known one is a line of its own; the exit status is 1 if there is any.
+Nine parts: ground truth, random call scripts, decoding of replies, replies in formats of their own,
+verdicts on recorded runs, single turns, the table of scores, what models read of refused calls, and
+whole requests. Every difference that is not a known one is a line of its own; the exit status is 1
+if there is any.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from envs.long_context import Pack
 from envs.registry import BACKENDS
-from tests.conformance import observations, requests, single_turn, table
+from tests.conformance import handlers, observations, requests, single_turn, table
 from tests.conformance.compare import Tally
 from tests.conformance.diagnoses import found_causes, read_causes
 from tests.conformance.generator import Generator
@@ -32,6 +33,7 @@ PARTS = (
     "ground-truth",
     "random",
     "decoding",
+    "handlers",
     "recorded",
     "single-turn",
     "table",
@@ -62,6 +64,8 @@ def main() -> int:
         differences += single_turn.run(options.bfcl_python, data, options.recorded, options.seed)
     if options.only in (None, "table"):
         differences += table.run(options.bfcl_python, options.seed)
+    if options.only in (None, "handlers"):
+        differences += handlers.run(options.bfcl_python, options.seed)
     if options.only in (None, "observations"):
         entries = [entry for category in trajectories.values() for entry in category]
         differences += read_of_refusals(options, data, entries, pack)

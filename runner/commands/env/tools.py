@@ -16,6 +16,7 @@ from envs.schema import spec
 from envs.tool import Tool
 from runner.commands import DONE
 from runner.commands.options import argument, switch
+from runner.models.langchain import module_text
 from runner.models.tools import Names, as_tool
 from runner.show.terminal import say, say_json
 from trajectories.errors import DataError
@@ -32,6 +33,8 @@ class Options:
     )
     json: bool = switch("print function documents, as one JSON list", one_of="form")
     openai: bool = switch("print chat-completions tools, as JSON", one_of="form")
+    functions: bool = switch("print chat-completions functions, as before tools", one_of="form")
+    langchain: bool = switch("print a module that makes LangChain tools", one_of="form")
     markdown: bool = switch("print a reference page, with examples", one_of="form")
 
 
@@ -55,6 +58,10 @@ def run(options: Options) -> int:
         say_json(_documents(backends))
     elif options.openai:
         say_json(_openai_tools(backends))
+    elif options.functions:
+        say_json([tool["function"] for tool in _openai_tools(backends)])
+    elif options.langchain:
+        say(module_text(_openai_tools(backends)))
     elif options.markdown:
         say("\n".join(line for backend in backends for line in _page(backend)).rstrip())
     else:

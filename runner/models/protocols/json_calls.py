@@ -72,10 +72,10 @@ def reading_list(*openings: str) -> Read:
 
     def read(text: str, _documents: Sequence[Document]) -> list[Call]:
         check_length(text)
-        places = [text.find(opening) + len(opening) for opening in openings if opening in text]
-        for begin in places[:1]:
-            if text.startswith(("[", "{"), after_blanks(text, begin)):
-                return listed_calls(json_at(text, begin)[0])
+        places = [(text.find(opening), len(opening)) for opening in openings if opening in text]
+        begin = sum(min(places, default=(len(text), 0)))
+        if text.startswith(("[", "{"), after_blanks(text, begin)):
+            return listed_calls(json_at(text, begin)[0])
         return []
 
     return read

@@ -20,7 +20,7 @@ def write(calls: Sequence[Call], text: str = "", _documents: Sequence[Document] 
 
 
 show = showing("several", write, indented)
-read = reading_list(_MARK)
+read = reading_list(_MARK, "<|tool_call|>")
 
 PHI = Written("phi", "text", True, show, write, answering("{result}"), read)
 PHI_RAW = PHI._replace(

@@ -110,8 +110,8 @@ def call_of(value: object, name: str = "name", arguments: str = "arguments") -> 
         MalformedCall: It stands for none.
     """
     match value:
-        case {**members} if isinstance(members.get(name), str) and members[name]:
-            return call_from_tool(str(members[name]), members.get(arguments))
+        case {**members} if isinstance(members.get(name), str) and arguments in members:
+            return call_from_tool(str(members[name]), members[arguments])
     raise MalformedCall(f"{brief(value)} is no object of {name} and {arguments}.")
 
 
