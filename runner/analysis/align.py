@@ -175,7 +175,7 @@ def _texts(calls: Sequence[TracedCall] | None) -> list[str]:
     texts = []
     for traced in calls:
         arrow = "->" if traced.result.ok else "-> refused:"
-        texts += [call_text(traced.call), f"{arrow} {traced.result.text}"]
+        texts += [call_text(traced.call), f"{arrow} {traced.result.observation}"]
     return texts
 
 

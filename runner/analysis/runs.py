@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.profile import Profile
+from envs.lazy import lazily
 from runner.analysis.mended import Mend
 from runner.data import choose
 from runner.data.choose import Notify
@@ -23,7 +24,11 @@ from trajectories.prepare import prepare
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
+    from runner.data import wording
     from runner.episodes.examined import Examined
+else:
+    # It knows how models are asked; few runs need it.
+    wording = lazily("..data.wording", __package__)
 
 
 class Viewed(NamedTuple):
@@ -98,12 +103,15 @@ def executed_again(
     Raises:
         DataError: The data set lacks a trajectory.
     """
+    observe = wording_of_run(run, dataset)
     for key in keys:
         trajectory, recorded = choose.trajectory(dataset, key[0]), run.episodes[key]
         examined, error = None, None
         try:
             prepared = (prepare(dataset, each, profile) for each in readings.of(trajectory))
-            found = (examine_recorded(each, recorded, profile, step_limit) for each in prepared)
+            found = (
+                examine_recorded(each, recorded, profile, step_limit, observe) for each in prepared
+            )
             examined = first_right(
                 map(examined_as_told, found) if require_told else found,
                 lambda examined: examined.verdict.valid,
@@ -116,6 +124,15 @@ def executed_again(
         judged = EpisodeRecord.of(trajectory, verdict, error, trial=recorded.trial)
         judged = with_telling(judged, trajectory, recorded)
         yield Viewed(trajectory, recorded, judged, examined)
+
+
+def wording_of_run(run: Run, dataset: Dataset) -> wording.Wording | None:
+    """Return in whose words a run's model read of refused calls; None for ours, or if not there."""
+    asked = run.definition and run.definition.settings.observations
+    try:
+        return wording.wording_of("bfcl", dataset) if asked == "bfcl" else None
+    except DataError:
+        return None
 
 
 def dataset_of(run: Run, name: str | None, notify: Notify) -> Dataset:

@@ -260,7 +260,7 @@ def _said(role: str, text: str) -> Iterator[Line]:
 
 def _result_line(result: Result) -> Line:
     arrow = "->" if result.ok else "-> refused:"
-    return Line(f"{_INDENT}{arrow} {clipped(result.text, _WIDTH)}")
+    return Line(f"{_INDENT}{arrow} {clipped(result.observation, _WIDTH)}")
 
 
 def _clipped_call(traced: TracedCall) -> str:
@@ -283,7 +283,11 @@ def _change(difference: Difference) -> str:
 
 def executed(traced: TracedCall) -> Json:
     """Return an executed call as a JSON object."""
-    return {"call": call_text(traced.call), "ok": traced.result.ok, "result": traced.result.text}
+    return {
+        "call": call_text(traced.call),
+        "ok": traced.result.ok,
+        "result": traced.result.observation,
+    }
 
 
 def _turn_json(turn: TurnView) -> Json:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
-from runner.analysis.runs import dataset_of
+from runner.analysis.runs import dataset_of, wording_of_run
 from runner.commands.options import argument
 from runner.commands.shared import DataOptions, JudgingOptions, note
 from runner.data import choose
@@ -75,7 +75,10 @@ def examined_episodes(
     trajectory = choose.trajectory(dataset, options.id)
     with _judged(options.id):
         prepared = prepare(dataset, trajectory, profile)
-        return run, [examine_recorded(prepared, each, profile, step_limit) for each in episodes]
+        observe = wording_of_run(run, dataset)
+        return run, [
+            examine_recorded(prepared, each, profile, step_limit, observe) for each in episodes
+        ]
 
 
 @contextmanager

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from checkers.replies.single_turn import FormatReader
     from runner.episodes import single_turn
     from runner.episodes.examined import Examined
+    from runner.models.conversation import Observe
 else:
     single_turn = lazily(".single_turn", __package__)
 
@@ -77,18 +78,27 @@ def judge_again(
     step_limit: int = STEP_LIMIT,
     *,
     traced: bool = False,
+    observe: Observe | None = None,
 ) -> Judgement:
     """Judge an episode of a recorded run, as ``judge_recorded`` does, whatever ended it."""
     turns, mode, reader = recorded.turns, recorded.mode, recorded.reader
     kind, fault = kind_of(prepared.trajectory), recorded.record.fault
     if fault is None:
         return judge_recorded(
-            prepared, turns, mode, profile, step_limit, reader=reader, traced=traced
+            prepared,
+            turns,
+            mode,
+            profile,
+            step_limit,
+            reader=reader,
+            traced=traced,
+            observe=observe,
         )
     found = Judgement(kind.judge_unanswered(prepared, fault, profile))
     if kind.is_single_turn or not traced or not turns:
         return found
-    return found._replace(trace=trace_recorded(prepared, turns, mode, profile, step_limit))
+    played = trace_recorded(prepared, turns, mode, profile, step_limit, observe)
+    return found._replace(trace=played)
 
 
 def run_null(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMIT) -> Verdict:
@@ -142,6 +152,7 @@ def judge_recorded(
     *,
     reader: FormatReader | None = None,
     traced: bool = False,
+    observe: Observe | None = None,
 ) -> Judgement:
     """Judge a recorded run of one trajectory; where calls are executed, they are once more.
 
@@ -153,6 +164,7 @@ def judge_recorded(
         step_limit: Steps that a turn may take, where the profile limits recorded runs at all.
         reader: How text is read, where it was asked for in another format than the usual one.
         traced: Whether to keep what happened.
+        observe: Says what the model read of a call, for that.
 
     Raises:
         CannotJudge: There is no verdict, through no fault of the model.
@@ -164,13 +176,13 @@ def judge_recorded(
         return Judgement(inference_error(expected))
     if len(turns) == expected and (turns[0] or not kind.is_single_turn):
         answers = Answers(turns, mode, reader)
-        return kind.judge(prepared, answers, Terms(profile, step_limit, traced))
+        return kind.judge(prepared, answers, Terms(profile, step_limit, traced, observe))
     verdict = force_terminated(expected)
     if kind.is_single_turn:
         return Judgement(verdict)
     # What was recorded beyond the last turn answers nothing; what was done for good counts.
     answers = Answers(turns[:expected], mode, reader)
-    played = kind.judge(prepared, answers, Terms(profile, step_limit, traced))
+    played = kind.judge(prepared, answers, Terms(profile, step_limit, traced, observe))
     counted = played.verdict
     verdict = verdict._replace(
         irreversible=counted.irreversible,
@@ -199,10 +211,14 @@ def judge_right(
 
 
 def examine_recorded(
-    prepared: Prepared, recorded: Recorded, profile: Profile, step_limit: int
+    prepared: Prepared,
+    recorded: Recorded,
+    profile: Profile,
+    step_limit: int,
+    observe: Observe | None = None,
 ) -> Examined:
     """Judge a recorded episode once more, to look at it; it raises what ``judge_recorded`` does."""
-    found = judge_again(prepared, recorded, profile, step_limit, traced=True)
+    found = judge_again(prepared, recorded, profile, step_limit, traced=True, observe=observe)
     return kind_of(prepared.trajectory).examine(prepared, found, profile, recorded)
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from checkers.replies.single_turn import FormatReader
     from runner.episodes import examined
     from runner.episodes.examined import Examined
+    from runner.models.conversation import Observe
 else:
     examined = lazily(".examined", __package__)
 
@@ -67,6 +68,8 @@ class Terms(NamedTuple):
     """Steps that a turn may take, where the profile limits recorded runs at all."""
     traced: bool = False
     """Whether to keep what happened."""
+    observe: Observe | None = None
+    """Says what the model read of a call, for that."""
 
 
 class EntryKind(ABC):
@@ -137,14 +140,14 @@ class ExecutedKind(EntryKind):
 
     def judge(self, prepared: Prepared, answers: Answers | None, terms: Terms) -> Judgement:
         """Execute the answers once more, or play the ground truth, and judge what they lead to."""
-        profile, limit, traced = terms
+        profile, limit, traced, observe = terms
         if answers is None:
             script = oracle(prepared.trajectory)
             if not traced:
                 return self.judge_script(prepared, script, profile, limit)
             played = trace(prepared, script, profile, limit)
         elif traced:
-            played = trace_recorded(prepared, answers.turns, answers.mode, profile, limit)
+            played = trace_recorded(prepared, answers.turns, answers.mode, profile, limit, observe)
         else:
             script = script_of(answers.turns, profile.replies.decoders[answers.mode], profile)
             limited = limit if profile.execution.limits_recorded_runs else None

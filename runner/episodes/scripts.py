@@ -6,6 +6,7 @@ A script is the ground truth, or what was recorded of a run; a trace keeps the s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from checkers.profile import Mode, Profile, offering_all
 from checkers.replies.decoding import Decoder, Step
@@ -16,6 +17,9 @@ from runner.episodes.episode import STEP_LIMIT, Episode
 from trajectories.prepare import Prepared
 from trajectories.scene import truth_calls
 from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:  # who only judges loads nothing that talks to models
+    from runner.models.conversation import Observe
 
 Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 """Turns of steps of calls."""
@@ -58,10 +62,14 @@ def play(script: Script, episode: Episode) -> None:
 
 
 def trace(
-    prepared: Prepared, script: Script, profile: Profile, step_limit: int | None = STEP_LIMIT
+    prepared: Prepared,
+    script: Script,
+    profile: Profile,
+    step_limit: int | None = STEP_LIMIT,
+    observe: Observe | None = None,
 ) -> Trace:
-    """Play a script and return what happened."""
-    episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit)
+    """Play a script and return what happened, results as ``observe`` says that they were read."""
+    episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit, observe)
     turns = []
     for turn in script:
         if episode.finished:
@@ -78,6 +86,7 @@ def trace_recorded(
     mode: Mode,
     profile: Profile,
     step_limit: int | None = STEP_LIMIT,
+    observe: Observe | None = None,
 ) -> Trace:
     """Play a recorded run and return what happened, and how each turn ended.
 
@@ -87,10 +96,11 @@ def trace_recorded(
         mode: How the model called functions.
         profile: How steps are decoded and executed.
         step_limit: Steps that a turn may take, where the profile limits recorded runs at all.
+        observe: Says what the model read of a call.
     """
     limit = step_limit if profile.execution.limits_recorded_runs else None
     played = trace(
-        prepared, recorded(turns, profile.replies.decoders[mode], profile), profile, limit
+        prepared, recorded(turns, profile.replies.decoders[mode], profile), profile, limit, observe
     )
     ended = []
     for turn, steps in zip(played.turns, turns, strict=False):

@@ -19,7 +19,7 @@ from runner.live.loop import Ask, ModelAnswer, run_live
 from runner.live.settings import Settings
 from runner.live.vary import Levels
 from runner.models.base import ChatMessage, Request
-from runner.models.connect import names_a_provider
+from runner.models.connect import names_a_provider, usual_api
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
 from runner.models.protocols.base import Protocol
@@ -27,6 +27,7 @@ from runner.models.protocols.registry import fingerprint, protocol_named
 from runner.models.tools import OWN_FOOTNOTES, Arranged, Footnotes, toolbox_of
 from runner.records.record import (
     AnsweredStep,
+    Asked,
     DatasetReference,
     EpisodeRecord,
     FormatReference,
@@ -127,6 +128,15 @@ class Plan(NamedTuple):
         settings = self.settings
         return Style(toolbox, prompts, settings.reasoning, self.format, wording, self.protocol)
 
+    def _asked(self) -> Asked:
+        """Return what defines how the model is asked, without what is so anyway."""
+        settings = self.settings
+        usual = usual_api(self.model, settings.request_options())
+        return settings.defining()._replace(
+            observations=None if self.observations == "own" else self.observations,
+            api=None if settings.api == usual else settings.api,
+        )
+
     def definition(self, selection: Selection) -> RunDefinition:
         """Return what defines the run, for its folder.
 
@@ -136,9 +146,7 @@ class Plan(NamedTuple):
         data, asked, spoken = self.dataset, self.format, self.protocol
         return RunDefinition(
             model=self.model,
-            settings=self.settings.defining()._replace(
-                observations=None if self.observations == "own" else self.observations
-            ),
+            settings=self._asked(),
             prompts_sha256=self.prompts.sha256,
             dataset=DatasetReference(data.name, data.version, data.sha256),
             profile=self.profile.name,

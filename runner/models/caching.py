@@ -6,15 +6,22 @@ from the second request on that begins alike. A provider's other models cache by
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.models.base import ChatMessage
 
-PROVIDERS = ("anthropic",)
-"""Who wants marks."""
+_MARKED = re.compile(r"anthropic/|(?:bedrock|vertex_ai)/.*claude|openrouter/anthropic/")
+MARKED = "Claude at anthropic/, bedrock/, vertex_ai/ and openrouter/"
+"""Who wants marks, in words."""
 MEMBER = "cache_control"
 _MARK = {MEMBER: {"type": "ephemeral"}}
+
+
+def wants_marks(name: str) -> bool:
+    """Tell whether the cache of a model, ``provider/model``, wants marks."""
+    return bool(_MARKED.match(name))
 
 
 def marked_messages(messages: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from envs.lazy import lazily
 from runner.models.agent import PREFIX, connect_agent
-from runner.models.base import USUAL, FatalError, Model, Price, RequestOptions
-from runner.models.caching import PROVIDERS
+from runner.models.base import USUAL, ApiName, FatalError, Model, Price, RequestOptions
+from runner.models.caching import MARKED, wants_marks
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ else:
     openai_model = lazily(".openai_model", __package__)
 
 _LIBRARIES = ("aiohttp", "httpx", "litellm", "multidict", "yarl")
-_MARKED = " and ".join(f"{provider}/..." for provider in PROVIDERS)
 _OPENAI_HOST = "api.openai.com"
 # A file of litellm's, since litellm itself is slow to import.
 _PRICES = "litellm/model_prices_and_context_window_backup.json"
@@ -58,8 +57,8 @@ def connect(name: str, options: RequestOptions = USUAL) -> Model:
 def _client(name: str, options: RequestOptions) -> Model:
     if name.startswith(PREFIX):
         return connect_agent(name, options)
-    if options.prompt_caching and (name.partition("/")[0] not in PROVIDERS or options.base_url):
-        raise DataError("--prompt-caching", f"on is for {_MARKED}; others cache by themselves")
+    if options.prompt_caching and (options.base_url or not wants_marks(name)):
+        raise DataError("--prompt-caching", f"on is for {MARKED}; others cache by themselves")
     server = _server(options)
     at_openai = _OPENAI_HOST in server
     options = replace(options, price=price_of(name, options))
@@ -112,13 +111,24 @@ def _as_listed(name: str, options: RequestOptions) -> RequestOptions:
 
     Some have but one, and of those that think only the Responses API takes the thoughts back.
     """
-    entry = _listed(name)
-    thinks = bool(entry.get("supports_reasoning")) and "-chat" not in name
-    api = options.api or ("responses" if thinks or entry.get("mode") == "responses" else "chat")
+    entry, thinks = _listed(name), _thinks(name)
+    api = options.api or usual_api(name, options)
     if api != "responses" or thinks or not entry:
         return replace(options, api=api)
     # One that does not think refuses to be asked for its thoughts.
     return replace(options, api=api, extra_body={"include": [], **options.extra_body})
+
+
+def usual_api(name: str, options: RequestOptions = USUAL) -> ApiName:
+    """Return by which of OpenAI's APIs a model is asked unless the user says so."""
+    if names_a_provider(name, options) or _OPENAI_HOST not in _server(options):
+        return "chat"
+    needed = _thinks(name) or _listed(name).get("mode") == "responses"
+    return "responses" if needed else "chat"
+
+
+def _thinks(name: str) -> bool:
+    return bool(_listed(name).get("supports_reasoning")) and "-chat" not in name
 
 
 def listed_price(model: str) -> Price | None:

@@ -7,16 +7,19 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Awaitable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from functools import cache
 from typing import Any
 
+import httpx
+from yarl import URL
+
 from runner.models.base import FatalError, ModelError, Reply, Request, RequestOptions
-from runner.models.caching import MEMBER, PROVIDERS, marked_messages, marked_tools
+from runner.models.caching import MEMBER, marked_messages, marked_tools, wants_marks
 from runner.models.connection import Client, check_members, known_cause, secrets_in
 from runner.models.reply import Endpoint, classify, classify_words
 from runner.models.translation import OPENAI_LIKE, TRANSLATED, Called, Translation, with_members
-from runner.models.transport import HttpAnswer, Transport, check_status, json_in
+from runner.models.transport import HttpAnswer, Transport, check_status, json_in, within
 
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")
 _WHO_SAYS_SO = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
@@ -25,6 +28,7 @@ _THOUGHTS = ("reasoning", "reasoning_details", "thinking")
 _NO_PARALLEL = ("gemini", "vertex_ai")
 _UNREADABLE = "an answer that litellm cannot read"
 _NO_KEY = re.compile(r"missing [\w ]{0,30}api key", re.IGNORECASE)
+_SAYS = frozenset({"content", "candidates", "promptFeedback"})
 # litellm then opens connections in a way of its own.
 _OWN_TLS = ("SSL_VERIFY", "SSL_CERTIFICATE", "SSL_SECURITY_LEVEL")
 _REFUSED_SETTINGS = re.compile(r"parameters: \[([^][]*+)\]")
@@ -51,7 +55,33 @@ def library() -> Any:
         litellm.ModelResponse()
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    _watch_redirects()
     return litellm
+
+
+def _watch_redirects() -> None:
+    """Have litellm's own clients refuse to go on to another server, where keys would go along."""
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+    from litellm.llms.openai.common_utils import BaseOpenAILLM
+
+    async def refuse(answer: httpx.Response) -> None:
+        if answer.has_redirect_location:
+            within(URL(str(answer.url)), answer.headers["location"])
+
+    def watched(create: Callable[..., Any]) -> Callable[..., Any]:
+        def made(*args: Any, **named: Any) -> Any:
+            client = create(*args, **named)
+            if client is not None:
+                hooks = client.event_hooks
+                client.event_hooks = {**hooks, "response": [*hooks["response"], refuse]}
+            return client
+
+        return made
+
+    create = watched(AsyncHTTPHandler.create_client)
+    AsyncHTTPHandler.create_client = create
+    own: Any = BaseOpenAILLM
+    own._get_async_http_client = staticmethod(watched(own._get_async_http_client))
 
 
 class LiteLLMModel(Client):
@@ -85,7 +115,7 @@ class LiteLLMModel(Client):
             raise FatalError(f"{provider} cannot be asked for one call at a time: leave it out")
         self._calling = options.calling
         # Of four marks there may be no fifth: who sends one wants no others.
-        self._wants_marks = provider in PROVIDERS and MEMBER not in options.extra_body
+        self._wants_marks = wants_marks(name) and MEMBER not in options.extra_body
         self._name = name
         self._handler = _merging_handler() if provider == "anthropic" else None
         if self._handler:
@@ -159,8 +189,8 @@ class LiteLLMModel(Client):
         if isinstance(answer, HttpAnswer):
             check_status(answer, self._endpoint)
             body = json_in(answer, self._endpoint.address)
-            # What is no message of Anthropic's is an error.
-            if self._as_it_is or not isinstance(body, dict) or "content" not in body:
+            # What is no message of Anthropic's or Gemini's is an error.
+            if self._as_it_is or not isinstance(body, dict) or _SAYS.isdisjoint(body):
                 return body
             return _restored(self._understood(answer).model_dump(warnings=False))
         return _restored(answer.model_dump(warnings=False))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import httpx
 from multidict import CIMultiDict
@@ -24,10 +24,10 @@ from runner.models.transport import HttpAnswer, HttpRequest
 
 OPENAI_LIKE = ("deepseek", "groq", "hosted_vllm", "openrouter", "together_ai")
 """Providers of litellm whose answers are chat completions as they are."""
-TRANSLATED = (*OPENAI_LIKE, "anthropic")
+TRANSLATED = (*OPENAI_LIKE, "anthropic", "gemini")
 """Providers that can be sent to so: one address, and a key that stays as it is."""
 
-_CONVERSATION = ("system", "messages")
+_CONVERSATION = ("system", "messages", "system_instruction", "contents")
 """Members of a body that hold the conversation."""
 
 
@@ -62,10 +62,8 @@ class Translation:
         self._called = called
         self._provider = name.partition("/")[0]
         self._model = library.get_llm_provider(name, api_base=base_url)[0]
-        self._config = library.utils.ProviderConfigManager.get_provider_chat_config(
-            model=self._model, provider=library.LlmProviders(self._provider)
-        )
         self._known = {"custom_llm_provider": self._provider, "api_base": base_url}
+        self._config = _gemini_config(library) if self._provider == "gemini" else self._found()
         self._rehearsing = asyncio.Lock()
         self._works = True
         self._shapes: set[Hashable] = set()
@@ -104,6 +102,12 @@ class Translation:
             optional_params={},
             litellm_params={},
             encoding=None,
+        )
+
+    def _found(self) -> Any:
+        """Return litellm's class for the provider."""
+        return self._library.utils.ProviderConfigManager.get_provider_chat_config(
+            model=self._model, provider=self._library.LlmProviders(self._provider)
         )
 
     def _envelope(self, request: Request) -> _Envelope | None:
@@ -186,8 +190,27 @@ class _Caught(BaseException):
 class _Silent:
     """Stands where litellm's classes have their log."""
 
+    optional_params: ClassVar[Mapping[str, Any]] = {}
+
     def post_call(self, *_: object, **__: object) -> None:
         """Write nothing."""
+
+
+def _gemini_config(library: Any) -> Any:
+    """Return litellm's class for Gemini, which has the translation of requests elsewhere."""
+    from litellm.llms.vertex_ai.gemini import transformation
+
+    class Gemini(library.VertexGeminiConfig):  # type: ignore[misc]
+        """Translates both ways."""
+
+        def transform_request(self, headers: object, **named: Any) -> Any:
+            """Return a body, of whose members only the conversation is of use."""
+            named["optional_params"] = {}
+            return transformation._transform_request_body(
+                **named, custom_llm_provider="gemini", cached_content=None
+            )
+
+    return Gemini()
 
 
 def with_members(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,7 +251,8 @@ def _tools(request: Request) -> Sequence[Mapping[str, Any]]:
 
 def _names(tools: Sequence[Mapping[str, Any]] | None) -> list[object]:
     """Return the names of tools, which litellm changes where a provider does not take them."""
-    return [tool.get("function", tool).get("name") for tool in tools or ()]
+    declared = [each for tool in tools or () for each in tool.get("function_declarations", [tool])]
+    return [tool.get("function", tool).get("name") for tool in declared]
 
 
 def _shape(value: object) -> Hashable:

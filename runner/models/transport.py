@@ -86,7 +86,7 @@ class Transport:
             place = got.headers.get("location") if got.status in _REDIRECTS else None
             if place is None:
                 return HttpAnswer(got.status, got.headers, content)
-            url = _within(url, place)
+            url = within(url, place)
         raise FatalError(f"{url.origin()} is no usable base URL: it sends requests on in circles")
 
     async def close(self) -> None:
@@ -149,7 +149,7 @@ def _too_large() -> RequestError:
     return RequestError(f"the server's answer has more than {_LARGEST_ANSWER} bytes")
 
 
-def _within(url: URL, place: str) -> URL:
+def within(url: URL, place: str) -> URL:
     """Return where a server sends a request on to.
 
     Raises:

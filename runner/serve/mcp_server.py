@@ -242,12 +242,11 @@ def mcp_server(find: FindSession) -> Server[Any]:
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         served = _found(find, context)
-        served.calls += 1
         try:
-            result = served.session.call(_read(params))
+            result = served.call(_read(params))
         except BackendFault as fault:
             raise MCPError(INTERNAL_ERROR, str(fault)) from fault
-        content: list[ContentBlock] = [TextContent(text=result.text)]
+        content: list[ContentBlock] = [TextContent(text=result.observation)]
         return CallToolResult(content=content, is_error=not result.ok)
 
     return Server("turnwise", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)

@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.results import Result
 from envs.session import Session
 from envs.state import Snapshot
+from runner.models.conversation import Observe
 
 MAX_SNAPSHOTS = 1_000
 """Snapshots that are kept of one session."""
@@ -34,6 +38,7 @@ class Served:
         calls: How many calls were made.
         ended: Whether its client has said that it is done.
         snapshots: What was kept, by number.
+        observe: Says what the client reads of a call; None for results as they are.
     """
 
     session: Session
@@ -41,6 +46,14 @@ class Served:
     calls: int = 0
     ended: bool = False
     snapshots: list[Snapshot] = field(default_factory=list)
+    observe: Observe | None = None
+
+    def call(self, call: Call | MalformedCall) -> Result:
+        """Make a call; it raises what the session raises."""
+        self.calls += 1
+        result = self.session.call(call)
+        result.shown = self.observe and self.observe(self.session, call, result)
+        return result
 
 
 class SessionPool:
@@ -51,15 +64,22 @@ class SessionPool:
         limit: How many there may be.
         idle: Seconds after which one that nobody asks for may be dropped.
         clock: Tells the time in seconds.
+        observe: Says what clients read of a call; None for results as they are.
     """
 
     def __init__(
-        self, template: Session, limit: int, idle: float, clock: Callable[[], float]
+        self,
+        template: Session,
+        limit: int,
+        idle: float,
+        clock: Callable[[], float],
+        observe: Observe | None = None,
     ) -> None:
         self.template = template
         self.limit = limit
         self.idle = idle
         self._clock = clock
+        self._observe = observe
         self._served: dict[str, Served] = {}
 
     @property
@@ -77,7 +97,7 @@ class SessionPool:
         self._drop_idle()
         if len(self._served) >= self.limit:
             self._drop_one_that_ended()
-        self._served[name] = Served(self.template.fork(), self._clock())
+        self._served[name] = Served(self.template.fork(), self._clock(), observe=self._observe)
         return self._served[name]
 
     def find(self, name: str) -> Served:

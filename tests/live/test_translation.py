@@ -8,7 +8,7 @@ import pytest
 
 from runner.models.base import ChatMessage, FatalError, Request, RequestOptions, ToolList
 from runner.models.litellm_model import LiteLLMModel
-from runner.models.translation import TRANSLATED, Translation
+from runner.models.translation import OPENAI_LIKE, TRANSLATED, Translation
 from tests.live.asking import CD, talk
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
@@ -33,6 +33,14 @@ MESSAGE = {
     "stop_reason": "end_turn",
     "usage": {"input_tokens": 4, "output_tokens": 3},
 }
+
+CANDIDATE = {
+    "content": {"parts": [{"text": "Done."}], "role": "model"},
+    "finishReason": "STOP",
+    "index": 0,
+}
+USED = {"promptTokenCount": 4, "candidatesTokenCount": 3, "totalTokenCount": 7}
+OTHERS = {"anthropic": MESSAGE, "gemini": {"candidates": [CANDIDATE], "usageMetadata": USED}}
 
 
 def call(name: str, arguments: str, number: int = 1) -> dict[str, Any]:
@@ -73,10 +81,10 @@ REQUESTS = [
 
 
 def client(server: FakeServer, provider: str, **options: Any) -> LiteLLMModel:
-    alike = provider != "anthropic"
+    alike = provider in OPENAI_LIKE
     # litellm reads no answer of Groq's without a service tier.
     done = completion({"role": "assistant", "content": "Done."}) | {"service_tier": "auto"}
-    server.answer = lambda _: as_json(done if alike else MESSAGE)
+    server.answer = lambda _: as_json(done if alike else OTHERS[provider])
     url = server.base_url if alike else server.base_url.removesuffix("/v1")
     return LiteLLMModel(f"{provider}/m", RequestOptions(url, **options))
 
@@ -145,7 +153,8 @@ def test_what_goes_out_is_what_litellm_sends(
     if provider == "anthropic":
         assert ["cache_control" in str(one.body) for one in ours] == [False] * 6 + [True]
     else:
-        assert [one.body["seed"] for one in ours] == [7] * 5 + [8, 7]
+        settings = [one.body.get("generationConfig", one.body) for one in ours]
+        assert [each["seed"] for each in settings] == [7] * 5 + [8, 7]
     # Of headers, only what says how an answer may be encoded is ours.
     how = {"accept-encoding", "content-length", "connection"}
     for one, other in zip(ours, theirs, strict=True):
@@ -192,3 +201,19 @@ def test_a_redirect_to_another_server_is_refused_and_no_key_goes_there(server: F
         with pytest.raises(FatalError, match="sends requests on to"):
             talk(model, lambda model: model.ask(REQUESTS[0]))
         assert other.requests == 0
+
+
+def test_litellm_s_own_clients_go_to_no_other_server_either(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_VERIFY", "true")
+    monkeypatch.setenv("XAI_API_KEY", KEY)
+    for provider in ("gemini", "anthropic", "xai", "groq"):
+        options = RequestOptions(server.base_url, extra_headers={"X-Key": KEY})
+        model = LiteLLMModel(f"{provider}/m", options)
+        with FakeServer(lambda _: as_json({})) as other:
+            to = (("Location", f"{other.base_url}/chat/completions"),)
+            server.answer = lambda _, to=to: Answer(status=307, headers=to)
+            with pytest.raises(FatalError, match="sends requests on to"):
+                talk(model, lambda model: model.ask(REQUESTS[0]))
+            assert other.requests == 0

@@ -141,3 +141,15 @@ def test_without_a_session_there_are_no_tools() -> None:
                     await asked
 
     asyncio.run(main())
+
+
+def test_another_wording_may_be_read(desk: Session) -> None:
+    served = Served(desk, 0.0, observe=lambda _session, call, result: f"{call}: {result.ok}")
+
+    async def main() -> Any:
+        async with Client(mcp_server(lambda _: served)) as client:
+            return await client.call_tool("get_ticket", {"ticket_id": 99})
+
+    result = asyncio.run(main())
+    assert text(result) == "get_ticket(ticket_id=99): False"
+    assert result.is_error

@@ -200,7 +200,7 @@ class Stepper:
         turn = self.timeline.turns[moment.place.turn]
         if moment.traced is not None:
             yield str(moment.traced.call)
-            yield moment.traced.result.text
+            yield moment.traced.result.observation
             yield from map(str, moment.changes)
         elif moment.place.kind == "start":
             yield from (message.content for message in turn.asked.messages)

@@ -205,7 +205,7 @@ def _call_and_result(traced: TracedCall, longest: int = _LONGEST) -> list[Part]:
     return [
         (f"{_shown(call_text(traced.call), longest)}\n", _STRONG),
         ("-> " if ok else "-> refused: ", _FAINT if ok else _BAD),
-        (f"{_shown(traced.result.text, longest)}\n", ""),
+        (f"{_shown(traced.result.observation, longest)}\n", ""),
     ]
 
 

@@ -172,7 +172,7 @@ class Card:
             "call": self.bounds.cut(text),
             "name": self._name(call),
             "ok": result.ok,
-            "result": self.bounds.cut(result.text),
+            "result": self.bounds.cut(result.observation),
             "changes": self._pairs(moment.changes),
             "state": self._state(moment.before, moment.after),
         }

@@ -18,6 +18,8 @@ from runner.commands import DONE
 from runner.commands.options import argument, option, positive
 from runner.commands.shared import DatasetOption, note
 from runner.data import choose
+from runner.data.wording import Observations, wording_of
+from runner.models.conversation import Observe
 from runner.records.result_file import categories_of
 from runner.serve.pool import SessionPool
 from trajectories.errors import DataError, needing
@@ -58,6 +60,9 @@ class Options(DatasetOption):
         "ID",
         one_of="source",
     )
+    observations: Observations | None = option(
+        "with --trajectory: whose texts where calls are refused (default: own)"
+    )
     http: int | None = option(
         "serve over HTTP on this machine (0: any free port) instead of standard input/output",
         "PORT",
@@ -79,10 +84,10 @@ class Options(DatasetOption):
 
 def run(options: Options) -> int:
     """Serve until the client or the user ends it."""
-    template = _template(options)
+    template, observe = _template(options)
     with needing("serve", "env serve"):
         serve = mcp_server.serve
-    pool = SessionPool(template, options.max_sessions, options.idle, time.monotonic)
+    pool = SessionPool(template, options.max_sessions, options.idle, time.monotonic, observe)
     given = os.environ.get(_TOKEN)
     token = given or token_urlsafe(32)
 
@@ -100,8 +105,8 @@ def _place(url: str | None) -> str:
     return f"at {url}/mcp; Ctrl-C ends it" if url else "on standard input and output"
 
 
-def _template(options: Options) -> Session:
-    """Return the session that every client's is forked from.
+def _template(options: Options) -> tuple[Session, Observe | None]:
+    """Return the session that every client's is forked from, and what they read of calls.
 
     Raises:
         DataError: The environments, their config or the trajectory cannot be used.
@@ -110,17 +115,19 @@ def _template(options: Options) -> Session:
         return _of_trajectory(options, options.trajectory)
     if options.dataset is not None:
         raise DataError("--dataset", "is where a trajectory is from; name one with --trajectory")
+    if options.observations is not None:
+        raise DataError("--observations", "is for a --trajectory")
     config = _config(options.config) if options.config else {}
     environments = options.environments or list(config)
     if not environments:
         raise DataError("NAME", "name the environments to serve, or a --config or --trajectory")
     try:
-        return Session.load(environments, config, checks_arguments=True)
+        return Session.load(environments, config, checks_arguments=True), None
     except ConfigError as error:
         raise DataError(str(options.config or "NAME"), str(error)) from None
 
 
-def _of_trajectory(options: Options, id: str) -> Session:
+def _of_trajectory(options: Options, id: str) -> tuple[Session, Observe | None]:
     if options.environments:
         raise DataError("NAME", "a trajectory has its own environments; leave the names out")
     name = choose.dataset_name(options.dataset, [id])
@@ -131,7 +138,7 @@ def _of_trajectory(options: Options, id: str) -> Session:
     session = load_session(dataset, trajectory, checks_arguments=True)
     last = len(trajectory.turns) - 1
     session.offer(trajectory.offered(tuple(session.tools), last))
-    return session
+    return session, wording_of(options.observations or "own", dataset)
 
 
 def _config(path: Path) -> dict[str, Any]:
