@@ -1,9 +1,9 @@
 """Compares Turnwise with BFCL as a black box: ``python -m tests.conformance --bfcl-python PATH``.
 
-Nine parts: ground truth, random call scripts, decoding of replies, replies in formats of their own,
-verdicts on recorded runs, single turns, the table of scores, what models read of refused calls, and
-whole requests. Every difference that is not a known one is a line of its own; the exit status is 1
-if there is any.
+Ten parts: ground truth, random call scripts, decoding of replies, replies in formats of their own,
+verdicts on recorded runs, single turns, the table of scores, what models read of refused calls,
+whole requests, and the retired sets. Every difference that is not a known one is a line of its own;
+the exit status is 1 if there is any.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from envs.long_context import Pack
 from envs.registry import BACKENDS
-from tests.conformance import handlers, observations, requests, single_turn, table
+from tests.conformance import handlers, observations, requests, retired, single_turn, table
 from tests.conformance.compare import Tally
 from tests.conformance.diagnoses import found_causes, read_causes
 from tests.conformance.generator import Generator
@@ -39,6 +39,7 @@ PARTS = (
     "table",
     "observations",
     "requests",
+    "retired",
 )
 
 
@@ -71,6 +72,8 @@ def main() -> int:
         differences += read_of_refusals(options, data, entries, pack)
     if options.only == "requests" or (options.only is None and options.bfcl):
         differences += requests.run(options.bfcl)
+    if options.only in (None, "retired"):
+        differences += retired.run(data)
     return 1 if differences else 0
 
 

@@ -29,7 +29,7 @@ from trajectories.dataset import Dataset, load_bfcl
 from trajectories.jsonl import read_objects
 from trajectories.prepare import prepare, task_of
 from trajectories.retired import ENVIRONMENTS
-from trajectories.schema import EXECUTABLE, Category, ExpectedCalls, Trajectory
+from trajectories.schema import Category, ExpectedCalls, Trajectory
 
 _AS = {
     Category.EXEC_SIMPLE: Category.SIMPLE_PYTHON,
@@ -44,9 +44,9 @@ _AS = {
 def run(data: Path) -> int:
     """Judge the retired sets both ways; return the number of differences."""
     differences = 0
-    loaded = load_bfcl(data, EXECUTABLE)
+    loaded = load_bfcl(data, [*_AS])
     dataset = replace(loaded, connect=lambda session: connect(session, FIXTURE_ONLY))
-    for category in EXECUTABLE:
+    for category in _AS:
         entries = [t for t in dataset.trajectories.values() if t.category is category]
         differences += _compared(dataset, category, entries)
     return differences + _shapes(data, dataset)
