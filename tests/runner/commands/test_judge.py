@@ -162,6 +162,36 @@ def test_who_always_prefers_the_first_decides_nothing(judge, source: Path, tmp_p
     assert (fair["consistency"], fair["first_share"], fair["rate"]) == (1.0, None, 0.5)
 
 
+PRINTED = """RUN: 12 episodes
+36 votes on 12 episodes, 3.00 an episode, 0 abstentions
+pass rate: 100.0% (75.8% to 100.0%); unsure as failed 100.0%, as passed 100.0%; pass 12, unsure 0, \
+fail 0 of 12
+by round of votes, 3 of them: 100.0 +- 0.0 (mean and standard deviation; unsure counts half)
+
+the judge beside the verdicts: 12 labels, 12 scenarios
+the judge says  passed  failed
+--------------  ------  ------
+pass                12       0
+fail                 0       0
+unsure               0       0
+agreement 100.0% (75.8% to 100.0%); precision 100.0% (75.8% to 100.0%); recall 100.0% (75.8% to \
+100.0%); specificity -; kappa -
+"""
+
+
+def test_what_is_printed(data: Path, tmp_path: Path, capsys) -> None:
+    entries = [*load_embedded([Category.BASE]).trajectories.values()][:ENTRIES]
+    records = [record(data, entry.id, truth_turns(entry)) for entry in entries]
+    run = write_run(tmp_path / "run", definition(data), *records)
+    assert run_command("judge", run, "--judge", "scripted:1") == 0
+    out = capsys.readouterr().out
+    figures, rest = out.split("\n\njudge scripted:1, ")
+    assert figures + "\n" == PRINTED.replace("RUN", str(run))
+    assert rest.startswith("shown steps; rules paper, 5 votes, solvable known; votes in ")
+    (place,) = (run / "judged").iterdir()
+    assert rest.endswith(f"{place}\n")
+
+
 # People
 
 
