@@ -34,7 +34,13 @@ from trajectories.widened import (
 
 if TYPE_CHECKING:
     from runner.retrieval import lexical, texts
+    from trajectories.rules import answers, entry
+    from trajectories.rules import problem as problems
 else:
+    # Only other words of users are looked through.
+    answers = lazily("trajectories.rules.answers")
+    entry = lazily("trajectories.rules.entry")
+    problems = lazily("trajectories.rules.problem")
     # They bring libraries of the extra "retrieval".
     lexical = lazily("runner.retrieval.lexical")
     texts = lazily("runner.retrieval.texts")
@@ -246,8 +252,12 @@ def varied(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = None) -
     words = levels.axes.get("words", "as-is")
     if words != "as-is":
         rewordings = _rewordings(Path(words))
-        kept = [id for id in chosen if id in rewordings]
-        left_out += [id for id in chosen if id not in rewordings]
+        kept = [
+            id
+            for id in chosen
+            if id in rewordings and (ids is None or _holds(dataset, id, rewordings[id]))
+        ]
+        left_out += [id for id in chosen if id not in kept]
         known |= {id: rewordings[id].of(known[id]) for id in kept}
         chosen = kept
     made_of = {id: known[id] for id in chosen}
@@ -289,6 +299,21 @@ def _similar(documents: Sequence[Document]) -> Sequence[Sequence[float]]:
         found = texts.texts_of([Described("", document) for document in documents])
         scores: Sequence[Sequence[float]] = lexical.default(found).scores(found).tolist()
     return scores
+
+
+def _holds(dataset: Dataset, id: str, rewording: Rewording) -> bool:
+    """Tell whether other words tell all values of the ground truth that an entry's own tell."""
+    plain = dataset.trajectories[id]
+    if plain.expects is not None:
+        return True
+    doubts, before = (
+        sum(
+            problem.severity is problems.Severity.WARNING
+            for problem in answers.check_provenance(entry.Entry(dataset, each))
+        )
+        for each in (rewording.of(plain), plain)
+    )
+    return doubts <= before
 
 
 @cache

@@ -14,7 +14,8 @@ from runner.records.run import open_run
 from runner.records.store import RUN_FILE
 from tests.live.running import arguments, ready_and, records
 from tests.servers.answers import of_dataset
-from tests.servers.serving import FakeServer
+from tests.servers.serving import Answer, Asked, FakeServer
+from tests.servers.shapes import completion
 
 SOME = ("--category", "base", "--limit", "4")
 
@@ -257,3 +258,32 @@ def test_the_entries_of_an_experiment_are_written_as_files(
         assert message in capsys.readouterr().err
     assert main(["dataset", "vary", str(tmp_path / "no"), "--vary", "tools=5"]) == 2
     assert "is no folder; make it first" in capsys.readouterr().err
+
+
+def test_a_live_model_drafts_words(
+    server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def answer(asked: Asked) -> Answer:
+        document = json.loads(asked.body["messages"][0]["content"].partition("\n\n")[2])
+        members = document["parameters"]["properties"]
+        told = {n: m["description"] for n, m in members.items() if "description" in m}
+        words = {"description": f"Well: {document['description']}", "parameters": told}
+        message = {"role": "assistant", "content": json.dumps(words)}
+        return Answer(json.dumps(completion(message, "stop")).encode())
+
+    server.answer = answer
+    file = tmp_path / "words.json"
+    asked = ["vary", "--paraphrase", "fake", "--base-url", server.base_url, "--output", str(file)]
+    assert main([*asked, "--category", "base"]) == 0
+    assert f"128 of 128 functions have other words in {file}; read them" in capsys.readouterr().out
+    axis = ("--vary", "tools=all", "--vary", f"descriptions=full,{file}")
+    assert scripted(tmp_path / "run", *axis) == 0
+    for more, message in (
+        (asked[:5], "--paraphrase: needs --output FILE"),
+        ([*asked, str(tmp_path)], "--paraphrase: drafts words for functions, and takes no FOLDER"),
+        (["vary"], "FOLDER: name the folder of an experiment"),
+        (["vary", "--output", "x", str(tmp_path)], "--output: is for a draft of other words"),
+    ):
+        capsys.readouterr()
+        assert main([*more]) == 2
+        assert message in capsys.readouterr().err

@@ -144,5 +144,14 @@ def test_other_words_of_users_are_taken_from_a_file(data, tmp_path):
         varied(data, Levels({"words": str(copy)}), [id])
 
 
+def test_words_that_no_longer_tell_what_is_needed_are_left_out(data, tmp_path):
+    entries = [t for t in data.trajectories.values() if t.expects is None][:4]
+    file = tmp_path / "mute.jsonl"
+    lines = [{"id": t.id, "turns": [["Go on."] for _ in t.turns]} for t in entries]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    made = varied(data, Levels({"words": str(file)}), [t.id for t in entries])
+    assert (made.sizes, made.left_out) == ({}, [t.id for t in entries])
+
+
 def test_every_axis_has_levels():
     assert all(AXES.values())
