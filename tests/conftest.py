@@ -44,6 +44,8 @@ def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     # What commands keep from one to the next is neither taken from the user's cache nor left there.
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TURNWISE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        # Tables are read whole, whatever the terminal of who runs the tests.
+        patch.setenv("COLUMNS", "200")
         yield
 
 

@@ -52,7 +52,7 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
     heading = ["category", "entries", "passed", "failed", "errors", "not run", "score", "95%"]
     told = told_columns(score.told for score in figures.scores)
     rows = [[*_cells(score, trials), *told_cells(score.told, told)] for score in figures.scores]
-    yield table([[*heading, "turns", *told], *rows])
+    yield table(_without_zeros([[*heading, "turns", *told], *rows], "not run"))
     if figures.irreversible:
         yield irreversible_line(figures.irreversible)
     if figures.hallucinations:
@@ -295,6 +295,13 @@ def _cells(score: CategoryScore, trials: int) -> list[str]:
     entries, *rated = _short(score)
     counts = map(str, [*ended, score.entries * trials - sum(ended)])
     return [score.name, entries, *counts, *rated, f"{score.turns_passed} of {score.turns}"]
+
+
+def _without_zeros(rows: Sequence[Sequence[str]], name: str) -> list[list[str]]:
+    """Return rows without a column that says nothing but 0."""
+    place = rows[0].index(name)
+    keeps = any(row[place] != "0" for row in rows[1:])
+    return [[cell for n, cell in enumerate(row) if keeps or n != place] for row in rows]
 
 
 def _bounds(figures: RunFigures) -> Iterator[str]:

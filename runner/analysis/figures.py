@@ -497,6 +497,11 @@ class RunFigures:
         return {category: _rate(some, self._clusters) for category, some in judged.items()}
 
     @cached_property
+    def overall(self) -> Rate | None:
+        """The score of all that was judged together; None of nothing, or of too many errors."""
+        return _rate(self.judged, self._clusters) if self.scored and self.judged else None
+
+    @cached_property
     def rows(self) -> list[Row]:
         """The table that BFCL has."""
         return table(self.rates)

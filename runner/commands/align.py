@@ -9,7 +9,7 @@ from pathlib import Path
 
 from runner.analysis.align import MOST, Column, align, document, lines
 from runner.commands import DONE
-from runner.commands.episodes import EpisodeOptions, WithState, examined_episodes, source_name
+from runner.commands.one_episode import EpisodeOptions, WithState, examined_episodes, source_name
 from runner.commands.options import index, option
 from runner.commands.shared import JsonOption, show
 from runner.show.terminal import say_json

@@ -10,7 +10,7 @@ from runner.analysis.comparison_lines import lines
 from runner.analysis.report.pages import comparison_page
 from runner.analysis.runs import data_change, plain_dataset_of
 from runner.commands import DONE
-from runner.commands.episodes import rules_of
+from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option
 from runner.commands.shared import (
     DatasetOption,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
 from runner.commands import DONE
-from runner.commands.episodes import EpisodeOptions, WithState, examined_episode, examined_truth
+from runner.commands.one_episode import EpisodeOptions, WithState, examined_episode, examined_truth
 from runner.commands.options import index, option
 from runner.episodes.examined import ExaminedTurns
 from trajectories.errors import DataError, needing

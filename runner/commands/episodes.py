@@ -1,132 +1,111 @@
-"""Episodes of recorded runs, executed once more: which one, and how it is judged."""
+"""The command ``turnwise episodes``: the episodes of a run, and why those failed that did."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from checkers.calls.documents import CannotJudge
-from checkers.profile import Profile
-from runner.analysis.runs import dataset_of, wording_of_run
-from runner.commands.options import argument
-from runner.commands.shared import DataOptions, JudgingOptions, note
+from checkers.why.diagnosis import Cause, Diagnosis
+from runner.analysis.runs import Viewed, dataset_of, view_run
+from runner.commands import DONE
+from runner.commands.one_episode import rules_of
+from runner.commands.options import argument, option, switch
+from runner.commands.shared import DatasetOption, JsonOption, JudgingOptions, TellingOption, note
 from runner.data import choose
-from runner.data.choose import profile_for
-from runner.episodes.evaluate import examine_recorded, examine_truth
-from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
-from runner.records.result_file import categories_of
-from runner.records.run import Run, open_run
-from trajectories.dataset import Dataset
-from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from runner.records.run import open_run
+from runner.show.terminal import WIDTH, clipped, say, say_json
+from trajectories.errors import DataError, did_you_mean
+from trajectories.schema import Category
+
+EXAMPLE = "turnwise episodes runs/a --failed"
+NOTES = "causes of failure: " + ", ".join(Cause) + "\n"
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpisodeOptions(DataOptions, JudgingOptions):
-    """Episode."""
+class Options(DatasetOption, JsonOption, JudgingOptions, TellingOption):
+    """Which episodes to list."""
 
-    id: str = argument("id of the trajectory", "ID")
-
-
-def examined_truth(options: EpisodeOptions) -> Examined:
-    """Return the ground truth of the trajectory that the user named, played.
-
-    Raises:
-        DataError: There is no such trajectory, or no verdict on it.
-    """
-    name = choose.dataset_name(options.dataset, [options.id])
-    wanted = categories_of([options.id])
-    if options.category:
-        wanted = choose.categories(options.category, name)
-    dataset = choose.dataset(name, wanted, note)
-    profile = profile_for(dataset, options.profile)
-    trajectory = choose.trajectory(dataset, options.id)
-    with _judged(options.id):
-        prepared = prepare(dataset, trajectory, profile)
-        return examine_truth(prepared, profile, options.step_limit)
+    run: Path = argument("run folder, result file or folder of such", "RUN")
+    failed: bool = switch("only those that failed")
+    cause: str | None = option("only those that failed by this cause", "CAUSE")
+    category: str | None = option("only those of these categories or suites", "NAMES")
 
 
-def examined_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[Run, Examined]:
-    """Return one episode, as ``examined_episodes`` does."""
-    run, (examined,) = examined_episodes(options, path, [trial])
-    return run, examined
+def run(options: Options) -> int:
+    """Print one line for each episode of a run, executed once more."""
+    if options.cause is not None and options.cause not in list(Cause):
+        raise DataError(
+            "--cause", f"{options.cause!r} is no cause{did_you_mean(options.cause, Cause)}"
+        )
+    source = open_run(options.run)
+    dataset = dataset_of(source, options.dataset, note)
+    profile, limit = rules_of(source, dataset, options)
+    named = options.category and choose.categories(options.category, options.dataset)
+    wanted = list(Category) if named is None else named
+    viewed = view_run(source, dataset, profile, limit, require_told=options.require_told)
+    episodes = [each for each in viewed.episodes if _is_wanted(each, options, wanted)]
+    if options.json:
+        say_json({"episodes": [*map(_json, episodes)]})
+    else:
+        for line in _lines(episodes, max(WIDTH, shutil.get_terminal_size().columns)):
+            say(line)
+    return DONE
 
 
-def examined_episodes(
-    options: EpisodeOptions, path: Path, trials: Sequence[int] | None
-) -> tuple[Run, list[Examined]]:
-    """Return episodes of the trajectory that the user named, executed once more.
-
-    Args:
-        options: The trajectory's id, and how it is judged.
-        path: The run that they are of.
-        trials: Which; None for all that there are.
-
-    Raises:
-        DataError: There is no such run, trajectory or trial, or no verdict on it.
-    """
-    run = open_run(path, only=options.id)
-    wanted = sorted(trial for _, trial in run.episodes) if trials is None else trials
-    episodes = [run.episode(options.id, trial) for trial in wanted]
-    dataset = dataset_of(run, options.dataset, note)
-    profile, step_limit = rules_of(run, dataset, options)
-    trajectory = choose.trajectory(dataset, options.id)
-    with _judged(options.id):
-        prepared = prepare(dataset, trajectory, profile)
-        observe = wording_of_run(run, dataset)
-        return run, [
-            examine_recorded(prepared, each, profile, step_limit, observe) for each in episodes
-        ]
+def _cause(episode: Viewed) -> Diagnosis | None:
+    return episode.examined.diagnosis if episode.examined else None
 
 
-@contextmanager
-def _judged(id: str) -> Iterator[None]:
-    """Tell the user where there is no verdict on an entry."""
-    try:
-        yield
-    except CannotJudge as error:
-        raise DataError(id, f"there is no verdict on it: {error}") from None
+def _is_wanted(episode: Viewed, options: Options, categories: Iterable[str]) -> bool:
+    found = _cause(episode)
+    return (
+        episode.trajectory.category in categories
+        and (not options.failed or episode.judged.outcome == "failed")
+        and (options.cause is None or (found is not None and found.cause == options.cause))
+    )
 
 
-@dataclass(frozen=True)
-class WithState:
-    """Takes episodes that have a state to look at.
-
-    Attributes:
-        purpose: What is to be done with it.
-    """
-
-    purpose: str
-
-    def turns(self, examined: ExaminedTurns) -> ExaminedTurns:
-        """Return the episode."""
-        return examined
-
-    def pairs(self, examined: ExaminedCalls) -> ExaminedTurns:
-        """Refuse a single turn.
-
-        Raises:
-            DataError: Always.
-        """
-        id, category = examined.trajectory.id, examined.trajectory.category
-        what = f"{id} is a single turn ({category}): it has no state"
-        raise DataError("ID", f"{what} {self.purpose}; turnwise replay shows it")
+def _lines(episodes: list[Viewed], width: int) -> Iterable[str]:
+    names = [_name(each) for each in episodes]
+    longest = min(max(map(len, names), default=0), width // 2)
+    for name, episode in zip(names, episodes, strict=True):
+        yield clipped(f"{clipped(name, longest):{longest}}  {_became(episode)}", width)
 
 
-def rules_of(run: Run, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:
-    """Return how a run is executed and judged: its profile and its step limit.
-
-    The profile that the user names goes before the one that the run was made under.
-    """
-    if run.definition is None:
-        return profile_for(dataset, options.profile), options.step_limit
-    profile = None if options.profile else run.profile
-    return profile or profile_for(dataset, options.profile), run.definition.step_limit
+def _name(episode: Viewed) -> str:
+    trial = episode.recorded.trial
+    return f"{episode.trajectory.id} trial {trial}" if trial else episode.trajectory.id
 
 
-def source_name(run: Run, examined: Examined) -> str:
-    """Return what to call an episode's run; result files have no trials."""
-    recorded = examined.recorded
-    return f"{run.name}, trial {recorded.trial}" if run.definition and recorded else run.name
+def _became(episode: Viewed) -> str:
+    judged, found = episode.judged, _cause(episode)
+    if judged.outcome == "error":
+        return f"error: {judged.error}"
+    if found is None:
+        return str(judged.outcome)
+    turn = "" if found.turn is None else f" turn {found.turn}"
+    return f"{judged.outcome}{turn} {found.name}: {_difference(episode) or found.detail}"
+
+
+def _difference(episode: Viewed) -> str | None:
+    """Return the first value that is not as in the ground truth, of one that failed by state."""
+    failure = episode.judged.verdict and episode.judged.verdict.failure
+    return str(failure.differences[0]) if failure and failure.differences else None
+
+
+def _json(episode: Viewed) -> dict[str, Any]:
+    found = _cause(episode)
+    return {
+        "id": episode.trajectory.id,
+        "trial": episode.recorded.trial,
+        "category": episode.trajectory.category,
+        "outcome": episode.judged.outcome,
+        "cause": found and found.cause,
+        "sub_reason": found and found.sub_reason,
+        "turn": found and found.turn,
+        "detail": episode.judged.error or (found and found.detail),
+        "difference": _difference(episode),
+    }

@@ -82,7 +82,8 @@ def run(options: Options) -> int:
     judge = partial(run_one, profile=profile, step_limit=options.step_limit)
     mend = mend_for(options, dataset, profile, lambda prepared, _: judge(prepared))
     outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
-    return report(dataset, profile, trajectories, outcomes, population, mend)
+    least = options.fail_under
+    return report(dataset, profile, trajectories, outcomes, population, mend, least)
 
 
 _OF_EXPERIMENTS = (

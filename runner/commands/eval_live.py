@@ -18,7 +18,7 @@ from runner.analysis.symptoms import Symptoms
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
 from runner.commands.eval_variants import run_variants, variants_of
-from runner.commands.judging import mend_for, workers_for
+from runner.commands.judging import held_to, mend_for, workers_for
 from runner.commands.live_run import check_budget, connect_to, run_plan
 from runner.commands.shared import note
 from runner.commands.variants import Variants
@@ -56,6 +56,8 @@ def evaluate_live(
     plan = _plan_of(options, dataset, profile)
     choose.require_nesting(trajectories, profile, plan.settings.mode)
     variants = variants_of(options, plan, trajectories)
+    if variants and options.fail_under is not None:
+        raise DataError("--fail-under", f"is of one run, and {variants.flag} makes several")
     if options.dry_run:
         _print_estimate(plan, trajectories, options.trials, variants)
         return DONE
@@ -67,10 +69,10 @@ def evaluate_live(
         return run_variants(variants, folder, options)
     resumes = options.resume is not None
     ending, status = run_plan(plan, folder, trajectories, options, resumes=resumes)
-    _print_result(folder, plan, trajectories, population, options)
+    figures = _print_result(folder, plan, trajectories, population, options)
     if ending.stop_reason is not None:
         note(f"{ending.stop_reason}; go on with --resume {folder}")
-    return status
+    return held_to(options.fail_under, figures, status) if figures else status
 
 
 def _by_wire(plans: Sequence[Plan]) -> Sequence[Plan]:
@@ -138,12 +140,12 @@ def _print_result(
     trajectories: Sequence[Trajectory],
     population: int,
     options: EvalOptions,
-) -> None:
+) -> RunFigures | None:
     symptoms = Symptoms()
     records: list[EpisodeRecord] = []
     totals = totals_of(_looked_at(folder, symptoms, records))
     if not records:
-        return
+        return None
     if options.require_told:
         records = [*map(requiring_told, records)]
     if options.output is not None:
@@ -166,6 +168,9 @@ def _print_result(
         f"run {folder}"
     )
     say(f"next: turnwise report {folder} -o report.html{_again(figures, folder)}")
+    if figures.judged and any(record.outcome == "failed" for record in records):
+        say(f"      turnwise episodes {folder} --failed")
+    return figures
 
 
 def _looked_at(

@@ -11,8 +11,8 @@ from checkers.profile import Mode, Profile
 from runner.analysis.judges.brief import Show
 from runner.analysis.judges.exhibit import Exhibit, SolvableBy, Unit, exhibits
 from runner.analysis.runs import dataset_of, executed_again
-from runner.commands.episodes import rules_of
 from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions
+from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option, positive, switch
 from runner.commands.shared import EntriesOptions, JsonOption, JudgingOptions, note
 from runner.data import choose

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Protocol
@@ -12,10 +13,10 @@ from typing import IO, Protocol
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
-from runner.analysis.figure_lines import both_lines, summary
+from runner.analysis.figure_lines import both_lines, percent, summary
 from runner.analysis.figures import RunFigures
 from runner.analysis.mended import JudgeRecord, Mend
-from runner.commands import DONE, RUN_ERROR
+from runner.commands import BELOW, DONE, RUN_ERROR
 from runner.commands.options import above_zero, option, positive
 from runner.commands.shared import (
     ErrataOption,
@@ -38,6 +39,16 @@ from trajectories.prepare import Prepared
 from trajectories.schema import Trajectory
 
 
+def _percentage(text: str) -> float:
+    try:
+        share = float(text.removesuffix("%")) / 100
+    except ValueError:
+        share = -1
+    if not 0 <= share <= 1:
+        raise ArgumentTypeError(f"{text!r} is not a percentage, such as 90%")
+    return share
+
+
 @dataclass(frozen=True, kw_only=True)
 class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
     """Processes."""
@@ -55,6 +66,11 @@ class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
         "memory for judging in each process; what takes more is an error of the entry",
         "MB",
         read=positive,
+    )
+    fail_under: float | None = option(
+        f"end with status {BELOW} where the score of all is below this share, such as 90%",
+        "PERCENT",
+        read=_percentage,
     )
 
 
@@ -152,6 +168,7 @@ def report(
     outcomes: Sequence[EpisodeRecord],
     population: int,
     mend: Mend | None,
+    least: float | None = None,
 ) -> int:
     """Print the table and what the data were; return the exit status."""
     figures = RunFigures(outcomes, trajectories)
@@ -167,4 +184,13 @@ def report(
     errors = [outcome for outcome in outcomes if outcome.verdict is None]
     for outcome in errors:
         note(f"{outcome.id}: {outcome.error}")
-    return RUN_ERROR if errors else DONE
+    return held_to(least, figures, RUN_ERROR if errors else DONE)
+
+
+def held_to(least: float | None, figures: RunFigures, status: int) -> int:
+    """Return the exit status of a run that is to score so much at least; say where it does not."""
+    rate = figures.overall
+    if least is None or status != DONE or (rate is not None and rate.value >= least):
+        return status
+    note(f"the score of all, {percent(rate and rate.value)}, is below {percent(least)}")
+    return BELOW

@@ -44,7 +44,8 @@ def run_plan(
         DataError: The folder cannot be used.
     """
     selection = _selection(options, folder if resumes else None)
-    with open_store(folder, plan, selection, sys.argv, resumes=resumes) as store:
+    many = len(trajectories) * options.trials
+    with open_store(folder, plan, selection, sys.argv, episodes=many, resumes=resumes) as store:
         jobs = open_jobs(store, trajectories, options.trials, options.only)
         begun = sum(bool(job.course) for job in jobs)
         going_on = f", {begun} of them from where they were" if begun else ""

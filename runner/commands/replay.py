@@ -9,7 +9,7 @@ from runner.analysis.breakpoints import read_place, stops, visit
 from runner.analysis.view import EpisodePart
 from runner.analysis.writing import Document, Transcript
 from runner.commands import DONE
-from runner.commands.episodes import (
+from runner.commands.one_episode import (
     EpisodeOptions,
     WithState,
     examined_episode,

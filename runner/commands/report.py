@@ -9,8 +9,8 @@ from runner.analysis.mended import judge_of
 from runner.analysis.report.run_report import report
 from runner.analysis.runs import dataset_of, view_run
 from runner.commands import DONE
-from runner.commands.episodes import rules_of
 from runner.commands.judging import mend_for
+from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option
 from runner.commands.shared import (
     DatasetOption,

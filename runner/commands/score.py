@@ -40,4 +40,5 @@ def run(options: Options) -> int:
     judge = partial(run_recorded, entries=entries, profile=profile, step_limit=options.step_limit)
     mend = mend_for(options, dataset, profile, judge_of(recorded, profile, options.step_limit))
     outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
-    return report(dataset, profile, trajectories, outcomes, len(trajectories), mend)
+    least, population = options.fail_under, len(trajectories)
+    return report(dataset, profile, trajectories, outcomes, population, mend, least)

@@ -13,7 +13,7 @@ from envs.state import brief
 from runner.analysis.runs import dataset_of
 from runner.analysis.verify import Verified, changes, recorded_verdicts, verify
 from runner.commands import DONE
-from runner.commands.episodes import rules_of
+from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option
 from runner.commands.shared import DatasetOption, JudgingOptions, note, show
 from runner.records.run import Run, open_run

@@ -134,7 +134,13 @@ def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Es
 
 
 def open_store(
-    folder: Path, plan: Plan, selection: Selection, command: Sequence[str], *, resumes: bool
+    folder: Path,
+    plan: Plan,
+    selection: Selection,
+    command: Sequence[str],
+    *,
+    episodes: int,
+    resumes: bool,
 ) -> RunStore:
     """Return a run in a folder, begun or gone on with, that masks the secrets it was given.
 
@@ -143,6 +149,7 @@ def open_store(
         plan: What its episodes are like.
         selection: Which episodes it has.
         command: What began it.
+        episodes: How many it is to have.
         resumes: Whether the folder has a run that goes on.
 
     Raises:
@@ -155,6 +162,7 @@ def open_store(
         note={
             "created": datetime.now().isoformat(timespec="seconds"),
             "command": command_without(command),
+            "episodes": episodes,
         },
         secrets=secrets_of(plan.model, plan.settings, os.environ),
         said=lambda id: repr(plan.dataset.trajectories[id]),

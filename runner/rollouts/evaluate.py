@@ -34,6 +34,9 @@ from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
 
+_COMMAND = ("turnwise.evaluate",)
+"""What a run says that it was begun by."""
+
 
 class Evaluation(NamedTuple):
     """What a run of an agent came to; its folder is that of any other run."""
@@ -105,7 +108,6 @@ def evaluate(
     Raises:
         DataError: An argument, or the folder, cannot be used.
     """
-    make = _maker(agent, agent_factory)
     _check(trials, concurrency, run_dir, resume)
     data = load_dataset(dataset, categories=categories)
     some = choose.part(list(data.trajectories.values()), _listed(ids), limit, None, 0)
@@ -113,18 +115,20 @@ def evaluate(
     require_up(some, FIXTURE_ONLY)
     model = name or PREFIX + _place(agent or agent_factory)
     settings = Settings(concurrency=concurrency)
-    doing, connect = workers_of(engine, address, workers), partial(_connect, make)
+    connect = partial(_connect, _maker(agent, agent_factory))
+    doing = workers_of(engine, address, workers)
     doing.check(settings, connect)
     plan = Plan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
-    selection = Selection(_listed(categories), _listed(ids), limit, None, None, trials)
+    chosen = Selection(_listed(categories), _listed(ids), limit, None, None, trials)
     folder = Path(run_dir) if run_dir else claimed(default_folder(model, datetime.now()))
-    with open_store(folder, plan, selection, ["turnwise.evaluate"], resumes=resume) as store:
+    many = len(some) * trials
+    with open_store(folder, plan, chosen, _COMMAND, episodes=many, resumes=resume) as store:
         jobs = open_jobs(store, some, trials, None)
         meter = Meter(len(jobs), sys.stderr, time.monotonic)
         ending = doing.conduct(plan, store, jobs, connect, meter)
         done = [*store.done.values()]
-    passed, errors = done.count("passed"), done.count("error")
-    return Evaluation(folder, len(done), passed, errors, ending.stop_reason)
+    ended = done.count("passed"), done.count("error")
+    return Evaluation(folder, len(done), *ended, ending.stop_reason)
 
 
 def judge(

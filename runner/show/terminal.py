@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Literal, NamedTuple, TextIO, TypeVar
@@ -14,6 +15,9 @@ from typing import IO, Literal, NamedTuple, TextIO, TypeVar
 Item = TypeVar("Item")
 
 Tone = Literal["plain", "strong", "faint", "good", "bad", "new"]
+
+WIDTH = 80
+"""Columns of the narrowest terminal for which lines are meant."""
 
 _BAR = 30
 _CODES: Mapping[Tone, str] = {"strong": "1", "faint": "2", "good": "32", "bad": "31", "new": "33"}
@@ -79,19 +83,30 @@ def clipped(text: str, width: int) -> str:
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Return rows as aligned columns: the first flush left, the others flush right.
 
+    Columns for which there is no room in the terminal, which has 80 where there is none, stand
+    below, beside the first one again.
+
     Args:
         rows: The heading first; all of the same length.
     """
     shown = [[*map(visible, row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    room = max(WIDTH, shutil.get_terminal_size().columns)
+    blocks: list[list[int]] = [[0]]
+    for column in range(1, len(widths)):
+        taken = sum(widths[each] + 2 for each in blocks[-1]) + widths[column]
+        if taken > room and len(blocks[-1]) > 1:
+            blocks.append([0])
+        blocks[-1].append(column)
+    return "\n\n".join(_block(shown, widths, block) for block in blocks)
+
+
+def _block(rows: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequence[int]) -> str:
     lines = []
-    for row in shown:
-        first, *others = [
-            cell.rjust(width) if index else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join([first, *others]).rstrip())
-    lines.insert(1, "  ".join("-" * width for width in widths))
+    for row in rows:
+        cells = [row[each].rjust(widths[each]) for each in columns[1:]]
+        lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
+    lines.insert(1, "  ".join("-" * widths[each] for each in columns))
     return "\n".join(lines)
 
 

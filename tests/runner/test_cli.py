@@ -19,6 +19,7 @@ from checkers.verdict import Reason
 from envs import __version__
 from envs.backends.ticket import TicketAPI
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
+from runner.commands import BELOW
 from runner.data import fetch
 from runner.data.literals import TEXTS_FILE
 from trajectories import bfcl
@@ -847,3 +848,31 @@ def test_the_prompts_name_the_option_that_there_is(turnwise):
     flags = set(re.findall(r"--[a-z-]+", text))
     assert flags
     assert flags <= set(re.findall(r"--[a-z-]+", turnwise("eval", "--help").out))
+
+
+@pytest.mark.parametrize(
+    ("share", "status"), [("100%", 0), ("99.5", 0), ("0%", 0), ("101%", 2), ("half", 2)]
+)
+def test_a_share_that_is_to_pass(turnwise, share, status):
+    done = turnwise("eval", "--model", "oracle", "--limit", 2, "--fail-under", share)
+    assert done.status == status
+
+
+def test_a_score_below_the_one_asked_for_has_a_status_of_its_own(turnwise):
+    done = turnwise("eval", "--model", "null", "--limit", 2, "--fail-under", "90%")
+    assert done.status == BELOW
+    assert done.err.endswith("turnwise: the score of all, 0.0%, is below 90.0%\n")
+
+
+def test_entries_of_a_data_set_are_listed_with_their_first_words(turnwise, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    done = turnwise("dataset", "list", "turnwise", "--category", "nested")
+    lines = done.out.splitlines()
+    assert len(lines) == 30
+    assert lines[0].startswith("nested_mean_plus ")
+    assert "Take the mean" in lines[0]
+    assert max(map(len, lines)) <= 80
+    asked = json.loads(
+        turnwise("dataset", "list", "turnwise", "--category", "nested", "--json").out
+    )
+    assert asked["entries"][0]["asks"].endswith("all in one call.")

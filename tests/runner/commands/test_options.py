@@ -162,7 +162,7 @@ def test_the_same_option_has_the_same_name_and_type_everywhere(name: str) -> Non
     assert is_dataclass(options)
     for member in fields(options):
         flags = flags_of(member)
-        assert all(re.fullmatch(r"--[a-z][a-z-]*|-o", flag) for flag in flags)
+        assert all(re.fullmatch(r"--[a-z][a-z-]*|-[ko]", flag) for flag in flags)
         if flags in (("--output", "-o"), ("--dataset",), ("--ids",), ("--category",)):
             assert member.name == flags[0].removeprefix("--")
         if "--json" in flags:
@@ -243,7 +243,7 @@ def status_of(words: list[str]) -> object:
     [
         (
             ["evaluate"],
-            "turnwise: there is no command evaluate; did you mean turnwise eval? (see turnwise",
+            "turnwise: there is no command evaluate; did you mean turnwise retrieve eval",
         ),
         (["validate"], "turnwise: there is no command validate; did you mean turnwise dataset val"),
         (
@@ -269,7 +269,7 @@ def test_the_help_groups_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
     titles = re.findall(r"^(\w+):$", shown, re.MULTILINE)
-    assert titles == ["run", "look", "data", "environments", "shell"]
+    assert titles == ["run", "retrieval", "look", "data", "environments", "shell"]
     listed = re.findall(r"^  ((?:(?:dataset|env) )?[a-z]+)  ", shown, re.MULTILINE)
     assert listed == list(COMMANDS)
     assert max(map(len, shown.splitlines())) <= 100

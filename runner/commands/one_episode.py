@@ -1,0 +1,132 @@
+"""Episodes of recorded runs, executed once more: which one, and how it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from checkers.calls.documents import CannotJudge
+from checkers.profile import Profile
+from runner.analysis.runs import dataset_of, wording_of_run
+from runner.commands.options import argument
+from runner.commands.shared import DataOptions, JudgingOptions, note
+from runner.data import choose
+from runner.data.choose import profile_for
+from runner.episodes.evaluate import examine_recorded, examine_truth
+from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
+from runner.records.result_file import categories_of
+from runner.records.run import Run, open_run
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.prepare import prepare
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeOptions(DataOptions, JudgingOptions):
+    """Episode."""
+
+    id: str = argument("id of the trajectory", "ID")
+
+
+def examined_truth(options: EpisodeOptions) -> Examined:
+    """Return the ground truth of the trajectory that the user named, played.
+
+    Raises:
+        DataError: There is no such trajectory, or no verdict on it.
+    """
+    name = choose.dataset_name(options.dataset, [options.id])
+    wanted = categories_of([options.id])
+    if options.category:
+        wanted = choose.categories(options.category, name)
+    dataset = choose.dataset(name, wanted, note)
+    profile = profile_for(dataset, options.profile)
+    trajectory = choose.trajectory(dataset, options.id)
+    with _judged(options.id):
+        prepared = prepare(dataset, trajectory, profile)
+        return examine_truth(prepared, profile, options.step_limit)
+
+
+def examined_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[Run, Examined]:
+    """Return one episode, as ``examined_episodes`` does."""
+    run, (examined,) = examined_episodes(options, path, [trial])
+    return run, examined
+
+
+def examined_episodes(
+    options: EpisodeOptions, path: Path, trials: Sequence[int] | None
+) -> tuple[Run, list[Examined]]:
+    """Return episodes of the trajectory that the user named, executed once more.
+
+    Args:
+        options: The trajectory's id, and how it is judged.
+        path: The run that they are of.
+        trials: Which; None for all that there are.
+
+    Raises:
+        DataError: There is no such run, trajectory or trial, or no verdict on it.
+    """
+    run = open_run(path, only=options.id)
+    wanted = sorted(trial for _, trial in run.episodes) if trials is None else trials
+    episodes = [run.episode(options.id, trial) for trial in wanted]
+    dataset = dataset_of(run, options.dataset, note)
+    profile, step_limit = rules_of(run, dataset, options)
+    trajectory = choose.trajectory(dataset, options.id)
+    with _judged(options.id):
+        prepared = prepare(dataset, trajectory, profile)
+        observe = wording_of_run(run, dataset)
+        return run, [
+            examine_recorded(prepared, each, profile, step_limit, observe) for each in episodes
+        ]
+
+
+@contextmanager
+def _judged(id: str) -> Iterator[None]:
+    """Tell the user where there is no verdict on an entry."""
+    try:
+        yield
+    except CannotJudge as error:
+        raise DataError(id, f"there is no verdict on it: {error}") from None
+
+
+@dataclass(frozen=True)
+class WithState:
+    """Takes episodes that have a state to look at.
+
+    Attributes:
+        purpose: What is to be done with it.
+    """
+
+    purpose: str
+
+    def turns(self, examined: ExaminedTurns) -> ExaminedTurns:
+        """Return the episode."""
+        return examined
+
+    def pairs(self, examined: ExaminedCalls) -> ExaminedTurns:
+        """Refuse a single turn.
+
+        Raises:
+            DataError: Always.
+        """
+        id, category = examined.trajectory.id, examined.trajectory.category
+        what = f"{id} is a single turn ({category}): it has no state"
+        raise DataError("ID", f"{what} {self.purpose}; turnwise replay shows it")
+
+
+def rules_of(run: Run, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:
+    """Return how a run is executed and judged: its profile and its step limit.
+
+    The profile that the user names goes before the one that the run was made under.
+    """
+    if run.definition is None:
+        return profile_for(dataset, options.profile), options.step_limit
+    profile = None if options.profile else run.profile
+    return profile or profile_for(dataset, options.profile), run.definition.step_limit
+
+
+def source_name(run: Run, examined: Examined) -> str:
+    """Return what to call an episode's run; result files have no trials."""
+    recorded = examined.recorded
+    return f"{run.name}, trial {recorded.trial}" if run.definition and recorded else run.name

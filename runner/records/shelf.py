@@ -1,0 +1,153 @@
+"""Runs as they lie in a folder: which there are, how far they got, who is writing them.
+
+Of an episode only which it is and what became of it is read, so that thousands of runs are listed
+at once.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from runner.records.codec import read
+from runner.records.files import LOCK_FILE, raw_lines
+from runner.records.record import EpisodeRecord, Outcome, RunDefinition, RunFile
+from runner.records.run import is_run
+from runner.records.store import EPISODES_FILE, RUN_FILE, read_run_file
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_object
+
+State = Literal["finished", "unfinished", "running", "damaged", "unknown"]
+
+_OUTCOMES: Mapping[str, Outcome] = {"passed": "passed", "failed": "failed", "error": "error"}
+_DEEPEST = 6
+"""Folders below the one that is looked through in which runs are looked for."""
+_BEGINNING = re.compile(
+    rb'\{"id":"([^"\\]*)","trial":(\d{1,6}),"category":"([^"\\]*)",'
+    rb'"outcome":"(passed|failed|error)"'
+)
+"""How the run store writes a line."""
+
+
+class ShelvedRun(NamedTuple):
+    """One run folder."""
+
+    folder: Path
+    state: State
+    """Whether it has all of its episodes, or does not say how many these are; whether somebody is
+    writing it, or it cannot be read."""
+    episodes: tuple[EpisodeRecord, ...] = ()
+    """Those that finished, with nothing but which they are and what became of them."""
+    planned: int | None = None
+    """How many it is to have; None where it does not say."""
+    definition: RunDefinition | None = None
+    """What defines it; None where that cannot be read."""
+    created: str = ""
+    """When it was begun, as an ISO time."""
+    command: tuple[str, ...] = ()
+    """What began it."""
+    problem: str | None = None
+    """Why it cannot be read."""
+
+    @property
+    def errors(self) -> int:
+        """How many episodes ended in an error that is not the model's."""
+        return sum(episode.outcome == "error" for episode in self.episodes)
+
+    @property
+    def resume(self) -> tuple[str, ...] | None:
+        """The command that goes on with it; None where that is not known or nothing is left."""
+        left = self.state == "unfinished" or (self.state == "finished" and self.errors)
+        if not left or len(self.command) < 2:
+            return None
+        words = ["turnwise", *self.command[1:]]
+        for flag in ("--run-dir", "--resume", "--only"):
+            words = _without(words, flag)
+        only = ("--only", "errors") if self.state == "finished" else ()
+        return (*words, "--resume", str(self.folder), *only)
+
+
+def shelved(folder: Path) -> Iterator[ShelvedRun]:
+    """Yield the runs in a folder and below it, by their paths.
+
+    Raises:
+        DataError: There is no such folder.
+    """
+    if not folder.is_dir():
+        raise DataError(str(folder), "is no folder")
+    yield from map(shelved_run, _folders(folder, _DEEPEST))
+
+
+def shelved_run(folder: Path) -> ShelvedRun:
+    """Return one run as it lies in its folder, whatever state it is in."""
+    try:
+        file = read(RunFile, read_run_file(folder), str(folder / RUN_FILE))
+        episodes = tuple(_episodes(folder / EPISODES_FILE))
+    except DataError as error:
+        return ShelvedRun(folder, "damaged", problem=str(error))
+    note = file.note
+    planned, created, command = (note.get(name) for name in ("episodes", "created", "command"))
+    known = planned if isinstance(planned, int) else None
+    state: State = "unknown" if known is None else "unfinished"
+    if known is not None and len(episodes) >= known:
+        state = "finished"
+    elif _is_written(folder):
+        state = "running"
+    words = command if isinstance(command, list) else []
+    return ShelvedRun(
+        folder, state, episodes, known, file.definition, str(created or ""), tuple(map(str, words))
+    )
+
+
+def _folders(folder: Path, deepest: int) -> Iterator[Path]:
+    if is_run(folder):
+        yield folder
+        return
+    try:
+        with os.scandir(folder) as found:
+            inside = [entry.name for entry in found if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return
+    for name in sorted(inside) if deepest else ():
+        if not name.startswith("."):
+            yield from _folders(folder / name, deepest - 1)
+
+
+def _episodes(path: Path) -> Iterator[EpisodeRecord]:
+    for number, raw in enumerate(raw_lines(path), start=1):
+        found = _BEGINNING.match(raw)
+        if found is None:
+            where = f"{path}:{number}"
+            record = EpisodeRecord.from_json(
+                parse_object(raw.decode("utf-8", "replace"), where), where
+            )
+            yield record._replace(messages=(), steps=(), result=None)
+            continue
+        id, trial, category, outcome = (part.decode() for part in found.groups())
+        yield EpisodeRecord(id, int(trial), category, _OUTCOMES[outcome], None, None)
+
+
+def _is_written(folder: Path) -> bool:
+    """Tell whether the process is there that last wrote a run."""
+    try:
+        holder = int((folder / LOCK_FILE).read_text(encoding="utf-8"))
+        os.kill(holder, 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _without(words: list[str], flag: str) -> list[str]:
+    """Return a command without an option that has a value."""
+    kept: list[str] = []
+    skips = False
+    for word in words:
+        if not skips and word != flag and not word.startswith(f"{flag}="):
+            kept.append(word)
+        skips = word == flag
+    return kept

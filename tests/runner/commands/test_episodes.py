@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+import turnwise
+
+from runner.cli import main
+
+IDS = "base_files_band_setlist,base_files_grandfather_recipes"
+
+
+@pytest.fixture(scope="module")
+def gave_up(tmp_path_factory):
+    """Make a run of an agent that does nothing, twice for each of two entries."""
+    folder = tmp_path_factory.mktemp("runs") / "a"
+    turnwise.evaluate(lambda messages, tools: "No.", ids=IDS.split(","), trials=2, run_dir=folder)
+    return folder
+
+
+def test_every_episode_has_a_line_with_its_cause(gave_up, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["episodes", str(gave_up), "--failed"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in out] == [id for id in IDS.split(",") for _ in range(2)]
+    assert ["trial 1" in line for line in out] == [False, True, False, True]
+    assert all("failed turn 0" in line and len(line) <= 80 for line in out)
+
+
+def test_wider_terminals_show_more(gave_up, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["episodes", str(gave_up)]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert len(first) > 80
+    assert "missing_call (whole_turn): " in first
+
+
+def test_as_json_there_is_all_of_it(gave_up, capsys):
+    assert main(["episodes", str(gave_up), "--json"]) == 0
+    episodes = json.loads(capsys.readouterr().out)["episodes"]
+    assert len(episodes) == 4
+    first = episodes[0]
+    assert (first["trial"], first["category"], first["outcome"]) == (0, "base", "failed")
+    assert (first["cause"], first["sub_reason"], first["turn"]) == ("missing_call", "whole_turn", 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [(["--cause", "missing_call"], 4), (["--cause", "loop"], 0), (["--category", "nested"], 0)],
+)
+def test_what_is_listed_can_be_chosen(gave_up, capsys, words, lines):
+    assert main(["episodes", str(gave_up), *words]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == lines
+
+
+def test_a_cause_that_there_is_not(gave_up, capsys):
+    assert main(["episodes", str(gave_up), "--cause", "missing_cal"]) == 2
+    message = "turnwise: --cause: 'missing_cal' is no cause; did you mean missing_call?\n"
+    assert capsys.readouterr().err == message

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import json
+
+import turnwise
+
+from runner.cli import main
+
+
+def agent(messages, tools):
+    """Give up."""
+    return "I cannot."
+
+
+def test_runs_of_a_folder_are_listed_within_80_columns(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    folder = tmp_path / "runs"
+    turnwise.evaluate(agent, categories="base", limit=3, run_dir=folder / ("long" * 10))
+    capsys.readouterr()
+    assert main(["runs", str(folder)]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].split() == ["run", "model", "done", "score", "95%", "state"]
+    assert [*out[2].split()[2:4], out[2].split()[-1]] == ["3/3", "0.0%", "finished"]
+    assert max(map(len, out)) <= 80
+    assert main(["runs", str(folder), "--json"]) == 0
+    [run] = json.loads(capsys.readouterr().out)["runs"]
+    assert (run["state"], run["planned"], run["score"], run["resume"]) == ("finished", 3, 0.0, None)
+
+
+def test_a_damaged_run_is_told_below_the_table(tmp_path, capsys):
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "run.json").write_text("{")
+    assert main(["runs", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "bad" in out
+    assert f"damaged: {tmp_path}/bad/run.json" in out
+
+
+def test_an_empty_folder_and_one_that_is_not_there(tmp_path, capsys):
+    assert main(["runs", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == f"turnwise: {tmp_path}: there is no run in it\n"
+    assert main(["runs", str(tmp_path / "none")]) == 2
+    assert capsys.readouterr().err == f"turnwise: {tmp_path}/none: is no folder\n"

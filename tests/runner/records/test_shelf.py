@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from runner.records.files import LOCK_FILE
+from runner.records.record import EpisodeRecord
+from runner.records.shelf import shelved, shelved_run
+from runner.records.store import EPISODES_FILE, RunStore
+from tests.runner.records.made import defining
+from trajectories.errors import DataError
+
+COMMAND = ["/bin/turnwise", "eval", "--model", "m", "--run-dir", "there", "--limit=2"]
+NO_PROCESS = 2**22 + 1
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def make(folder, *outcomes, episodes=2, command=COMMAND):
+    """Make a run with episodes of these outcomes, that nobody is writing any more."""
+    note = {"created": "2026-01-02T03:04:05", "command": command, "episodes": episodes}
+    with RunStore.create(folder, defining(), note=note) as store:
+        for number, outcome in enumerate(outcomes):
+            store.append(EpisodeRecord(f"é {number}", number, "base", outcome, None, None))
+    (folder / LOCK_FILE).write_text(str(NO_PROCESS))
+    return folder
+
+
+def test_runs_are_found_at_any_depth_and_told_by_their_paths(tmp_path):
+    for name in ("b", "a/deep/one", "a/deep/two"):
+        make(tmp_path / name, "passed", "failed")
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / "empty").mkdir()
+    found = list(shelved(tmp_path))
+    assert [str(run.folder.relative_to(tmp_path)) for run in found] == [
+        "a/deep/one",
+        "a/deep/two",
+        "b",
+    ]
+    assert {run.state for run in found} == {"finished"}
+    assert [*shelved(tmp_path / "b")] == [found[-1]]
+
+
+def test_a_run_says_what_it_has_and_which_episodes_ended_how(tmp_path):
+    run = shelved_run(make(tmp_path / "a", "passed", "error"))
+    assert (run.planned, run.errors, run.created) == (2, 1, "2026-01-02T03:04:05")
+    assert run.definition == defining()
+    assert [(e.id, e.trial, e.category, e.outcome) for e in run.episodes] == [
+        ("é 0", 0, "base", "passed"),
+        ("é 1", 1, "base", "error"),
+    ]
+
+
+def test_how_a_run_goes_on_is_told_with_the_options_that_began_it(tmp_path):
+    folder = make(tmp_path / "a", "passed")
+    run = shelved_run(folder)
+    assert run.state == "unfinished"
+    begun = ("turnwise", "eval", "--model", "m", "--limit=2")
+    assert run.resume == (*begun, "--resume", str(folder))
+    full = shelved_run(make(tmp_path / "b", "passed", "error"))
+    assert full.resume == (*begun, "--resume", str(tmp_path / "b"), "--only", "errors")
+    assert shelved_run(make(tmp_path / "c", "passed", "failed")).resume is None
+    assert shelved_run(make(tmp_path / "d", command=["turnwise.evaluate"])).resume is None
+
+
+def test_a_run_that_is_being_written_is_running(tmp_path):
+    folder = make(tmp_path / "a", "passed")
+    (folder / LOCK_FILE).write_text(str(os.getpid()))
+    assert shelved_run(folder).state == "running"
+    (folder / LOCK_FILE).write_text("no number")
+    assert shelved_run(folder).state == "unfinished"
+
+
+def test_a_run_that_does_not_say_how_many_episodes_it_is_to_have_is_neither(tmp_path):
+    assert shelved_run(make(tmp_path / "a", "passed", episodes=None)).state == "unknown"
+
+
+@pytest.mark.parametrize("spoil", [EPISODES_FILE, "run.json"])
+def test_a_damaged_run_is_told_as_such_and_hides_no_other(tmp_path, spoil):
+    folder = make(tmp_path / "a", "passed")
+    make(tmp_path / "b", "passed", "passed")
+    (folder / spoil).write_bytes(b'{"id": 5}\n\xff\n')
+    damaged, sound = shelved(tmp_path)
+    assert damaged.state == "damaged"
+    assert damaged.problem is not None
+    assert str(folder) in damaged.problem
+    assert sound.state == "finished"
+
+
+def test_lines_that_another_hand_wrote_are_read_too(tmp_path):
+    folder = make(tmp_path / "a", "passed", "failed")
+    path = folder / EPISODES_FILE
+    path.write_text(path.read_text().replace('":', '": '))
+    assert [e.outcome for e in shelved_run(folder).episodes] == ["passed", "failed"]
+
+
+def test_an_unfinished_last_line_is_passed_over(tmp_path):
+    folder = make(tmp_path / "a", "passed")
+    with (folder / EPISODES_FILE).open("a") as file:
+        file.write('{"id":"x","trial":0,"cat')
+    assert len(shelved_run(folder).episodes) == 1
+
+
+def test_a_folder_that_there_is_not(tmp_path):
+    with pytest.raises(DataError, match=r"none: is no folder$"):
+        list(shelved(tmp_path / "none"))
