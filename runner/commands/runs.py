@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runner.analysis.figure_lines import percent, span
+from runner.analysis.figure_lines import percent
 from runner.analysis.figures import RunFigures
 from runner.commands import DONE
 from runner.commands.options import argument
@@ -40,7 +40,7 @@ def run(options: Options) -> int:
     if not found:
         note(f"{options.folder}: there is no run in it")
         return DONE
-    heading = ["run", "model", "done", "score", "95%", "state"]
+    heading = ["run", "model", "done", "score", "state"]
     say(table([heading, *(_row(each, options.folder) for each in found)]))
     for line in _remarks(found):
         say(line)
@@ -56,7 +56,6 @@ def _row(run: ShelvedRun, folder: Path) -> list[str]:
         clipped(run.definition.model if run.definition else "-", _LONGEST),
         f"{len(run.episodes)}/{planned}",
         percent(rate and rate.value),
-        span(rate.interval) if rate else "-",
         run.state,
     ]
 

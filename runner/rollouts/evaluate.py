@@ -33,6 +33,7 @@ from runner.records.store import claimed, default_folder
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
+from trajectories.schema import Trajectory
 
 _COMMAND = ("turnwise.evaluate",)
 """What a run says that it was begun by."""
@@ -88,12 +89,12 @@ def evaluate(
 ) -> Evaluation:
     """Let an agent do the trajectories of a data set, judge it, and keep the run in a folder.
 
-    What the agent raises is an error of that episode, with its traceback in the record.
+    What the agent raises is an error of that episode, kept with its traceback.
 
     Args:
-        agent: ``agent(messages, tools)`` gives the assistant message: all three as in OpenAI's
-            chat completions. A coroutine function, or a function, which is called in threads. A
-            class is called without arguments and makes a fresh agent for every episode.
+        agent: ``agent(messages, tools)`` gives the assistant message: all three as in OpenAI's chat
+            completions. A function, which is called in threads, or a coroutine function; a class
+            makes a fresh agent for every episode.
         dataset: As ``categories``, what ``load_dataset`` takes.
         agent_factory: Instead of ``agent``: makes a fresh agent for every episode.
         name: What to call the agent in tables; by default where it is defined.
@@ -110,9 +111,7 @@ def evaluate(
     """
     _check(trials, concurrency, run_dir, resume)
     data = load_dataset(dataset, categories=categories)
-    some = choose.part(list(data.trajectories.values()), _listed(ids), limit, None, 0)
-    choose.require_languages(some)
-    require_up(some, FIXTURE_ONLY)
+    some = _chosen(data, _listed(ids), limit)
     model = name or PREFIX + _place(agent or agent_factory)
     settings = Settings(concurrency=concurrency)
     connect = partial(_connect, _maker(agent, agent_factory))
@@ -121,14 +120,27 @@ def evaluate(
     plan = Plan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
     chosen = Selection(_listed(categories), _listed(ids), limit, None, None, trials)
     folder = Path(run_dir) if run_dir else claimed(default_folder(model, datetime.now()))
-    many = len(some) * trials
-    with open_store(folder, plan, chosen, _COMMAND, episodes=many, resumes=resume) as store:
+    with open_store(
+        folder, plan, chosen, _COMMAND, episodes=len(some) * trials, resumes=resume
+    ) as store:
         jobs = open_jobs(store, some, trials, None)
         meter = Meter(len(jobs), sys.stderr, time.monotonic)
         ending = doing.conduct(plan, store, jobs, connect, meter)
         done = [*store.done.values()]
-    ended = done.count("passed"), done.count("error")
-    return Evaluation(folder, len(done), *ended, ending.stop_reason)
+    passed, errors = done.count("passed"), done.count("error")
+    return Evaluation(folder, len(done), passed, errors, ending.stop_reason)
+
+
+def _chosen(data: Dataset, ids: str | None, limit: int | None) -> list[Trajectory]:
+    """Return the trajectories that are wanted, of which all can be judged here.
+
+    Raises:
+        DataError: One cannot, or there is none.
+    """
+    some = choose.part(list(data.trajectories.values()), ids, limit, None, 0)
+    choose.require_languages(some)
+    require_up(some, FIXTURE_ONLY)
+    return some
 
 
 def judge(

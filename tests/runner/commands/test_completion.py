@@ -37,7 +37,7 @@ def completed(line: str, folder: Path) -> set[str]:
     [
         ("turnwise rep", {"replay", "report"}),
         ("turnwise retrieve ", {"query", "evaluate"}),
-        ("turnwise dataset v", {"validate"}),
+        ("turnwise dataset va", {"validate", "vary"}),
         ("turnwise env ", {"new", "check", "tools", "serve", "health"}),
         ("turnwise eval --lim", {"--limit"}),
         ("turnwise eval --profile ", {"bfcl", "strict"}),

@@ -19,7 +19,7 @@ def test_runs_of_a_folder_are_listed_within_80_columns(tmp_path, capsys, monkeyp
     capsys.readouterr()
     assert main(["runs", str(folder)]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[0].split() == ["run", "model", "done", "score", "95%", "state"]
+    assert out[0].split() == ["run", "model", "done", "score", "state"]
     assert [*out[2].split()[2:4], out[2].split()[-1]] == ["3/3", "0.0%", "finished"]
     assert max(map(len, out)) <= 80
     assert main(["runs", str(folder), "--json"]) == 0
