@@ -154,7 +154,7 @@ function figuresOf(panel, run, name) {
         ? [
             el("td.number", points(difference.value)),
             el("td.number", difference.interval.map(points).join(" to ")),
-            el("td.number", difference.p_holm.toFixed(4)),
+            el("td.number", difference.p_holm < 0.0001 ? "< 0.0001" : difference.p_holm.toFixed(4)),
           ]
         : [0, 1, 2].map(() => el("td.number", "")),
     );
