@@ -40,6 +40,8 @@ else:
     witness = lazily(".witness", __package__)
 
 PACKAGE = "bfcl-eval"
+NOT_EXECUTED = "not_executed"
+"""Says in the provenance of an entry of SQL why it is judged by its calls alone."""
 VERSION = "2026.3.23"
 LONG_CONTEXT_FILE = "long_context.json"
 MANIFEST_FILE = "manifest.json"
@@ -213,7 +215,7 @@ def _statements(entry: Mapping[str, Any], answers: Any, category: Category) -> T
     try:
         found = witness.witness(turn.messages[-1].content, answers[0])
     except witness.NoWitness as reason:
-        provenance = {**trajectory.provenance, "not_executed": str(reason)}
+        provenance = {**trajectory.provenance, NOT_EXECUTED: str(reason)}
         return replace(trajectory, expects=expects, provenance=provenance)
     return replace(
         trajectory,

@@ -53,11 +53,13 @@ def judge(
     except Unreadable as error:
         verdict = Verdict.of_single_turn(_unreadable(error, task, profile))
         return verdict._replace(selected=Selected(len(task.answers)))
-    check = check or (check_call_made if task.kind in _CALL_OR_NOT else check_calls)
-    verdict = Verdict.of_single_turn(check(calls, task, rules))
+    usual = check_call_made if task.kind in _CALL_OR_NOT else check_calls
+    verdict = Verdict.of_single_turn((check or usual)(calls, task, rules))
     offered = {shown_name(each.name, rules): each.parameters for each in task.documents}
     made_up = made_up_in_answer(calls, offered, fits=task.kind is not Kind.IRRELEVANCE)
     chosen = _selected(calls, task, rules, offered)
+    if check and verdict.valid:  # its arguments are right, whatever the answers list
+        chosen = chosen._replace(functions=chosen.needed, arguments=chosen.needed)
     return verdict._replace(hallucinated=made_up, selected=chosen)
 
 

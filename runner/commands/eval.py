@@ -19,6 +19,7 @@ from runner.episodes.evaluate import run_null, run_oracle, run_recorded, run_scr
 from runner.episodes.scripted import Scripted
 from runner.records import result_file
 from runner.records.run import open_run
+from trajectories.bfcl import NOT_EXECUTED
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -70,6 +71,8 @@ def run(options: Options) -> int:
         _note_fixture(trajectories)
     if dataset.tolerant:
         _note_irregularities(dataset)
+        if profile.calls.executes_statements:
+            _note_not_executed(trajectories)
     if model.live or varies:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
     entries = recorded.entries() if recorded else None
@@ -112,6 +115,15 @@ def _note_fixture(trajectories: Sequence[Trajectory]) -> None:
         note(
             f"{asking} entries ask public services: a fixture answers for these, with answers of"
             " our own making; --allow-network asks the services themselves"
+        )
+
+
+def _note_not_executed(trajectories: Sequence[Trajectory]) -> None:
+    compared = [t for t in trajectories if NOT_EXECUTED in t.provenance]
+    if compared:
+        note(
+            f"{len(compared)} entries of SQL cannot be executed and are judged by their calls, such"
+            f" as {compared[0].id}: {compared[0].provenance[NOT_EXECUTED]}"
         )
 
 

@@ -469,6 +469,14 @@ def test_the_reference_s_retired_category_is_there_when_asked_for(turnwise, bfcl
     assert passed(done.out)["composite"] == "1 of 1"
 
 
+def test_statements_that_cannot_be_executed_are_named(turnwise, bfcl_folder):
+    sql = (*EVAL, "--dataset", f"bfcl:{bfcl_folder}", "--category", "sql")
+    strict = turnwise(*sql, "--profile", "strict")
+    said = "1 entries of SQL cannot be executed and are judged by their calls, such as sql_0: "
+    assert f"{said}its answer names no statement" in strict.err
+    assert said not in turnwise(*sql).err
+
+
 def test_missing_long_context_material_is_named(turnwise, bfcl_folder):
     (bfcl_folder.parent / bfcl.MATERIAL_MODULE).unlink()
     done = turnwise(*EVAL, "--dataset", f"bfcl:{bfcl_folder}", "--category", "long_context")

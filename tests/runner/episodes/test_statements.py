@@ -54,6 +54,7 @@ def test_another_wording_passes_where_it_is_executed() -> None:
     strict = judge_recorded(ready(BOOKS), answer(SAME), "fc", STRICT).verdict
     bfcl = judge_recorded(ready(BOOKS, BFCL), answer(SAME), "fc", BFCL).verdict
     assert strict.valid
+    assert strict.selected == (1, 1, 1, 0)
     assert not bfcl.valid
     assert bfcl.failure is not None
     assert bfcl.failure.reason is Reason.LIST
