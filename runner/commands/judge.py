@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from checkers.judging import CRITERIA, FEWEST_VOTES, IN_WORDS, USUAL_VOTES
 from runner.analysis.figure_lines import percent
@@ -74,11 +74,14 @@ def run(options: JudgeOptions) -> int:
     terms = LabelTerms(options.rules, options.solvable, options.unit)
     bench = Bench(setting, sys.argv, resumes=options.resume)
     court = _Court(options, setting, terms, _draws(options), bench)
+    _check_comparable(runs)
     if options.dry_run:
         return court.estimate(runs)
-    _check_comparable(runs)
     tallies = [court.judged(one, people if one is runs[0] else None) for one in runs]
-    rates = [court.compared(runs[0], one, *_found(tallies, n)) for n, one in _challengers(runs)]
+    rates = [
+        court.compared(runs[0], one, tallies[0], found)
+        for one, found in zip(runs[1:], tallies[1:], strict=True)
+    ]
     _write(options, runs, tallies)
     if options.json:
         say_json(_document(options, court, runs, tallies, rates))
@@ -225,19 +228,6 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
             say(line)
     say(_told(court))
     return court.status()
-
-
-class _Pair(NamedTuple):
-    one: RunLabels
-    other: RunLabels
-
-
-def _found(tallies: Sequence[RunLabels], number: int) -> _Pair:
-    return _Pair(tallies[0], tallies[number])
-
-
-def _challengers(runs: Sequence[JudgedRun]) -> list[tuple[int, JudgedRun]]:
-    return [*enumerate(runs)][1:]
 
 
 def _checked(options: JudgeOptions) -> Show:
