@@ -418,7 +418,8 @@ class Trajectory(Strict):
     def offered(self, functions: Sequence[str], turn: int) -> frozenset[str]:
         """Return which functions of all those of its backends may be called in a turn."""
         if self.functions is not None:
-            return frozenset(self.functions)
+            # No provider takes a dot in a name, so that records of calls may have underscores.
+            return frozenset([*self.functions, *[n.replace(".", "_") for n in self.functions]])
         return frozenset(functions) - self.withheld(turn)
 
     def withheld(self, turn: int) -> frozenset[str]:

@@ -115,3 +115,8 @@ def test_what_nobody_has_is_offered_and_refused(bfcl_folder: Path) -> None:
     entry = loaded(bfcl_folder, Category.EXEC_SIMPLE)
     assert entry.environments == ("RetiredNumbers",)
     assert entry.functions == ("math_factorial", "no_such")
+
+
+def test_a_name_with_a_dot_may_be_written_with_an_underscore(bfcl_folder: Path) -> None:
+    entry = loaded(bfcl_folder, Category.REST)
+    assert entry.offered((), 0) == {"requests.get", "requests_get"}

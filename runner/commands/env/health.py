@@ -23,7 +23,8 @@ def run(options: Options) -> int:
     dataset = choose.dataset_named(options.dataset, options.category or "rest", note)
     endpoints = ask_all(dataset.trajectories.values(), sender(options.reach))
     for endpoint in endpoints:
-        state = f"down: {endpoint.problem}" if endpoint.problem else "up"
+        there = "answered by a fixture" if endpoint.fixture else "up"
+        state = f"down: {endpoint.problem}" if endpoint.problem else there
         say(f"{endpoint.trajectory}  {endpoint.url}  {state}")
     down = sum(e.problem is not None for e in endpoints)
     note(f"{len(endpoints) - down} of {len(endpoints)} endpoints are up")

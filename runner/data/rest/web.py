@@ -292,6 +292,8 @@ class Probe(NamedTuple):
     call: Call
     problem: str | None
     """Why there is no answer; None where there is one."""
+    fixture: bool = False
+    """Whether a recorded answer of ours stands in for that of a public service."""
 
     @property
     def url(self) -> str:
@@ -317,8 +319,10 @@ def ask_all(
     for trajectory in trajectories:
         for call in _requests(trajectory, changing=changing):
             # In one of its own, since the calls of a session are counted.
-            error = session.fork().call(call).error
-            found.append(Probe(trajectory.id, call, error.message if error else None))
+            result = session.fork().call(call)
+            problem = result.error.message if result.error else None
+            recorded = result.ok and result.value.get("answered_by") == "fixture"
+            found.append(Probe(trajectory.id, call, problem, recorded))
     return found
 
 

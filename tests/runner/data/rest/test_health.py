@@ -101,6 +101,13 @@ def test_the_command_lists_all_endpoints(capsys: pytest.CaptureFixture[str]) -> 
     assert output.err == f"turnwise: {len(lines)} of {len(lines)} endpoints are up\n"
 
 
+def test_what_a_fixture_answers_is_said(
+    bfcl_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["env", "health", "--dataset", f"bfcl:{bfcl_folder}", "--category", "rest"]) == 0
+    assert capsys.readouterr().out == ("rest_0  http://ip-api.com/json  answered by a fixture\n")
+
+
 def test_the_command_tells_what_is_down_and_ends_with_status_3(
     broken_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
