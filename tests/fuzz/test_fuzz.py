@@ -16,6 +16,7 @@ from tests.fuzz.trying import Bench
 NAMES = (
     *("trajectories", "single turns", "run folder", "result file", "verdicts", "errata"),
     *("readings", "scenarios", "settings", "initial config", "scripts", "exceptions", "bfcl"),
+    *("votes", "judges"),
 )
 CHANGES = 300
 
