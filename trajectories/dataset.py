@@ -18,6 +18,7 @@ from envs.session import Session
 from trajectories import bfcl
 from trajectories.errors import DataError, did_you_mean
 from trajectories.jsonl import parse_object, read_objects
+from trajectories.offering import Offering
 from trajectories.schema import Category, LongContext, Trajectory
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Dataset:
             backends behave as there.
         folder: Where BFCL's data is, for its long-context material; None for ours.
         connect: Joins a session to the web services that its entry asks; None where none may be.
+        offering: Which functions models are offered, by trajectory; None for all that there are.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Dataset:
     tolerant: bool = False
     folder: Path | None = None
     connect: Callable[[Session], None] | None = None
+    offering: Mapping[str, Offering] | None = None
     _packs: dict[LongContext, Pack] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -64,6 +67,10 @@ class Dataset:
     def behaviour(self, *, keeps_all: bool = True) -> Behaviour:
         """Return where the backends of its sessions do as BFCL's do."""
         return AS_BFCL if self.tolerant else OWN._replace(keeps_all=keeps_all)
+
+    def offering_of(self, trajectory: Trajectory) -> Offering | None:
+        """Return which functions a trajectory's model is offered; None for all that it offers."""
+        return self.offering.get(trajectory.id) if self.offering else None
 
     def config(self, trajectory: Trajectory) -> Mapping[str, Mapping[str, Any]]:
         """Return the initial config that a trajectory's session is loaded with, bulk and all."""

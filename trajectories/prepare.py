@@ -1,11 +1,11 @@
-"""What every run of a trajectory starts from: session and ground truth's outcomes, or the task."""
+"""What every run of a trajectory starts from: session and ground truth's outcomes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from checkers.calls.documents import Answer, CannotJudge, FunctionDocument, Language, Task
+from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
 from checkers.scene import Scene
 from checkers.verdict import TurnOutcome
@@ -13,8 +13,9 @@ from envs.errors import ConfigError
 from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.offering import Offering
 from trajectories.scene import TrajectoryScene, truth_calls
-from trajectories.schema import ExpectedCalls, Trajectory
+from trajectories.schema import Trajectory
 
 
 class Prepared(NamedTuple):
@@ -27,6 +28,8 @@ class Prepared(NamedTuple):
     """What the ground truth leads to, turn by turn."""
     scene: Scene
     """What else the judge may ask of it."""
+    offering: Offering | None = None
+    """Which functions its model is offered; None for all that it offers."""
 
 
 TruthSource = Callable[[Trajectory, Session], tuple[TurnOutcome, ...]]
@@ -56,7 +59,7 @@ def prepare(
         raise DataError(f"{dataset.name}: {trajectory.id}", message)
     outcomes = (truth or truth_outcomes)(trajectory, template)
     scene = TrajectoryScene(trajectory, template, outcomes)
-    return Prepared(trajectory, template, outcomes, scene)
+    return Prepared(trajectory, template, outcomes, scene, dataset.offering_of(trajectory))
 
 
 def load_session(
@@ -96,22 +99,3 @@ def truth_outcomes(trajectory: Trajectory, template: Session) -> tuple[TurnOutco
         results = tuple(session.play(calls))
         outcomes.append(TurnOutcome(results, session.snapshot(), bool(results), calls))
     return tuple(outcomes)
-
-
-def task_of(trajectory: Trajectory) -> Task:
-    """Return what the verdict on an entry depends on, but for the model's answer.
-
-    Raises:
-        CannotJudge: A document or an answer is not of the form that there is a verdict on.
-    """
-    expects = trajectory.expects
-    kind = trajectory.calls
-    assert isinstance(expects, ExpectedCalls)
-    assert kind is not None
-    return Task(
-        kind,
-        Language(expects.language),
-        tuple([FunctionDocument.from_json(document) for document in expects.functions]),
-        tuple([Answer.from_json(answer) for answer in expects.answers]),
-        "\n".join([message.content for turn in trajectory.turns for message in turn.messages]),
-    )

@@ -261,6 +261,11 @@ class Turn(Strict):
     tells: tuple[answers.Fact, ...] = ()
 
     @property
+    def words(self) -> str:
+        """What the user says in it."""
+        return "\n".join(each.content for each in self.messages if each.role == "user")
+
+    @property
     def only_asks(self) -> bool:
         """Whether it is a question that can be answered from what was seen, without a call."""
         return bool(self.tells) and not self.ground_truth

@@ -208,7 +208,7 @@ def _session(trajectory: Trajectory, others: Sequence[str], dataset: Dataset) ->
     if "RestClient" in trajectory.environments:
         return None
     added = tuple([name for name in others if name not in trajectory.environments])
-    return load_session(dataset, _beside(trajectory, added))
+    return load_session(dataset, beside(trajectory, added))
 
 
 def _right_results(trajectory: Trajectory, session: Session) -> list[tuple[Call, str]]:
@@ -267,7 +267,7 @@ def _with_backends(trajectory: Trajectory, names: Sequence[str]) -> Trajectory:
         if name not in trajectory.environments
         and not strangers.isdisjoint(backend_class(name).TOOLS)
     )
-    wide = _beside(trajectory, added)
+    wide = beside(trajectory, added)
     if isinstance(trajectory.expects, ExpectedResults):
         # Its own stand where they stood.
         kept = [name for name in trajectory.expects.functions if name in names]
@@ -278,8 +278,9 @@ def _with_backends(trajectory: Trajectory, names: Sequence[str]) -> Trajectory:
     return replace(wide, excluded=tuple(dict.fromkeys([*trajectory.excluded, *left])))
 
 
-def _beside(trajectory: Trajectory, added: Sequence[str]) -> Trajectory:
-    """Return an entry with further backends behind its own, in their example configs."""
+def beside(trajectory: Trajectory, environments: Iterable[str]) -> Trajectory:
+    """Return an entry with those backends behind its own that it has not, in example configs."""
+    added = [name for name in environments if name not in trajectory.environments]
     if not added:
         return trajectory
     config = {**trajectory.config, **{name: example_config(name) for name in added}}

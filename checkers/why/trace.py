@@ -33,6 +33,8 @@ class TracedTurn(NamedTuple):
     """What the model said in the step that ended the turn; None where that is not known."""
     unreadable: MalformedCall | None = None
     """Why that step could not be read as calls, where it failed to be."""
+    looks: frozenset[int] = frozenset()
+    """Which calls, by their place in the turn, look for functions, which is no act in the world."""
 
     @property
     def calls(self) -> tuple[TracedCall, ...]:
@@ -47,8 +49,9 @@ class TracedTurn(NamedTuple):
     @property
     def outcome(self) -> TurnOutcome:
         """What the checker judges of the turn."""
-        results = tuple(traced.result for traced in self.calls)
-        calls = tuple(traced.call for traced in self.calls)
+        acts = [traced for place, traced in enumerate(self.calls) if place not in self.looks]
+        results = tuple([traced.result for traced in acts])
+        calls = tuple([traced.call for traced in acts])
         return TurnOutcome(results, self.after, bool(results), calls)
 
 

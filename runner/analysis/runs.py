@@ -26,8 +26,10 @@ from trajectories.schema import Trajectory
 if TYPE_CHECKING:
     from runner.data import wording
     from runner.episodes.examined import Examined
+    from runner.retrieval import offering
 else:
-    # It knows how models are asked; few runs need it.
+    # Few runs need to know how models are asked, or retrieve; both take a while to load.
+    offering = lazily("runner.retrieval.offering")
     wording = lazily("..data.wording", __package__)
 
 
@@ -137,7 +139,7 @@ def wording_of_run(run: Run, dataset: Dataset) -> wording.Wording | None:
 
 def dataset_of(run: Run, name: str | None, notify: Notify) -> Dataset:
     """Load the data set that a run is of, as the run had it; it takes and raises what both do."""
-    return as_run(run, plain_dataset_of(run, name, notify))
+    return as_retrieved(run, as_run(run, plain_dataset_of(run, name, notify)), notify)
 
 
 def plain_dataset_of(run: Run, name: str | None, notify: Notify) -> Dataset:
@@ -176,6 +178,24 @@ def as_run(run: Run, dataset: Dataset) -> Dataset:
     """
     vary = run.definition and run.definition.vary
     return varied_for(dataset, vary, str(run.path)) if vary else dataset
+
+
+def as_retrieved(run: Run, dataset: Dataset, notify: Notify) -> Dataset:
+    """Return a data set whose entries offer the functions that retrieval chose in a run.
+
+    Raises:
+        DataError: The ranking or the pool of the run is not to be had here.
+    """
+    then = run.definition and run.definition.retrieve
+    if not run.definition or not then:
+        return dataset
+    own = run.definition.settings.function_docs == "own"
+    ids = [id for id in run.ids if id in dataset.trajectories]
+    retrieval = offering.Retrieval.of(then)
+    narrowed, now = retrieval.narrowed(dataset, ids, None if own else dataset.folder)
+    if now != then:
+        notify(f"{run.path}: the functions of the pool {then.pool} are not what they were")
+    return narrowed
 
 
 def data_change(run: Run, dataset: Dataset) -> str | None:

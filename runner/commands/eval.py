@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from checkers.verdict import Verdict
 from envs.lazy import lazily
+from runner.analysis.runs import as_retrieved
 from runner.commands.eval_options import EvalOptions, ExperimentOptions, LiveOptions
 from runner.commands.judging import judge_all, mend_for, report
+from runner.commands.narrowing import narrowed
 from runner.commands.options import given
 from runner.commands.shared import note
 from runner.data import choose
@@ -19,6 +21,7 @@ from runner.episodes.evaluate import run_null, run_oracle, run_recorded, run_scr
 from runner.episodes.scripted import Scripted
 from runner.records import result_file
 from runner.records.run import open_run
+from runner.show.terminal import say
 from trajectories.bfcl import NOT_EXECUTED
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -75,6 +78,12 @@ def run(options: Options) -> int:
             _note_not_executed(trajectories)
     if model.live or varies:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
+    if options.retrieve and (recorded or scripted):
+        raise DataError("--retrieve", f"is for live models, oracle and null, not {options.model}")
+    if recorded:
+        dataset = as_retrieved(recorded, dataset, note)
+    asked = narrowed(options, dataset, trajectories, dataset.folder)
+    dataset, trajectories = asked.dataset, [*asked.trajectories]
     entries = recorded.entries() if recorded else None
     if entries is not None:
         run_one: Callable[..., Verdict] = partial(run_recorded, entries=entries)
@@ -86,7 +95,10 @@ def run(options: Options) -> int:
     mend = mend_for(options, dataset, profile, lambda prepared, _: judge(prepared))
     outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
     least = options.fail_under
-    return report(dataset, profile, trajectories, outcomes, population, mend, least)
+    status = report(dataset, profile, trajectories, outcomes, population, mend, least)
+    for line in asked.lines(outcomes):
+        say(line)
+    return status
 
 
 _OF_EXPERIMENTS = (

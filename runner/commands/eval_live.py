@@ -20,11 +20,12 @@ from runner.commands.eval_options import EvalOptions
 from runner.commands.eval_variants import run_variants, variants_of
 from runner.commands.judging import held_to, mend_for, workers_for
 from runner.commands.live_run import check_budget, connect_to, run_plan
+from runner.commands.narrowing import Narrowed, narrowed
 from runner.commands.shared import note
 from runner.commands.variants import Variants
 from runner.data import choose
 from runner.episodes.telling import requiring_told
-from runner.live.campaign import Plan, jobs_of
+from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Estimate, estimate, preflight
 from runner.live.settings import Settings, read_settings
 from runner.models.agent import PREFIX
@@ -55,6 +56,9 @@ def evaluate_live(
     """
     plan = _plan_of(options, dataset, profile)
     choose.require_nesting(trajectories, profile, plan.settings.mode)
+    asked = _narrowed(options, plan, trajectories)
+    trajectories = asked.trajectories
+    plan = plan._replace(dataset=asked.dataset, retrieve=asked.reference)
     variants = variants_of(options, plan, trajectories)
     if variants and options.fail_under is not None:
         raise DataError("--fail-under", f"is of one run, and {variants.flag} makes several")
@@ -69,7 +73,7 @@ def evaluate_live(
         return run_variants(variants, folder, options)
     resumes = options.resume is not None
     ending, status = run_plan(plan, folder, trajectories, options, resumes=resumes)
-    figures = _print_result(folder, plan, trajectories, population, options)
+    figures = _print_result(folder, plan, asked, population, options)
     if ending.stop_reason is not None:
         note(f"{ending.stop_reason}; go on with --resume {folder}")
     return held_to(options.fail_under, figures, status) if figures else status
@@ -81,6 +85,15 @@ def _by_wire(plans: Sequence[Plan]) -> Sequence[Plan]:
     for plan in plans:
         first.setdefault(plan.settings.request_options().api, plan)
     return [*first.values()]
+
+
+def _narrowed(options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]) -> Narrowed:
+    """Return the entries as they are asked; it raises what ``narrowed`` does."""
+    if options.no_keep and plan.settings.mode == "prompt":
+        why = "is for function calling: what a prompt has said cannot be taken back"
+        raise DataError("--no-keep", why)
+    folder = function_docs_folder(plan.settings, plan.dataset)
+    return narrowed(options, plan.dataset, trajectories, folder)
 
 
 def _own_folder(model: str) -> Path:
@@ -137,7 +150,7 @@ def _check_replies(options: EvalOptions, settings: Settings) -> None:
 def _print_result(
     folder: Path,
     plan: Plan,
-    trajectories: Sequence[Trajectory],
+    asked: Narrowed,
     population: int,
     options: EvalOptions,
 ) -> RunFigures | None:
@@ -152,7 +165,7 @@ def _print_result(
         write_whole(options.output, map(_verdict_line, records), named=True)
     machine = OwnMachine.of(lives_in(folder), len(records), options.gpu_price)
     totals = replace(totals, machine=machine)
-    figures = RunFigures(records, trajectories, totals, options.allow_errors)
+    figures = RunFigures(records, asked.trajectories, totals, options.allow_errors)
     for line in summary(figures, options.trials, population, field=plan.profile is BFCL):
         say(line)
     for line in (*_mended(folder, plan, figures, options), *symptoms.causes()):
@@ -161,9 +174,11 @@ def _print_result(
         note(f"warning: {warning}")
     for line in usage_lines(totals):
         say(line)
-    data, asked = plan.dataset, plan.settings.protocol or plan.settings.mode
+    for line in asked.lines(records):
+        say(line)
+    data, manner = plan.dataset, plan.settings.protocol or plan.settings.mode
     say(
-        f"model {plan.model}, {asked}; data {data.name} {data.version}, sha256 "
+        f"model {plan.model}, {manner}; data {data.name} {data.version}, sha256 "
         f"{data.sha256[:12]}; profile {plan.profile.name}; observations {plan.observations}; "
         f"run {folder}"
     )

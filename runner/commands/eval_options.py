@@ -10,15 +10,23 @@ from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from checkers.profile import Mode
+from envs.lazy import lazily
 from runner.commands.judging import WorkOptions
-from runner.commands.options import above_zero, option, positive, switch
+from runner.commands.options import above_zero, given, option, positive, switch
 from runner.commands.shared import EntriesOptions, ReachOptions
 from runner.data.wording import Observations
 from runner.live.settings import ALL_KINDS, Effort, PriceList
 from runner.models.base import ApiName
+from trajectories.errors import DataError
+
+if TYPE_CHECKING:
+    from runner.retrieval import offering
+else:
+    # Function documents take a while to load, and few runs retrieve.
+    offering = lazily("runner.retrieval.offering")
 
 _MOST_TRIALS = 10_000
 
@@ -218,7 +226,50 @@ class ExperimentOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalOptions(EntriesOptions, WorkOptions, LiveOptions, ExperimentOptions, ReachOptions):
+class RetrieveOptions:
+    """Functions that are offered."""
+
+    retrieve: str | None = option(
+        "only what retrieval finds, by what the user says in a turn: backends=N (all functions of "
+        "the backends of the N nearest), top=N (the N nearest), search=N (find_functions alone, by "
+        "which the model finds N at a time), or oracle (those of the ground truth)",
+        "POLICY",
+    )
+    pool: str | None = option(
+        "with --retrieve: what is looked through, and can be called: own (the 128 functions of the "
+        "eight backends), all (of every environment), or a file that names functions of ours "
+        "(default: own)",
+        "NAME",
+    )
+    retrieve_by: str | None = option(
+        "with --retrieve: the ranking, as turnwise retrieve query has it (default: default)",
+        "METHOD",
+    )
+    keep: bool = switch("with --retrieve: what was offered stays for later turns (the default)")
+    no_keep: bool = switch("with --retrieve: what was offered in a turn is offered in that one")
+
+    @property
+    def retrieval(self) -> offering.Retrieval | None:
+        """What retrieval is to do; None where nothing.
+
+        Raises:
+            DataError: The options contradict each other.
+        """
+        if self.retrieve is None:
+            for flag in given(self, RetrieveOptions):
+                raise DataError(flag, "says how --retrieve chooses; add it")
+            return None
+        policy = offering.Policy.named(self.retrieve)
+        if self.no_keep and (self.keep or policy.how in ("search", "oracle")):
+            raise DataError("--no-keep", f"does not go with {'--keep' if self.keep else policy}")
+        by = self.retrieve_by or "default"
+        return offering.Retrieval(policy, self.pool or "own", by, not self.no_keep)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalOptions(
+    EntriesOptions, RetrieveOptions, WorkOptions, LiveOptions, ExperimentOptions, ReachOptions
+):
     """Which model to run, on what and how."""
 
     model: str = option(

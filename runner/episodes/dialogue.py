@@ -68,7 +68,9 @@ class Dialogue:
         step_limit: int | None,
     ) -> None:
         session = prepared.template.fork()
-        self.episode = Episode(prepared.trajectory, session, profile, step_limit, style.observe)
+        self.episode = Episode(
+            prepared.trajectory, session, profile, step_limit, style.observe, prepared.offering
+        )
         self.conversation = conversation_of(style, mode)
         self.result: list[list[Step]] = []
         self.mode = mode
@@ -76,6 +78,7 @@ class Dialogue:
         self._kind = kind_of(prepared.trajectory)
         self._executed = prepared.trajectory.is_executed
         self._format = style.format
+        self._shown: frozenset[str] | None = None
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
         """Return what to ask the model now.
@@ -87,8 +90,21 @@ class Dialogue:
         episode = self.episode
         if episode.turn == len(self.result):
             self.result.append([])
-            self.conversation.start_turn(episode.messages, episode.offered, episode.offers)
+            self.conversation.start_turn(episode.messages, episode.offered, self._new_functions())
+        elif episode.offering and (new := self._new_functions()):
+            self.conversation.hand_over(episode.offered, new)
         return self.conversation.request(notes, extra)
+
+    def _new_functions(self) -> Sequence[str]:
+        """Return the functions that come late: those handed over, retrieved or found since."""
+        episode = self.episode
+        if not episode.offering:
+            return episode.offers
+        offered, before = episode.offered, self._shown
+        self._shown = offered | (before or frozenset())
+        if before is None:
+            return episode.offers
+        return [name for name in episode.session.tools if name in offered - before]
 
     def take(self, reply: Reply) -> Taken:
         """Take the answer to the last request, and execute its calls or end the turn.

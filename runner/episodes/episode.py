@@ -7,6 +7,7 @@ feeds it back: ``act`` with calls, ``end_turn`` without. All drivers drive this 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from checkers.profile import Profile
@@ -16,6 +17,7 @@ from envs.calls import Call
 from envs.errors import MalformedCall, Refused
 from envs.results import Result
 from envs.session import Session
+from trajectories.offering import Offering
 from trajectories.schema import Message, Trajectory
 
 if TYPE_CHECKING:  # who only judges loads nothing that talks to models
@@ -42,11 +44,13 @@ class Episode:
         profile: How steps are executed.
         step_limit: Steps with calls that a turn may take, or None for no limit.
         observe: Says what the model reads of a call.
+        offering: Which functions the model is offered; None for all that the trajectory offers.
 
     Attributes:
         turn: Index of the current turn.
         steps: What was executed so far.
         outcomes: One per turn that has ended.
+        found: Functions that the model has found itself.
         finished: Whether there is nothing left to do.
         terminated: Whether the step limit ended the episode.
     """
@@ -58,8 +62,11 @@ class Episode:
         profile: Profile,
         step_limit: int | None = STEP_LIMIT,
         observe: Observe | None = None,
+        offering: Offering | None = None,
     ) -> None:
         self._observe = observe
+        self.offering = offering
+        self.found: frozenset[str] = frozenset()
         self.trajectory = trajectory
         self.session = session
         self.profile = profile
@@ -86,17 +93,17 @@ class Episode:
     @property
     def offered(self) -> frozenset[str]:
         """All functions that the model is shown in this turn."""
-        return self.trajectory.offered(tuple(self.session.tools), self.turn)
+        there = self.trajectory.offered(tuple(self.session.tools), self.turn)
+        return self.offering.of(self.turn, there, self.found) if self.offering else there
 
     def act(self, calls: Sequence[Call | MalformedCall]) -> list[Result]:
         """Execute one step of at least one call; the results are what the model observes.
 
-        A step beyond the limit ends the episode: unexecuted, or after it where the profile
-        notices only then.
+        One beyond the limit ends the episode: unexecuted, or after it where the profile says so.
         """
         if not self._begins(calls):
             return []
-        plain = self._observe is None and len(calls) <= BOUNDS.calls_in_step
+        plain = len(calls) <= BOUNDS.calls_in_step and not (self._observe or self.offering)
         results = list(map(self.session.call, calls) if plain else self._made(calls))
         self._keep(calls, results)
         return results
@@ -144,14 +151,18 @@ class Episode:
 
     def _made(self, calls: Sequence[Call | MalformedCall]) -> Iterator[Result]:
         for position, call in enumerate(calls):
-            made = self.session.call(call) if position < BOUNDS.calls_in_step else _beyond()
+            made = self._call(call) if position < BOUNDS.calls_in_step else _beyond()
             made.shown = self._observe and self._observe(self.session, call, made)
             yield made
 
     def _keep(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
+        self.steps.append(ExecutedStep(self.turn, tuple(calls), tuple(results)))
+        if self.offering:  # to look for functions is no act in the world
+            acts = [not self.offering.seeks(call) for call in calls]
+            calls, results = [*compress(calls, acts)], [*compress(results, acts)]
+            self._offer()
         self._results += results
         self._calls += calls
-        self.steps.append(ExecutedStep(self.turn, tuple(calls), tuple(results)))
         if self._late:
             self._terminate()
 
@@ -165,8 +176,16 @@ class Episode:
         self._results, self._calls = [], []
 
     def _offer(self) -> None:
-        if self.profile.execution.only_offered:
+        if self.profile.execution.only_offered or self.offering:
             self.session.offer(self.offered)
+
+    def _call(self, call: Call | MalformedCall) -> Result:
+        if not self.offering or not isinstance(call, Call) or not self.offering.seeks(call):
+            return self.session.call(call)
+        there = self.trajectory.offered(tuple(self.session.tools), self.turn)
+        result, found = self.offering.answer(call, there)
+        self.found |= found
+        return result
 
 
 def _beyond() -> Result:

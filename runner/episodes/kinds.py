@@ -19,7 +19,7 @@ from checkers.verdict import TurnOutcome, Verdict
 from checkers.why.trace import Trace
 from envs.lazy import lazily
 from runner.episodes.episode import STEP_LIMIT, Episode
-from runner.episodes.scripts import Script, oracle, play, trace, trace_recorded
+from runner.episodes.scripts import Script, begun, oracle, play, trace, trace_recorded
 from runner.episodes.scripts import recorded as script_of
 from runner.records.record import Fault, Recorded
 from trajectories.prepare import Prepared
@@ -142,7 +142,7 @@ class ExecutedKind(EntryKind):
         """Execute the answers once more, or play the ground truth, and judge what they lead to."""
         profile, limit, traced, observe = terms
         if answers is None:
-            script = oracle(prepared.trajectory)
+            script = oracle(prepared.trajectory, prepared.offering)
             if not traced:
                 return self.judge_script(prepared, script, profile, limit)
             played = trace(prepared, script, profile, limit)
@@ -160,7 +160,7 @@ class ExecutedKind(EntryKind):
         self, prepared: Prepared, script: Script, profile: Profile, limit: int | None = STEP_LIMIT
     ) -> Judgement:
         """Drive one trajectory by a script and judge it."""
-        episode = Episode(prepared.trajectory, prepared.template.fork(), profile, limit)
+        episode = begun(prepared, profile, limit)
         play(script, episode)
         return self.judge_outcomes(prepared, episode.outcomes, profile, episode.terminated)
 
@@ -199,8 +199,8 @@ class ComparedState(ExecutedKind):
 
     def passes_so_far(self, prepared: Prepared, episode: Episode, answers: Answers) -> bool:
         """Compare the turns that have ended with as many of the ground truth."""
-        begun = prepared._replace(truth=prepared.truth[: len(episode.outcomes)])
-        return self.judge_played(begun, episode, answers).valid
+        so_far = prepared._replace(truth=prepared.truth[: len(episode.outcomes)])
+        return self.judge_played(so_far, episode, answers).valid
 
     def examine(
         self, prepared: Prepared, found: Judgement, profile: Profile, recorded: Recorded | None

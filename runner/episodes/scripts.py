@@ -14,6 +14,7 @@ from checkers.why.trace import Trace, TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.episodes.episode import STEP_LIMIT, Episode
+from trajectories.offering import FIND, LONGEST_QUERY, Offering
 from trajectories.prepare import Prepared
 from trajectories.scene import truth_calls
 from trajectories.schema import Trajectory
@@ -25,9 +26,16 @@ Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 """Turns of steps of calls."""
 
 
-def oracle(trajectory: Trajectory) -> Script:
-    """Return the ground truth, each turn in one step."""
-    return [[truth_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
+def oracle(trajectory: Trajectory, offering: Offering | None = None) -> Script:
+    """Return the ground truth, each turn in one step.
+
+    Where functions are to be looked for, it looks first, by the user's words.
+    """
+    script = [[truth_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
+    if offering is None or offering.find is None:
+        return script
+    looking = [Call(FIND, (), {"query": turn.words[:LONGEST_QUERY]}) for turn in trajectory.turns]
+    return [[[look], *steps] for look, steps in zip(looking, script, strict=True)]
 
 
 def recorded(turns: Sequence[Sequence[Step]], decoder: Decoder, profile: Profile) -> Script:
@@ -50,6 +58,14 @@ def _decoded(step: Step, decoder: Decoder, profile: Profile) -> Sequence[Call | 
         return [error] if profile.replies.answers_unreadable_steps else []
 
 
+def begun(
+    prepared: Prepared, profile: Profile, step_limit: int | None, observe: Observe | None = None
+) -> Episode:
+    """Return an episode at its beginning, in a session of its own."""
+    session, offering = prepared.template.fork(), prepared.offering
+    return Episode(prepared.trajectory, session, profile, step_limit, observe, offering)
+
+
 def play(script: Script, episode: Episode) -> None:
     """Drive an episode by a script, to the script's end or the episode's."""
     for turn in script:
@@ -69,7 +85,7 @@ def trace(
     observe: Observe | None = None,
 ) -> Trace:
     """Play a script and return what happened, results as ``observe`` says that they were read."""
-    episode = Episode(prepared.trajectory, prepared.template.fork(), profile, step_limit, observe)
+    episode = begun(prepared, profile, step_limit, observe)
     turns = []
     for turn in script:
         if episode.finished:
@@ -110,8 +126,9 @@ def trace_recorded(
 
 
 def trace_truth(prepared: Prepared, profile: Profile) -> Trace:
-    """Play the ground truth, for which no limit and no held-out function counts."""
+    """Play the ground truth, for which no limit and nothing held back counts."""
     everything = offering_all(profile)
+    prepared = prepared._replace(offering=None)
     return trace(prepared, oracle(prepared.trajectory), everything, None)
 
 
@@ -121,16 +138,16 @@ def _traced_turn(episode: Episode, turn: Sequence[Sequence[Call | MalformedCall]
     for calls in turn:
         if episode.finished:
             break
-        results = episode.step_through(calls)
-        steps.append(
-            tuple(
-                [
-                    TracedCall(call, result, episode.session.snapshot())
-                    for call, result in zip(calls, results, strict=False)
-                ]
-            )
-        )
-    return TracedTurn(offered, before, tuple(filter(None, steps)))
+        # Results come first, so that what follows the last one of a step is done, too.
+        made = zip(episode.step_through(calls), calls, strict=False)
+        snapshot = episode.session.snapshot
+        steps.append(tuple([TracedCall(call, result, snapshot()) for result, call in made]))
+    turn_of = TracedTurn(offered, before, tuple(filter(None, steps)))
+    if episode.offering is None:
+        return turn_of
+    seeks = episode.offering.seeks
+    looks = frozenset(i for i, traced in enumerate(turn_of.calls) if seeks(traced.call))
+    return turn_of._replace(looks=looks)
 
 
 def _ending(

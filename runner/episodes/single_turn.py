@@ -28,9 +28,10 @@ from runner.episodes.scripts import trace_truth
 from runner.records.record import Fault, Recorded
 from runner.records.result_file import NO_ANSWER
 from trajectories.errors import DataError
-from trajectories.prepare import Prepared, task_of
+from trajectories.prepare import Prepared
 from trajectories.right_step import right_step
 from trajectories.schema import ExpectedResults, JudgedBy, Trajectory
+from trajectories.task import task_of
 
 _AIMS = {
     Kind.IRRELEVANCE: "No function fits: it is right to call none.",

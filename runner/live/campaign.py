@@ -32,6 +32,7 @@ from runner.records.record import (
     EpisodeRecord,
     FormatReference,
     Key,
+    RetrieveReference,
     RunDefinition,
     Selection,
     StepRecord,
@@ -40,6 +41,7 @@ from runner.records.replies import ReplyCache
 from runner.records.store import Keeps, RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.offering import DOCUMENT as FINDER
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Trajectory
 
@@ -78,6 +80,8 @@ class Plan(NamedTuple):
     prompts: PromptTexts
     format: PromptFormat | None = None
     """How a prompting model is asked, where not as ``prompts`` says."""
+    retrieve: RetrieveReference | None = None
+    """What retrieval offers; the data set has it by entry."""
     vary: Levels | None = None
     """At which levels of an experiment on the functions it is; its data set is made for them."""
 
@@ -125,6 +129,9 @@ class Plan(NamedTuple):
         how = self.vary and self.vary.arrangement
         arranged = how and Arranged(how, trial if how.order == "shuffled" else 0)
         toolbox = toolbox_of(trajectory, folder, self.notes(), arranged)
+        offering = self.dataset.offering_of(trajectory)
+        if offering and offering.find:
+            toolbox = toolbox.with_function(FINDER)
         settings = self.settings
         return Style(toolbox, prompts, settings.reasoning, self.format, wording, self.protocol)
 
@@ -156,6 +163,7 @@ class Plan(NamedTuple):
             prompt_format=asked and FormatReference(asked.name, asked.sha256),
             vary=self.vary and self.vary.to_json(),
             protocol=spoken and FormatReference(spoken.name, fingerprint(spoken)),
+            retrieve=self.retrieve,
         )
 
 

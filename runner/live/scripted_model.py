@@ -16,9 +16,10 @@ from runner.episodes.scripts import Script, oracle
 from runner.live.campaign import Plan
 from runner.models.base import ChatMessage, Reply, Request, ToolCall, Usage
 from runner.models.tools import Names
-from trajectories.prepare import Prepared, prepare, task_of
+from trajectories.prepare import Prepared, prepare
 from trajectories.right_step import right_calls
 from trajectories.schema import JudgedBy, Trajectory
+from trajectories.task import task_of
 from trajectories.widened import needed, own_functions
 
 Steps = Sequence[Sequence[Sequence[ToolCall]]]

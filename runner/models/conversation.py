@@ -132,6 +132,10 @@ class Conversation(ABC):
         """
 
     @abstractmethod
+    def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
+        """Offer further functions within a turn; ``offered`` are all that may be called."""
+
+    @abstractmethod
     def read(self, reply: Reply) -> Step:
         """Take an answer into the conversation and return it as a step to be decoded."""
 
@@ -193,14 +197,19 @@ class FunctionCalling(Conversation):
     ) -> None:
         """Put a turn to the model; functions that are new come last among the tools."""
         self._next_turn()
-        self._late = (*self._late, *offers)
-        tools = self._style.toolbox.tools(offered, self._late)
-        # The list itself goes where it is sent as it is: it was encoded once.
-        own = self._native.show is TOOLS.show
-        self.tools = tools if own else ToolList(self._native.show(tools.tools))
+        self.hand_over(offered, offers)
         self._say(messages)
         if offers and not messages:
             self._put({"role": "user", "content": self._style.prompts.handover_fc})
+
+    def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
+        """Offer further functions, behind those that were there."""
+        self._late = (*self._late, *[name for name in new if name not in self._late])
+        late = tuple([name for name in self._late if name in offered])
+        tools = self._style.toolbox.tools(offered, late)
+        # The list itself goes where it is sent as it is: it was encoded once.
+        own = self._native.show is TOOLS.show
+        self.tools = tools if own else ToolList(self._native.show(tools.tools))
 
     def read(self, reply: Reply) -> Step:
         """Return the tool calls by the functions' real names, or the text where there are none."""
@@ -259,7 +268,6 @@ class Prompting(Conversation):
     ) -> None:
         """Put a turn to the model; the system prompt comes with the first one and stays."""
         self._next_turn()
-        prompts = self._style.prompts
         if not self.messages:
             system = self._system(offered.difference(offers))
             first = messages[0] if messages and messages[0].role == "system" else None
@@ -269,9 +277,14 @@ class Prompting(Conversation):
                 self._put({"role": "system", "content": system})
             messages = self._with_functions(messages, offered.difference(offers))
         if offers:
-            new = with_functions(prompts.handover_prompt, self._style.toolbox.late(offers))
-            self._put({"role": "user", "content": new})
+            self.hand_over(offered, offers)
         self._say(messages)
+
+    def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
+        """Describe further functions in a message."""
+        text = self._style.prompts.handover_prompt
+        described = with_functions(text, self._style.toolbox.late(new))
+        self._put({"role": "user", "content": described})
 
     def _system(self, offered: frozenset[str]) -> str:
         style = self._style
@@ -350,21 +363,34 @@ class ByProtocol(Conversation):
     ) -> None:
         """Put a turn to the model; the functions come with the first one and stay."""
         self._next_turn()
-        self._late = (*self._late, *offers)
-        tools = self._style.toolbox.tools(offered, self._late).tools
-        self._documents = [tool["function"] for tool in tools]
+        self._offer(offered, offers)
         if not self.messages:
             first = messages[0] if messages and messages[0].role == "system" else None
-            for shown in self._protocol.show(self._documents[: len(tools) - len(offers)]):
+            early = len(self._documents) - len(offers)
+            for shown in self._protocol.show(self._documents[:early]):
                 if first is not None and shown["role"] == "system":
                     shown = {**shown, "content": f"{shown['content']}\n\n{first.content}"}
                     messages, first = messages[1:], None
                 self._put(shown)
         if offers:
-            new = self._documents[len(tools) - len(offers) :]
-            text = with_functions(self._style.prompts.handover_prompt, new)
-            self._put({"role": "user", "content": text})
+            self._describe(len(offers))
         self._say(messages)
+
+    def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
+        """Describe further functions in a message."""
+        self._offer(offered, new)
+        self._describe(len(new))
+
+    def _offer(self, offered: frozenset[str], new: Sequence[str]) -> None:
+        self._late = (*self._late, *new)
+        tools = self._style.toolbox.tools(offered, self._late).tools
+        self._documents = [tool["function"] for tool in tools]
+
+    def _describe(self, number: int) -> None:
+        """Describe the last so many of the functions."""
+        new = self._documents[len(self._documents) - number :]
+        text = with_functions(self._style.prompts.handover_prompt, new)
+        self._put({"role": "user", "content": text})
 
     def read(self, reply: Reply) -> Step:
         """Return the calls, what is unreadable of them as such, or what the user is told."""

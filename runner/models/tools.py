@@ -207,6 +207,10 @@ class Toolbox:
         self.names = Names(self._documents, shown)
         self._tool_lists: dict[tuple[frozenset[str], tuple[str, ...]], ToolList] = {}
 
+    def with_function(self, document: Document) -> Toolbox:
+        """Return one that has a further function before its own."""
+        return Toolbox([document, *self._documents.values()], self._language, self._footnotes)
+
     @property
     def size(self) -> int:
         """Characters of all documents."""

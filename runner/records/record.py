@@ -421,6 +421,21 @@ class FormatReference(NamedTuple):
     """Hash of its prompt, in hex."""
 
 
+class RetrieveReference(NamedTuple):
+    """Which functions a model was offered, where retrieval chose them."""
+
+    policy: str
+    """Such as ``backends=3``."""
+    pool: str
+    """What was looked through: ``own``, ``all`` or a file."""
+    by: str
+    """How it was ranked."""
+    keep: bool
+    """Whether what an earlier turn was offered stayed."""
+    pool_sha256: str
+    """Beginning of the hash of the pool's documents, in hex."""
+
+
 class RunDefinition(NamedTuple):
     """Everything that defines a run's result: it is gone on with only under an equal one."""
 
@@ -446,6 +461,8 @@ class RunDefinition(NamedTuple):
     """At which level of each axis of an experiment it was; left out where it was none."""
     protocol: FormatReference | None = None
     """The function-calling protocol by its name, where one was asked for; left out otherwise."""
+    retrieve: RetrieveReference | None = None
+    """What retrieval offered; left out where it chose nothing."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the definition as a JSON object."""

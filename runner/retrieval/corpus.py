@@ -34,6 +34,9 @@ DOMAINS: Mapping[str, str] = {
     "MathAPI": "numbers",
     "NumberTools": "numbers",
     "CalendarTools": "numbers",
+    "RetiredErrands": "money",
+    "RetiredNumbers": "numbers",
+    "RetiredShapes": "numbers",
 }
 """What backends are about; another is a group of its own."""
 

@@ -10,15 +10,16 @@ import numpy as np
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 
-from runner.retrieval.texts import parted, words
+from runner.retrieval.corpus import Described
+from runner.retrieval.texts import own_texts_of, parted, texts_of, words
 
 Scores = Any
 """An array of floats, a row per query and a column per document; higher is nearer."""
 
-K1, B = 1.2, 0.75
-_PIECES = (3, 5)
-_FUSED_FROM = 60
-"""What is added to a rank, from 1, before it is inverted: the usual 60."""
+K1, B = 2.0, 0.75
+_PIECES = (4, 6)
+_FUSED_FROM = 20
+"""What is added to a rank, from 1, before it is inverted."""
 _TOPICS = 64
 
 
@@ -54,7 +55,7 @@ class Words:
 
 
 class Pieces:
-    """The cosine of the TF-IDF vectors of three to five characters of a word."""
+    """The cosine of the TF-IDF vectors of four to six characters of a word."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         # Each word is taken to pieces once, not wherever it stands: that takes half the time.
@@ -101,9 +102,9 @@ class Fused:
         return fused([ranker.scores(queries) for ranker in self._rankers])
 
 
-def default(texts: Sequence[str]) -> Fused:
+def default(functions: Sequence[Described]) -> Fused:
     """Return the ranking that is used where none is named: words and pieces of words."""
-    return Fused([Words(texts), Pieces(texts)])
+    return Fused([Words(own_texts_of(functions)), Pieces(texts_of(functions))])
 
 
 def fused(scores: Sequence[Scores]) -> Scores:

@@ -17,7 +17,7 @@ from runner.retrieval.corpus import Corpus, Signature, signature, single_turns
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.scene import truth_calls
-from trajectories.schema import EXECUTABLE, Category, JudgedBy, Trajectory, Turn
+from trajectories.schema import EXECUTABLE, Category, JudgedBy, Trajectory
 
 NAMED = ("own", "exec", "bfcl", "bfcl-single")
 """Queries that have a name; others are a run folder or a file."""
@@ -63,11 +63,6 @@ class Parts(NamedTuple):
     held_out: tuple[Query, ...]
 
 
-def words_of(turn: Turn) -> str:
-    """Return what the user says in a turn."""
-    return "\n".join(message.content for message in turn.messages if message.role == "user")
-
-
 def needed(name: str, dataset: str | None, notify: choose.Notify) -> list[Needed]:
     """Return the queries of a name, a run folder or a file.
 
@@ -106,16 +101,16 @@ def _of_turns(trajectories: Iterable[Trajectory]) -> Iterator[Needed]:
     for trajectory in trajectories:
         for number, turn in enumerate(trajectory.turns):
             names = frozenset(c.name for c in truth_calls(turn) if isinstance(c, Call))
-            if names and words_of(turn).strip():
+            if names and turn.words.strip():
                 id = f"{trajectory.id}#{number}"
-                yield Needed(id, trajectory.base, words_of(turn), names)
+                yield Needed(id, trajectory.base, turn.words, names)
 
 
 def _of_answers(entries: Iterable[Trajectory]) -> Iterator[Needed]:
     for entry in entries:
         names = frozenset(name for answer in entry.expects.answers for name in answer)  # type: ignore[union-attr]
         known = {str(d["name"]): signature(d) for d in entry.documents or ()}
-        words = "\n".join(words_of(turn) for turn in entry.turns)
+        words = "\n".join(turn.words for turn in entry.turns)
         yield Needed(entry.id, entry.base, words, names, known)
 
 
@@ -141,9 +136,9 @@ def _of_record(record: EpisodeRecord, trajectory: Trajectory) -> Iterator[Needed
     for number, turn in enumerate(trajectory.turns[: record.turns_passed]):
         called = [text for s in record.steps if s.turn == number for text in s.calls]
         names = frozenset(name for text in called for name in _names_in(text))
-        if names and words_of(turn).strip():
+        if names and turn.words.strip():
             id = f"{record.id}#{number}#{record.trial}"
-            yield Needed(id, trajectory.base, words_of(turn), names)
+            yield Needed(id, trajectory.base, turn.words, names)
 
 
 def _names_in(text: str) -> Iterator[str]:

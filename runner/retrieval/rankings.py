@@ -20,11 +20,11 @@ else:
     texts = lazily(".texts", __package__)
 
 DEFAULT = "default"
-LEXICAL: Mapping[str, Callable[[Sequence[str]], Any]] = {
+LEXICAL: Mapping[str, Callable[[Sequence[Described]], Any]] = {
     DEFAULT: lambda found: lexical.default(found),
-    "bm25": lambda found: lexical.Words(found),
-    "chars": lambda found: lexical.Pieces(found),
-    "lsa": lambda found: lexical.Topics(found),
+    "bm25": lambda found: lexical.Words(texts.own_texts_of(found)),
+    "chars": lambda found: lexical.Pieces(texts.texts_of(found)),
+    "lsa": lambda found: lexical.Topics(texts.own_texts_of(found)),
 }
 """Rankings that follow from the corpus alone."""
 
@@ -80,7 +80,7 @@ def _ranker(corpus: Corpus, by: str) -> Any:
     kind, colon, rest = by.partition(":")
     if by in LEXICAL:
         try:
-            return LEXICAL[by](texts.texts_of(corpus.functions))
+            return LEXICAL[by](corpus.functions)
         except ValueError:
             raise DataError(corpus.name, "its documents hold no words to search") from None
     if not rest or kind not in ("embed", "local"):

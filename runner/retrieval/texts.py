@@ -1,7 +1,7 @@
 """What of a function document is searched: a text, and the words in it.
 
-A sentence that stands in the documents of many functions says nothing of any of them, and is left
-out. Names count twice: what a function is called is what it does.
+Names count twice: what a function is called is what it does. A sentence that stands in the
+documents of many functions says whose they are, and nothing of any one of them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,16 @@ _STEMMER = snowballstemmer.stemmer("english")
 
 def texts_of(functions: Sequence[Described]) -> list[str]:
     """Return what is searched of functions, in their order."""
+    return [_text(each, frozenset()) for each in functions]
+
+
+def own_texts_of(functions: Sequence[Described]) -> list[str]:
+    """Return the same without the sentences that many share."""
     having: dict[str, set[str]] = defaultdict(set)
     for each in functions:
         for sentence in _sentences(each):
             having[sentence].add(each.name)
-    shared = {sentence for sentence, names in having.items() if len(names) >= SHARED_BY}
+    shared = frozenset(text for text, names in having.items() if len(names) >= SHARED_BY)
     return [_text(each, shared) for each in functions]
 
 
@@ -40,7 +45,7 @@ def _sentences(function: Described) -> list[str]:
     return _END.split(str(function.document.get("description", "")).strip())
 
 
-def _text(function: Described, shared: set[str]) -> str:
+def _text(function: Described, shared: frozenset[str]) -> str:
     parameters = list(parameters_of(function.document))
     told = [sentence for sentence in _sentences(function) if sentence not in shared]
     parts = (

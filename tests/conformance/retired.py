@@ -27,9 +27,10 @@ from runner.data.rest.reach import FIXTURE_ONLY
 from tests.judging import run_recorded
 from trajectories.dataset import Dataset, load_bfcl
 from trajectories.jsonl import read_objects
-from trajectories.prepare import prepare, task_of
+from trajectories.prepare import prepare
 from trajectories.retired import ENVIRONMENTS
 from trajectories.schema import Category, ExpectedCalls, Trajectory
+from trajectories.task import task_of
 
 _AS = {
     Category.EXEC_SIMPLE: Category.SIMPLE_PYTHON,

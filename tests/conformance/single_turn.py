@@ -29,8 +29,8 @@ from tests.conformance.mutants import Output, has_answers, random_outputs
 from tests.conformance.recorded import verdicts_of
 from tests.conformance.rules import deciding_rules
 from trajectories import bfcl
-from trajectories.prepare import task_of
 from trajectories.schema import SINGLE_TURN, Category, ExpectedCalls, Trajectory
+from trajectories.task import task_of
 
 DRIVER = Path(__file__).with_name("bfcl_single_turn_driver.py")
 REPLIES = 10_000

@@ -11,7 +11,7 @@ import pytest
 from runner.retrieval import lexical
 from runner.retrieval.corpus import Corpus, everything, own_corpus
 from runner.retrieval.rankings import LEXICAL, Ranking
-from runner.retrieval.texts import parted, texts_of, words
+from runner.retrieval.texts import own_texts_of, parted, texts_of, words
 from tests.retrieval.conftest import described
 from trajectories.errors import DataError
 
@@ -74,15 +74,15 @@ def test_equals_stand_in_the_order_of_the_corpus() -> None:
 
 def test_fusion_adds_inverted_ranks() -> None:
     one, other = np.array([[3.0, 2.0, 1.0]]), np.array([[1.0, 3.0, 2.0]])
-    expected = [[1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62]]
+    expected = [[1 / 21 + 1 / 23, 1 / 22 + 1 / 21, 1 / 23 + 1 / 22]]
     assert np.allclose(lexical.fused([one, other]), expected)
 
 
 def test_a_sentence_of_many_functions_is_left_out() -> None:
     same = "This belongs to the shop."
     functions = [described(f"f{i}", f"{same} Does {i}.") for i in range(5)]
-    assert not any(same in text for text in texts_of(functions))
-    assert all(same in text for text in texts_of(functions[:4]))
+    assert not any(same in text for text in own_texts_of(functions))
+    assert all(same in text for text in own_texts_of(functions[:4]))
 
 
 def test_a_corpus_without_words_is_refused() -> None:

@@ -22,9 +22,9 @@ from tests.servers.formats import in_format
 from tests.servers.serving import Answer, Answerer, Asked, as_json
 from tests.servers.shapes import completion
 from trajectories.dataset import Dataset
-from trajectories.prepare import task_of
 from trajectories.right_step import right_calls
 from trajectories.schema import ExpectedCalls, Trajectory
+from trajectories.task import task_of
 
 DONE = "That is done."
 """What a turn ends with; it is how later requests show how many turns have ended."""

@@ -15,10 +15,10 @@ from checkers.calls.judge import judge
 from checkers.profile import PROFILES, Profile
 from envs.calls import Call
 from trajectories.dataset import load_embedded
-from trajectories.prepare import task_of
 from trajectories.right_step import as_tool_calls, right_calls, right_step, source_text
 from trajectories.rules.problem import Severity
 from trajectories.schema import SINGLE_TURN, Category, Trajectory
+from trajectories.task import task_of
 from trajectories.validate import validate
 from trajectories.validation import to_json
 

@@ -29,12 +29,12 @@ from envs.results import Result
 from envs.schema import spec
 from envs.tool import Tool
 from trajectories.errors import DataError
-from trajectories.prepare import task_of
 from trajectories.right_step import right_step, right_value
 from trajectories.rules import statements
 from trajectories.rules.entry import Entry, TruthStep
 from trajectories.rules.lookups import Lookup, documented, lookups, values_text
 from trajectories.rules.problem import Problem, Severity, brief
+from trajectories.task import task_of
 
 PROVENANCE = "PROVENANCE"
 

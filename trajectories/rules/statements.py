@@ -20,13 +20,13 @@ from envs.calls import Call
 from envs.errors import InvalidArgument
 from envs.library.sql_text import Token, parse_column, tokens_of
 from envs.library.sqlite import Cell, SqlTable
-from trajectories.prepare import task_of
 from trajectories.right_step import as_tool_calls
 from trajectories.rules import playing
 from trajectories.rules.detection import DETECT
 from trajectories.rules.entry import Entry
 from trajectories.rules.problem import Problem, Severity, brief
 from trajectories.schema import JudgedBy
+from trajectories.task import task_of
 
 _OPPOSITES: Mapping[str, Sequence[str]] = {
     "=": ("<>", ">"),

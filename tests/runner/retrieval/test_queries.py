@@ -22,7 +22,7 @@ def test_a_query_is_what_the_user_says_in_a_turn_and_what_it_needs() -> None:
     leap = queries["exec_multiple_leap#0"]
     assert leap.words == "Is 2100 a leap year?"
     assert leap.relevant == {("is_leap_year", ("year",))}
-    assert len(queries) == 98
+    assert len(queries) >= 98
 
 
 def test_turns_in_which_nothing_is_called_are_no_queries() -> None:
