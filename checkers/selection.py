@@ -24,22 +24,29 @@ def selected_in_turns(
     needed = functions = arguments = strangers = 0
     names: Set[str] = frozenset()
     for turn, right in enumerate(truth):
-        made = model[turn].calls if turn < len(model) else ()
+        left: list[object] = [*model[turn].calls] if turn < len(model) else []
         needed += len(right.calls)
-        if made == right.calls:
-            functions += len(made)
-            arguments += len(made)
+        if not left:
             continue
-        left = [call for call in made if isinstance(call, Call)]
-        wanted = [call for call in right.calls if isinstance(call, Call)]
-        for equal in (_as_written, partial(_as_meant, scene), _same_function):
-            found = _taken(wanted, left, equal)
-            functions += found
-            arguments += 0 if equal is _same_function else found
-        if left:
+        wanted = []
+        for call in right.calls:
+            if call in left:  # most are as written
+                left.remove(call)
+                functions += 1
+                arguments += 1
+            else:
+                wanted.append(call)
+        given = [call for call in left if isinstance(call, Call)]
+        if wanted and given:
+            asked = [call for call in wanted if isinstance(call, Call)]
+            meant = _taken(asked, given, partial(_as_meant, scene))
+            functions += meant + _taken(asked, given, _same_function)
+            arguments += meant
+        if given:
             names = names or {*_names(truth)}
-            others = [call.name for call in left if call.name not in names]
-            strangers += sum(name in scene.offered(turn) for name in others)
+            others = [call.name for call in given if call.name not in names]
+            offered = scene.offered(turn) if others else ()
+            strangers += sum(name in offered for name in others)
     return Selected(needed, functions, arguments, strangers)
 
 
@@ -60,10 +67,6 @@ def _taken(wanted: list[Call], given: list[Call], equal: Callable[[Call, Call], 
             del given[other]
             found += 1
     return found
-
-
-def _as_written(one: Call, other: Call) -> bool:
-    return one == other
 
 
 def _as_meant(scene: Scene, one: Call, other: Call) -> bool:
