@@ -24,9 +24,18 @@ MAX_CODE = 10_000
 """Longest code that is read, in characters."""
 MAX_EFFORT = 1_200
 """Most that a code may take to read: the grammars take the square of what they stumble over, which
-is signs of operators and, less so, brackets. Honest code has a tenth of it."""
+is signs of operators, what stands where it cannot and, less so, brackets. Honest code has a tenth
+of it."""
 _MAX_EFFORT_OF_REPLY = 3 * MAX_EFFORT
 _SIGNS, _BRACKETS = re.compile(r"[-+~!%^&|<>*?]"), re.compile(r"[][(){}$#@]")
+_CHAINED = re.compile(r"""=[^=,;(){}\[\]"'`\n]*+(?==)|[^\s:]\s*+:|\.\s*+["'`]""")
+_TOKEN = re.compile(
+    r"""("(?:[^"\\\n]|\\.)*+"?+|'(?:[^'\\\n]|\\.)*+'?+|`(?:[^`\\]|\\.)*+`?+)|([\w$]++)|([^\w\s])""",
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]++[lLn]?|\d++(?:[eE]\d++)?[lLnfFdD]?")
+_SHORT = 2_000
+"""Up to so many characters are read in no time, whatever they are."""
 
 
 def parse(text: str, language: Language) -> Node:
@@ -45,7 +54,22 @@ def parse(text: str, language: Language) -> Node:
 
 def effort(text: str) -> int:
     """Return about how much a grammar may stumble over in a text."""
-    return 4 * len(_SIGNS.findall(text)) + len(_BRACKETS.findall(text))
+    signs = len(_SIGNS.findall(text))
+    if len(text) > _SHORT:
+        signs += _misplaced(text)
+    return 4 * signs + len(_BRACKETS.findall(text))
+
+
+def _misplaced(text: str) -> int:
+    """Return how much stands in a code where it cannot, such as a value after a value."""
+    found, after_value = len(_CHAINED.findall(text)), False
+    for quoted, word, sign in _TOKEN.findall(text):
+        if sign:
+            found += not (sign.isascii() and sign.isprintable())
+        elif after_value or (word[:1].isdigit() and not _NUMBER.fullmatch(word)):
+            found += 1
+        after_value = bool(quoted or word)
+    return found
 
 
 def require() -> None:

@@ -17,6 +17,13 @@ def test_code_that_a_grammar_stumbles_over_again_and_again_is_refused(language, 
 
 
 @both
+@pytest.mark.parametrize("piece", ["'", "=7", '0x"', "lambda x:", '""\u202e', "1e\n", ".`", "f x"])
+def test_long_code_in_which_values_stand_where_they_cannot_is_refused(language, piece):
+    with pytest.raises(Unreadable, match="more signs and brackets than are read"):
+        parse((piece * MAX_CODE)[:MAX_CODE], language)
+
+
+@both
 def test_long_honest_code_is_read(language):
     arguments = ", ".join(f'name{number}="value {number}, and so on"' for number in range(200))
     text = f"run({arguments})"
