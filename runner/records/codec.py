@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from math import inf
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -104,6 +105,8 @@ def _plain(kind: type) -> Read:
         # By its very type, since true and false are whole numbers to Python.
         if type(value) not in kinds:
             raise Unfit(_must_be(_WORDS[kind], value))
+        if kind is float and not abs(value) < inf:
+            raise Unfit(f"must be a finite number, is {value}")
         return value
 
     return read_value

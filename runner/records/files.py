@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from trajectories.errors import DataError
-from trajectories.jsonl import parse_object
+from trajectories.jsonl import check_finite, parse_object
 
 LOCK_FILE = "lock"
 
@@ -175,10 +175,12 @@ def lines(path: Path, containing: bytes = b"") -> Iterator[FileLine]:
             continue
         where = f"{path}:{number}"
         try:
-            value = parse_object(_decoded(raw, where), where)
+            text = _decoded(raw, where)
+            value = parse_object(text, where, finite=False)
         except DataError as error:
             damaged = error
         else:
+            check_finite(value, text, where)
             yield FileLine(where, raw, value, end)
 
 

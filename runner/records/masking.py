@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from runner.records.secret import MASK
@@ -193,4 +194,18 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _encoded(value: object) -> str:
     # ASCII, since a model's text may hold half of a surrogate pair, which UTF-8 has no bytes for.
-    return json.dumps(value, separators=(",", ":"))
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    except ValueError:  # a number that is none, which JSON has no word for
+        return json.dumps(_as_words(value), separators=(",", ":"), allow_nan=False)
+
+
+def _as_words(value: object) -> object:
+    """Return a JSON value with text in place of numbers that are infinite or none."""
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {name: _as_words(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_words(member) for member in value]
+    return value

@@ -71,7 +71,8 @@ def read(path: Path, mode: Mode | None = None) -> list[Recorded]:
     """
     entries: dict[str, Recorded] = {}
     in_file = _category_of_file(path)
-    for where, line in read_objects(path):
+    # What a model gave a call is its own: the call is refused, not the file.
+    for where, line in read_objects(path, finite=False):
         record = _entry(where, line, in_file)
         if record.id in entries:
             earlier = entries[record.id].where

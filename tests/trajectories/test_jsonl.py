@@ -86,3 +86,25 @@ def test_one_object_is_parsed_for_any_place():
     assert parse_object(' {"a": [1]} ', "<here>") == {"a": [1]}
     with pytest.raises(DataError, match=r"^<here>: must be a JSON object, is a int"):
         parse_object("1", "<here>")
+
+
+NO_NUMBERS = ["NaN", "Infinity", "-Infinity", "1e999", "-1E+400", "9" * 400 + ".0"]
+
+
+@pytest.mark.parametrize("number", NO_NUMBERS)
+def test_a_number_that_is_none_is_refused_by_its_place(number):
+    with pytest.raises(DataError, match=r"f:3: \$\.a\[1\]\.b: must be a finite number"):
+        parse_object(f'{{"a": [0, {{"b": {number}}}]}}', "f:3")
+
+
+@pytest.mark.parametrize("text", ['{"a": "NaN"}', '{"a": "1e999"}', '{"NaN": 1}', '{"a": 1e300}'])
+def test_words_and_large_numbers_are_taken(text):
+    assert parse_object(text, "f:1")
+
+
+def test_what_a_model_said_may_hold_them(tmp_path):
+    path = tmp_path / "lines.jsonl"
+    path.write_text('{"a": NaN}\n', encoding="utf-8")
+    [(where, line)] = read_objects(path, finite=False)
+    assert where.endswith(":1")
+    assert line["a"] != line["a"]

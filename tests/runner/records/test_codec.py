@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import gc
 
-from runner.records.codec import read
+import pytest
+
+from runner.records.codec import Unfit, read, reader_of
 from runner.records.record import EpisodeRecord
 from tests.runner.records.made import episode, step
 
@@ -20,3 +22,9 @@ def test_what_was_read_is_gone_with_the_last_that_holds_it():
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_a_number_is_finite(number):
+    with pytest.raises(Unfit, match="must be a finite number"):
+        reader_of(float)(number)
