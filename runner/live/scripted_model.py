@@ -6,6 +6,7 @@ the entry, so that an episode that goes on errs as it would have.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from random import Random
 
@@ -119,7 +120,7 @@ def _named(script: Script, prepared: Prepared, names: Names) -> Steps:
     return [
         [
             [
-                ToolCall(None, names.shown(call.name), dict(_arguments(call, prepared)))
+                ToolCall(None, names.shown(call.name), _arguments(call, prepared))
                 for call in step
                 if isinstance(call, Call)
             ]
@@ -129,9 +130,10 @@ def _named(script: Script, prepared: Prepared, names: Names) -> Steps:
     ]
 
 
-def _arguments(call: Call, prepared: Prepared) -> dict[str, object]:
+def _arguments(call: Call, prepared: Prepared) -> str:
+    """Return the arguments of a call by name, as JSON text as servers send it."""
     known = call.name in prepared.template.tools
-    return dict(prepared.scene.arguments(call) if known else call.kwargs)
+    return json.dumps(dict(prepared.scene.arguments(call) if known else call.kwargs))
 
 
 def _progress(messages: Sequence[ChatMessage]) -> tuple[int, int]:
