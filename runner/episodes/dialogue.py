@@ -25,6 +25,7 @@ from runner.models.base import Reply, Request
 from runner.models.conversation import Style, conversation_of
 from runner.records.record import Fault
 from trajectories.prepare import Prepared
+from trajectories.schema import ExpectedCalls
 
 
 class Taken(NamedTuple):
@@ -77,6 +78,7 @@ class Dialogue:
         self._prepared = prepared
         self._kind = kind_of(prepared.trajectory)
         self._executed = prepared.trajectory.is_executed
+        self._compared = isinstance(prepared.trajectory.expects, ExpectedCalls)
         self._format = style.format
         self._shown: frozenset[str] | None = None
 
@@ -154,7 +156,7 @@ class Dialogue:
 
     def _read(self, reply: Reply) -> Taken:
         step = self.conversation.read(reply)
-        if not self._executed:
+        if self._compared:
             step = _without_dots(step)
         self.result[self.episode.turn].append(step)
         calls, problem = self._decoded(step)

@@ -287,3 +287,14 @@ def test_a_live_model_drafts_words(
         capsys.readouterr()
         assert main([*more]) == 2
         assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tools", ["need", "20"])
+def test_who_knows_what_is_right_passes_single_turns_of_all_kinds(
+    tmp_path: Path, tools: str
+) -> None:
+    kinds = ("--category", "multiple,parallel,exec_multiple,exec_parallel,sql", "--limit", "1000")
+    assert scripted(tmp_path, *kinds, "--sample", "20", "--vary", f"tools={tools}") == 0
+    found = records(tmp_path / f"tools={tools}")
+    assert {r["outcome"] for r in found} == {"passed"}
+    assert len({r["category"] for r in found}) == 5
