@@ -166,6 +166,10 @@ class LiteLLMModel(Client):
         }
         if tools:
             arguments |= {"tools": tools, **self._calling}
+        if self._name.startswith("mistral/") and "seed" in arguments and "extra_body" in arguments:
+            # litellm would lose it: it puts it there, where the user's own members then are.
+            seed = {"random_seed": arguments.pop("seed")}
+            arguments["extra_body"] = {**seed, **arguments["extra_body"]}
         return arguments
 
     def _messages(self, request: Request) -> list[dict[str, Any]]:

@@ -22,7 +22,16 @@ from yarl import URL
 from runner.models.base import Request
 from runner.models.transport import HttpAnswer, HttpRequest
 
-OPENAI_LIKE = ("deepseek", "groq", "hosted_vllm", "openrouter", "together_ai")
+OPENAI_LIKE = (
+    "deepseek",
+    "fireworks_ai",
+    "groq",
+    "hosted_vllm",
+    "mistral",
+    "openrouter",
+    "together_ai",
+    "xai",
+)
 """Providers of litellm whose answers are chat completions as they are."""
 TRANSLATED = (*OPENAI_LIKE, "anthropic", "gemini")
 """Providers that can be sent to so: one address, and a key that stays as it is."""
