@@ -386,8 +386,8 @@ class Trajectory(Strict):
 
     @property
     def is_executed(self) -> bool:
-        """Whether calls are executed; those of functions that only the entry describes cannot."""
-        return self.judged_by is not JudgedBy.CALLS
+        """Whether calls are executed as they are made; SQL statements are by their judge alone."""
+        return self.judged_by not in (JudgedBy.CALLS, JudgedBy.STATEMENTS)
 
     @property
     def language(self) -> str:

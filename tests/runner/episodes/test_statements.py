@@ -100,6 +100,7 @@ def test_no_answer_changes_the_next_one() -> None:
 
 
 def test_the_model_sees_the_function_s_document() -> None:
+    assert not DATA.trajectories[BOOKS].is_executed
     (tool,) = toolbox_of(DATA.trajectories[BOOKS]).tools(frozenset({"sql.execute"}), ()).tools
     assert tool["function"]["name"] == "sql_execute"
     assert "insert_values" in tool["function"]["parameters"]["properties"]
