@@ -7,6 +7,7 @@ import re
 import re._constants as codes  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
 from itertools import islice
@@ -17,6 +18,7 @@ from tests.source import PACKAGES, modules, nodes
 SEARCHING = frozenset({"search", "findall", "finditer", "sub", "subn", "split"})
 """Methods that begin anew at every character."""
 _METHODS = SEARCHING | {"match", "fullmatch"}
+_WORD = "word"
 _MANY = 20
 """From here on a repetition counts as one without end."""
 _CHARACTERS = "a70Z_ .,;:-+'\"`()[]{}<>/\\=|$%#@!?*&^~\n\té"
@@ -47,15 +49,25 @@ def patterns() -> tuple[Found, ...]:
         for module in modules(package):
             if ".adapters." in module or module.endswith("__main__"):
                 continue  # these need libraries that not every environment has
-            for name, value in vars(import_module(module)).items():
-                for pattern in _held(value):
+            for name, value in _attributes(module).items():
+                for pattern in held_in(value):
                     add(f"{module}.{name}", pattern, used.get(name, SEARCHING))
     for place, pattern, method in _literals():
         add(place, pattern, frozenset({method}))
     return tuple(found.values())
 
 
-def _held(value: object, depth: int = 3) -> Iterator[re.Pattern[Any]]:
+def _attributes(module: str) -> Mapping[str, Any]:
+    """Return what a module holds; nothing where a library is not installed that it needs."""
+    try:
+        return vars(import_module(module))
+    except ModuleNotFoundError as error:
+        if error.name and error.name.split(".")[0] in PACKAGES:
+            raise
+        return {}
+
+
+def held_in(value: object, depth: int = 3) -> Iterator[re.Pattern[Any]]:
     """Yield the expressions in a value, also inside of tables and records."""
     if isinstance(value, re.Pattern):
         yield value
@@ -65,8 +77,12 @@ def _held(value: object, depth: int = 3) -> Iterator[re.Pattern[Any]]:
             members = value.values()
         elif isinstance(value, (tuple, list, set, frozenset)):
             members = value
+        elif isinstance(value, type):
+            members = [*vars(value).values()] if value.__module__.split(".")[0] in PACKAGES else ()
+        elif is_dataclass(value):
+            members = [getattr(value, field.name, None) for field in fields(value)]
         for member in members:
-            yield from _held(member, depth - 1)
+            yield from held_in(member, depth - 1)
 
 
 def _methods() -> dict[str, frozenset[str]]:
@@ -88,12 +104,20 @@ def _literals() -> Iterator[tuple[str, re.Pattern[str], str]]:
             and isinstance(node.func.value, ast.Name)
             and node.func.value.id == "re"
             and node.args
-            and isinstance(node.args[0], ast.Constant)
-            and isinstance(node.args[0].value, str)
             and node.func.attr in {*_METHODS, "compile"}
+            and (text := _written(node.args[0])) is not None
         ):
             method = "search" if node.func.attr == "compile" else node.func.attr
-            yield f"{path}:{node.lineno}", re.compile(node.args[0].value), method
+            yield f"{path}:{node.lineno}", re.compile(text), method
+
+
+def _written(node: ast.expr) -> str | None:
+    """Return the text of a literal; a word stands for each value that is put into it."""
+    if isinstance(node, ast.JoinedStr):
+        parts = [part.value if isinstance(part, ast.Constant) else _WORD for part in node.values]
+        return "".join(map(str, parts))
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return str(node.value) if is_text else None
 
 
 def _in_functions() -> Iterator[tuple[str, ast.AST]]:

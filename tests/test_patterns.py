@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.patterns import overlaps, patterns, pumps
+from tests.patterns import held_in, overlaps, patterns, pumps
 
 SHORT = ("checkers.replies.as_bfcl.single_turn.",)
 """They read as BFCL reads, and values of at most ``checkers.replies.code.MAX_CODE`` characters."""
@@ -66,6 +66,13 @@ def test_all_patterns_are_found() -> None:
     places = {found.place for found in patterns()}
     assert len(places) > 150
     assert {"envs.calls._FENCE", "checkers.told._PIECE", "runner.models.reply._KEY"} <= places
+
+
+def test_patterns_with_values_inside_and_of_classes_are_found() -> None:
+    texts = {found.pattern.pattern for found in patterns()}
+    assert {r"\bword month\b", r"(?<![\w.])word(?!\w|\.\d)"} <= texts
+    [own] = held_in(type("Own", (), {"__module__": "envs.own", "SIGN": re.compile("a")}))
+    assert own.pattern == "a"
 
 
 @pytest.mark.parametrize("text", [r"(a+)+$", r"(?:a*b?)*c", r"\s+\s*x", r"(\w+\s?)*!", r"[ab]+a+c"])
