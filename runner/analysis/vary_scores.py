@@ -106,7 +106,25 @@ def read_file(folder: Path) -> VaryFile:
     path = folder / VARY_FILE
     if not path.is_file():
         raise DataError(str(folder), f"holds no experiment: there is no {VARY_FILE}")
-    return read(VaryFile, parse_object(read_text(path), str(path)), str(path))
+    file = read(VaryFile, parse_object(read_text(path), str(path)), str(path))
+    for place, problem in _misfits(file):
+        raise DataError(str(path), f"${place}: {problem}")
+    return file
+
+
+def _misfits(file: VaryFile) -> Iterator[tuple[str, str]]:
+    """Yield JSON path and what is wrong of members that are of the right type."""
+    if file.trials < 1:
+        yield ".trials", "must be at least 1"
+    for index, block in enumerate(file.blocks):
+        if not block.runs:
+            yield f".blocks[{index}].runs", "names no run"
+        for name in block.runs.values():
+            if Path(name).name != name:
+                yield f".blocks[{index}].runs", f"{name!r:.80} is no name of a folder"
+    for name, sizes in file.sizes.items():
+        if any(size < 1 for size in sizes.values()):
+            yield f".sizes[{name!r:.80}]", "an entry offers at least one function"
 
 
 class LevelScore(NamedTuple):

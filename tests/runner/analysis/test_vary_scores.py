@@ -102,6 +102,21 @@ def test_the_same_experiment_gives_the_same_bytes(folder):
         ("{}", "$.design"),
         ('{"design": 1, "trials": 1, "blocks": [], "sizes": {}, "bases": {}}', "$.design"),
         ('{"design": null, "trials": 1, "blocks": [], "sizes": {}, "bases": {}}', "no run that"),
+        ('{"design": null, "trials": 0, "blocks": [], "sizes": {}, "bases": {}}', "$.trials"),
+        (
+            '{"design": null, "trials": 1, "sizes": {}, "bases": {},'
+            ' "blocks": [{"axis": "a", "rest": {}, "runs": {}}]}',
+            "$.blocks[0].runs: names no run",
+        ),
+        (
+            '{"design": null, "trials": 1, "sizes": {}, "bases": {},'
+            ' "blocks": [{"axis": "a", "rest": {}, "runs": {"x": "../y"}}]}',
+            "is no name of a folder",
+        ),
+        (
+            '{"design": null, "trials": 1, "sizes": {"x": {"e": 0}}, "bases": {}, "blocks": []}',
+            "at least one function",
+        ),
     ],
 )
 def test_what_is_no_experiment_is_one_line(tmp_path, text, message):
