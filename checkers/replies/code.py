@@ -29,7 +29,7 @@ of it."""
 _MAX_EFFORT_OF_REPLY = 3 * MAX_EFFORT
 _SIGNS, _BRACKETS = re.compile(r"[-+~!%^&|<>*?]"), re.compile(r"[][(){}$#@]")
 _CHAINED = re.compile(r"""=[^=,;(){}\[\]"'`\n]*+(?==)|[^\s:]\s*+:|\.\s*+["'`]""")
-_TOKEN = re.compile(
+_LEXEME = re.compile(
     r"""("(?:[^"\\\n]|\\.)*+"?+|'(?:[^'\\\n]|\\.)*+'?+|`(?:[^`\\]|\\.)*+`?+)|([\w$]++)|([^\w\s])""",
     re.DOTALL,
 )
@@ -63,7 +63,7 @@ def effort(text: str) -> int:
 def _misplaced(text: str) -> int:
     """Return how much stands in a code where it cannot, such as a value after a value."""
     found, after_value = len(_CHAINED.findall(text)), False
-    for quoted, word, sign in _TOKEN.findall(text):
+    for quoted, word, sign in _LEXEME.findall(text):
         if sign:
             found += not (sign.isascii() and sign.isprintable())
         elif after_value or (word[:1].isdigit() and not _NUMBER.fullmatch(word)):
