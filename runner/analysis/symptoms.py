@@ -84,15 +84,18 @@ class Symptoms:
         for kind, number in self._errors.most_common(_MOST_CAUSES):
             yield f"error {number}: {clipped(self._example[kind], _LONGEST)}"
 
-    def warnings(self, mode: Mode, max_tokens: int | None) -> Iterator[str]:
+    def warnings(
+        self, mode: Mode, max_tokens: int | None, protocol: str | None = None
+    ) -> Iterator[str]:
         """Yield what is wrong with the server or the settings rather than with the model.
 
         Args:
             mode: How the model calls functions.
+            protocol: In which protocol it was asked to write them, if in one.
             max_tokens: Longest answer that was asked for, or None.
         """
         if share := self._share("unreadable"):
-            yield f"{share} end with calls left in the text; {self._parser(mode)}"
+            yield f"{share} end with calls left in the text; {self._parser(mode, protocol)}"
         if share := self._share("cut_off"):
             limit = "give" if max_tokens is None else f"it is {max_tokens}; raise"
             yield f"{share} end with an answer that was cut off: {limit} --max-tokens"
@@ -114,7 +117,9 @@ class Symptoms:
             return None
         return f"{number} of {turns} turns ({number / turns:.0%})"
 
-    def _parser(self, mode: Mode) -> str:
+    def _parser(self, mode: Mode, protocol: str | None) -> str:
+        if protocol is not None:
+            return f"the model does not write them as {protocol} has it: try another --protocol"
         if mode == "prompt":
             return "--profile strict also reads those in fences, tags and between words"
         ((notation, _),) = self._notations.most_common(1)

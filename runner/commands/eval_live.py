@@ -170,7 +170,9 @@ def _print_result(
         say(line)
     for line in (*_mended(folder, plan, figures, options), *symptoms.causes()):
         say(line)
-    for warning in symptoms.warnings(plan.settings.mode, plan.settings.max_tokens):
+    for warning in symptoms.warnings(
+        plan.settings.mode, plan.settings.max_tokens, plan.settings.protocol
+    ):
         note(f"warning: {warning}")
     for line in usage_lines(totals):
         say(line)

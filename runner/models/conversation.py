@@ -7,6 +7,7 @@ that any request can be reproduced from the number of its messages.
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -36,6 +37,7 @@ from trajectories.schema import Message
 ReasoningPolicy = Literal["none", "last", "all"]
 """Of how many turns that are over a model sees its thoughts again; in a turn it always does."""
 
+_NO_IDENTIFIER = re.compile(r"\W")
 _TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf}
 
 
@@ -351,6 +353,7 @@ class ByProtocol(Conversation):
         self._documents: Sequence[Document] = ()
         self._late: tuple[str, ...] = ()
         self._said = ""
+        self._written_as: dict[str, str] = {}
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
         """Return the next request; what else may be called is told by a note."""
@@ -384,7 +387,7 @@ class ByProtocol(Conversation):
     def _offer(self, offered: frozenset[str], new: Sequence[str]) -> None:
         self._late = (*self._late, *new)
         tools = self._style.toolbox.tools(offered, self._late).tools
-        self._documents = [tool["function"] for tool in tools]
+        self._documents = [self._named(tool["function"]) for tool in tools]
 
     def _describe(self, number: int) -> None:
         """Describe the last so many of the functions."""
@@ -400,20 +403,36 @@ class ByProtocol(Conversation):
             calls = self._protocol.read(text, self._documents)
         except MalformedCall as error:
             return [{UNREADABLE: error.message}]
-        names = self._style.toolbox.names
-        made = [{names.real(call.name): json.dumps(dict(call.kwargs))} for call in calls]
+        made = [{self._real(call.name): json.dumps(dict(call.kwargs))} for call in calls]
         return made or self._protocol.says(text).text
 
     def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
         """Show results as the protocol has them."""
-        names = self._style.toolbox.names
         shown = [
-            call._replace(name=names.legal(call.name)) if isinstance(call, Call) else call
+            call._replace(name=self._shown(call.name)) if isinstance(call, Call) else call
             for call in calls
         ]
         texts = [result.observation for result in results]
         for message in self._protocol.answer(shown, texts, self._said):
             self._put(message)
+
+    def _named(self, document: Document) -> Document:
+        """Return a document by a name that the protocol can write."""
+        name = document["name"]
+        if not self._protocol.identifiers or name.isidentifier():
+            return document
+        shown = _NO_IDENTIFIER.sub("_", f"_{name}" if name[:1].isdigit() else name)
+        self._written_as.setdefault(shown, name)
+        return {**document, "name": shown}
+
+    def _real(self, written: str) -> str:
+        """Return the function that the model means."""
+        return self._style.toolbox.names.real(self._written_as.get(written, written))
+
+    def _shown(self, real: str) -> str:
+        """Return the name by which the model knows a function, or what it called instead."""
+        legal = self._style.toolbox.names.shown(real)
+        return next((w for w, name in self._written_as.items() if name == legal), legal)
 
     def refuse(self, reason: str) -> None:
         """Leave the text as it stands: the turn is over, and the user speaks next."""

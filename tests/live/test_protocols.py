@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from envs.calls import Call
 from runner.cli import main
-from runner.models.protocols.base import Native
+from runner.models.protocols.base import Native, Written
 from runner.models.protocols.registry import PROTOCOLS, protocols_named
 from runner.records.run import open_run
 from tests.live.running import records
 from tests.servers.answers import of_dataset
 from tests.servers.protocols import refusal, speaking
+from tests.servers.responses import call, response, thought
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
 
@@ -233,6 +236,91 @@ def test_a_branch_is_given_up_as_the_protocol_writes_it(
     found = [json.loads(line) for line in output.read_text().splitlines()]
     assert [line["undone"] for line in found] == [0, 1]
     assert found[1]["valid"] is True
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_what_a_model_makes_up_is_refused_as_any_call(
+    knows: Callable[..., FakeServer], tmp_path: Path, name: str
+) -> None:
+    server, protocol = knows(name, "base"), PROTOCOLS[name]
+    made_up = [Call("no_such_function", (), {"a": "b"})]
+
+    def answer(asked: Asked) -> Answer:
+        message = protocol.write(made_up, "", ()) if isinstance(protocol, Written) else None
+        if isinstance(message, str) and "prompt" in asked.body:
+            return as_json({"choices": [{"text": message, "finish_reason": "stop"}]})
+        if isinstance(message, str):
+            return as_json(completion({"role": "assistant", "content": message}))
+        assert isinstance(protocol, Native)
+        if "input" in asked.body:
+            return as_json(response([thought(), call("1", "no_such_function", '{"a": "b"}')]))
+        return as_json(completion(protocol.write(made_up, "")))
+
+    server.answer = answer
+    wanted = ("--category", "base", "--limit", "1", "--protocol", name, "--step-limit", "2")
+    assert evaluate(server, tmp_path, *wanted, "--no-preflight") == 0
+    [record] = records(tmp_path)
+    assert record["outcome"] == "failed"
+    assert record["steps"][0]["calls"] == ["no_such_function(a='b')"]
+    assert "no_such_function" in record["steps"][0]["results"][0]
+    assert len(record["messages"]) > 3
+
+
+THOUGHTS: tuple[dict[str, object], ...] = (
+    {"reasoning_content": "Hm."},
+    {"reasoning": "Hm."},
+    {"reasoning_details": [{"type": "reasoning.encrypted", "data": "ENC", "id": "r1"}]},
+    {"thinking_blocks": [{"type": "thinking", "thinking": "Hm.", "signature": "SIG"}]},
+    {"thinking_blocks": [{"type": "redacted_thinking", "data": "ENC"}]},
+    {"content": [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "I look."}]},
+    {"reasoning_content": ""},
+)
+
+
+@pytest.mark.parametrize("name", ["tools", "functions", "multi_call", "hermes"])
+@pytest.mark.parametrize("members", THOUGHTS, ids=lambda members: str(members)[:40])
+def test_thoughts_go_back_as_each_provider_sends_them(
+    knows: Callable[..., FakeServer], tmp_path: Path, name: str, members: dict[str, object]
+) -> None:
+    if name == "hermes" and "content" in members:
+        pytest.skip("its calls are the content")
+    server = knows(name, "base")
+    truth, bodies = server.answer, list[dict[str, Any]]()
+
+    def thinking(asked: Asked) -> Answer:
+        bodies.append(asked.body)
+        said = [m for m in asked.body["messages"] if m["role"] == "assistant"]
+        kept = [{**m, "content": None} if "tool_calls" in m else m for m in asked.body["messages"]]
+        body = json.loads(truth(asked._replace(body={**asked.body, "messages": kept})).body)
+        if not said:
+            body["choices"][0]["message"].update(members)
+        return as_json(body)
+
+    server.answer = thinking
+    wanted = ("--category", "base", "--limit", "1", "--protocol", name, "--no-preflight")
+    assert evaluate(server, tmp_path, *wanted) == 0
+    sent = [m for m in bodies[1]["messages"] if m["role"] == "assistant"]
+    assert {key: sent[0][key] for key in members} == members
+
+
+def test_signatures_of_calls_go_back(knows: Callable[..., FakeServer], tmp_path: Path) -> None:
+    for name in ("tools", "multi_call"):
+        server = knows(name, "base")
+        truth, bodies = server.answer, list[dict[str, Any]]()
+        signature = {"google": {"thought_signature": "SIG"}}
+
+        def signing(asked: Asked, truth=truth, bodies=bodies, signature=signature) -> Answer:
+            bodies.append(asked.body)
+            body = json.loads(truth(asked).body)
+            for made in body["choices"][0]["message"].get("tool_calls", ()):
+                made["extra_content"] = signature
+            return as_json(body)
+
+        server.answer = signing
+        wanted = ("--category", "base", "--limit", "1", "--protocol", name, "--no-preflight")
+        assert evaluate(server, tmp_path / name, *wanted) == 0
+        sent = [m for m in bodies[1]["messages"] if m["role"] == "assistant"]
+        assert all(made["extra_content"] == signature for made in sent[0]["tool_calls"])
 
 
 def test_functions_have_one_choice(knows: Callable[..., FakeServer], tmp_path: Path) -> None:

@@ -53,6 +53,8 @@ class Written(NamedTuple):
     """What a reply ends before."""
     frame: Frame | None = None
     """How a conversation is rendered for ``/completions``; None where messages are sent."""
+    identifiers: bool = False
+    """Whether names of functions must be identifiers, as in Python."""
     says: Callable[[str], Spoken] = as_said
     """Takes from a reply without calls what it tells the user."""
 

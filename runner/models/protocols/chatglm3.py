@@ -14,9 +14,7 @@ from runner.models.protocols.showing import answering, before, indented, showing
 from runner.models.tools import Document
 
 _CALL = "tool_call"
-_HEAD = re.compile(
-    r"([A-Za-z_][\w.-]{0,199}+)[ \t]*+\n[ \t]*+```(?:python)?[ \t]*+\n\s*+(tool_call\()?+"
-)
+_HEAD = re.compile(r"(\w[\w.-]{0,199}+)[ \t]*+\n[ \t]*+```(?:python)?[ \t]*+\n\s*+(tool_call\()?+")
 _TICKS = "```"
 _FAR = 300
 """Characters before a fence in which the name stands."""

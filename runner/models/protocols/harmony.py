@@ -126,5 +126,5 @@ HARMONY = Written(
         f"{_START}assistant",
         closing=_closing,
     ),
-    says,
+    says=says,
 )

@@ -78,4 +78,5 @@ OLMO = Written(
     CHATML._replace(
         roles={**CHATML.roles, "environment": ("<|im_start|>environment\n", "<|im_end|>\n")}
     ),
+    identifiers=True,
 )

@@ -44,4 +44,4 @@ def read(text: str, documents: Sequence[Document]) -> list[Call]:
     return calls
 
 
-PYTHON = Written("python", "text", True, show, write, answer, read)
+PYTHON = Written("python", "text", True, show, write, answer, read, identifiers=True)

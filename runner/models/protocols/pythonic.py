@@ -37,9 +37,12 @@ def read(text: str, documents: Sequence[Document]) -> list[Call]:
 show = showing("several", write, indented)
 show_raw = showing("several", write_raw, indented)
 
-PYTHONIC = Written("pythonic", "text", True, show, write, answering("{result}", "user"), read)
+PYTHONIC = Written(
+    *("pythonic", "text", True, show, write, answering("{result}"), read), identifiers=True
+)
 PYTHONIC_RAW = Written(
     *("pythonic-raw", "raw", True, show_raw, write_raw, answering("{result}", "ipython"), read),
     stops=("<|eot_id|>", "<|eom_id|>"),
     frame=LLAMA,
+    identifiers=True,
 )

@@ -24,7 +24,7 @@ LONGEST_NAME = 200
 _MOST_PYTHON = 150_000
 """Characters of what is not in the plain form of calls."""
 
-_NAME = re.compile(r"[^\W\d][\w.-]*+")
+_NAME = re.compile(r"\w[\w.-]*+")
 _BLANKS = re.compile(r"\s*+")
 _MEANT = re.compile(r"[{(<\[=]")
 
