@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 
 import pytest
 
 from envs.registry import BACKENDS
+from runner.cli import main
 from tests.runner.commands.running import run as run_command
 from trajectories.errors import DataError
 
@@ -83,3 +85,18 @@ def test_a_reference_page_shows_ranges_and_nesting(said, install):
 def test_an_unknown_environment():
     with pytest.raises(DataError, match="TicketAP: there is no such backend; there are Gorilla"):
         run("TicketAP")
+
+
+def test_functions_are_those_of_tools(capsys):
+    assert main(["env", "tools", "TicketAPI", "--openai"]) == 0
+    tools = json.loads(capsys.readouterr().out)
+    assert main(["env", "tools", "TicketAPI", "--functions"]) == 0
+    assert json.loads(capsys.readouterr().out) == [tool["function"] for tool in tools]
+
+
+def test_a_module_of_langchain_tools_is_python(capsys):
+    assert main(["env", "tools", "TicketAPI", "--langchain"]) == 0
+    tree = ast.parse(capsys.readouterr().out)
+    [listed] = [node.value for node in tree.body if isinstance(node, ast.Assign)]
+    names = [function["name"] for function in ast.literal_eval(listed)]
+    assert names == list(BACKENDS["TicketAPI"].TOOLS)
