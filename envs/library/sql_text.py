@@ -18,7 +18,7 @@ from envs.library.bounds import check_count
 _LONGEST = 10_000
 """Characters of a fragment."""
 
-_TOKEN = re.compile(
+_SQL_TOKEN = re.compile(
     r"""(?P<space>\s++)|(?P<comment>--|/\*)
     |(?P<text>'(?:[^']|'')*+')|(?P<either>"(?:[^"]|"")*+")|(?P<name>`[^`]*+`|\[[^\]]*+\])
     |(?P<number>(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+(?!\w))
@@ -257,7 +257,7 @@ def tokens_of(text: str, parameter: str) -> Iterator[Token]:
     check_count(parameter, text, 0, _LONGEST)
     position = 0
     while position < len(text):
-        match = _TOKEN.match(text, position)
+        match = _SQL_TOKEN.match(text, position)
         kind = match.lastgroup if match else None
         if match is None or kind is None or kind == "comment":
             sign = text[position : position + 2] if kind else text[position]
