@@ -124,7 +124,9 @@ def test_the_ground_truth_passes_in_both_modes_under_both_profiles(id):
         prepared = prepare(EMBEDDED, trajectory, profile)
         for mode in ("fc", "prompt"):
             run = live(prepared, mode, profile, *truth(trajectory, mode))
-            assert run.verdict == Verdict(True, None, None, turns, turns)
+            judged = run.verdict._replace(selected=None)
+            assert judged == Verdict(True, None, None, turns, turns)
+            assert run.verdict.selected.arguments == run.verdict.selected.needed
             assert ends(run) == ["answer"] * turns
             assert run_recorded(prepared, run.result, mode, profile) == run.verdict
             # A run is written as JSON lines.
@@ -360,7 +362,8 @@ def test_calls_of_an_answer_that_says_it_was_cut_off_are_made(ready, mode, profi
 def test_one_step_more_than_the_limit_is_executed_in_bfcl_and_ends_the_episode(ready, mode):
     run = live(ready(BFCL), mode, BFCL, *[acts(mode, CREATE)] * 3, step_limit=2)
     assert run.turn_ends == [TurnEnd(0, "step_limit", None)]
-    assert run.verdict == force_terminated(3)._replace(irreversible=(CREATE, CREATE))
+    judged = run.verdict._replace(selected=None)
+    assert judged == force_terminated(3)._replace(irreversible=(CREATE, CREATE))
     assert [len(step.results) for step in run.steps] == [1, 1, 1]
     assert run.messages[-1]["role"] == ("tool" if mode == "fc" else "user")
     assert run_recorded(ready(BFCL), run.result, mode, BFCL) == run.verdict
@@ -370,7 +373,8 @@ def test_one_step_more_than_the_limit_is_executed_in_bfcl_and_ends_the_episode(r
 def test_one_step_more_than_the_limit_is_not_executed_in_strict(ready, mode):
     run = live(ready(STRICT), mode, STRICT, *[acts(mode, CREATE)] * 3, step_limit=2)
     assert run.turn_ends == [TurnEnd(0, "step_limit", None)]
-    assert run.verdict == force_terminated(3)._replace(irreversible=(CREATE,))
+    judged = run.verdict._replace(selected=None)
+    assert judged == force_terminated(3)._replace(irreversible=(CREATE,))
     assert [len(step.results) for step in run.steps] == [1, 1, 0]
     assert run.steps[2].calls == [CREATE]
     assert run.steps[2].changes == []
