@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, Command] = {
     "exec": Command("run", "Read call scripts on standard input, write their results and states."),
     "judge": Command("run", "Have a model judge episodes, beside their verdicts; win rates."),
     "search": Command("run", "Let a model search with undo (DFSDT), beside the same without."),
+    "compress": Command("data", "Show what making long results short saves, and what is lost."),
     "retrieve query": Command("retrieval", "Find the functions that a text asks for."),
     "retrieve evaluate": Command("retrieval", "Measure how well rankings find what is needed."),
     "runs": Command("look", "List the runs of a folder: how far they got, what they scored."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.profile import Profile
@@ -26,9 +27,12 @@ from trajectories.schema import Trajectory
 if TYPE_CHECKING:
     from runner.data import wording
     from runner.episodes.examined import Examined
+    from runner.models import compression
+    from runner.models.conversation import Observe
     from runner.retrieval import offering
 else:
     # Few runs need to know how models are asked, or retrieve; both take a while to load.
+    compression = lazily("runner.models.compression")
     offering = lazily("runner.retrieval.offering")
     wording = lazily("..data.wording", __package__)
 
@@ -105,7 +109,7 @@ def executed_again(
     Raises:
         DataError: The data set lacks a trajectory.
     """
-    observe = wording_of_run(run, dataset)
+    observe = read_in_run(run, dataset)
     for key in keys:
         trajectory, recorded = choose.trajectory(dataset, key[0]), run.episodes[key]
         examined, error = None, None
@@ -128,13 +132,22 @@ def executed_again(
         yield Viewed(trajectory, recorded, judged, examined)
 
 
-def wording_of_run(run: Run, dataset: Dataset) -> wording.Wording | None:
-    """Return in whose words a run's model read of refused calls; None for ours, or if not there."""
-    asked = run.definition and run.definition.settings.observations
-    try:
-        return wording.wording_of("bfcl", dataset) if asked == "bfcl" else None
-    except DataError:
+def read_in_run(run: Run, dataset: Dataset) -> Observe | None:
+    """Return what a run's model read of its calls, where that was not our text or not all of it.
+
+    What that needs and is not here, such as texts of BFCL's or a tokenizer, is done without.
+    """
+    if run.definition is None:
         return None
+    asked = run.definition.settings
+    observe: Observe | None = None
+    with suppress(DataError):
+        observe = wording.wording_of("bfcl", dataset) if asked.observations == "bfcl" else None
+    with suppress(DataError):
+        if asked.compress is not None:
+            made = compression.Compression.named(asked.compress, asked.tokenizer)
+            return compression.observing(observe, made)
+    return observe
 
 
 def dataset_of(run: Run, name: str | None, notify: Notify) -> Dataset:

@@ -119,7 +119,9 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
     path = Path(settings.prompts) if settings.prompts else DEFAULT
     prompts = read_prompts(path, nests=profile.execution.checks_arguments)
     plan = Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
-    plan.wording()  # that texts are missing is said before anything is asked
+    # That texts or a tokenizer are missing is said before anything is asked.
+    plan.wording()
+    settings.compression()
     return plan
 
 

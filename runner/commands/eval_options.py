@@ -116,6 +116,14 @@ class _Asked(SamplingOptions):
     )
     tool_choice: Literal["auto", "none"] | None = option("whether it may call functions at all")
     parallel_tool_calls: Literal["on", "off"] | None = option("whether it may make several at once")
+    compress: str | None = option(
+        "make results of more than so many tokens short before it reads them: the beginning (cut), "
+        "half from each end (ends, the default), or the members that a file keeps (keys)",
+        "LIMIT[,cut|ends|keys]",
+    )
+    tokenizer: str | None = option(
+        "with --compress: a tokenizer.json that counts (default: four characters a token)", "PATH"
+    )
     prompt_caching: Literal["on", "off"] | None = option(
         "mark prompts for Anthropic's cache (default: those that later requests begin with)"
     )

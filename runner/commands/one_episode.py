@@ -9,7 +9,7 @@ from pathlib import Path
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
-from runner.analysis.runs import dataset_of, wording_of_run
+from runner.analysis.runs import dataset_of, read_in_run
 from runner.commands.options import argument
 from runner.commands.shared import DataOptions, JudgingOptions, note
 from runner.data import choose
@@ -75,7 +75,7 @@ def examined_episodes(
     trajectory = choose.trajectory(dataset, options.id)
     with _judged(options.id):
         prepared = prepare(dataset, trajectory, profile)
-        observe = wording_of_run(run, dataset)
+        observe = read_in_run(run, dataset)
         return run, [
             examine_recorded(prepared, each, profile, step_limit, observe) for each in episodes
         ]

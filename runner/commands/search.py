@@ -17,6 +17,7 @@ from runner.data.choose import profile_for
 from runner.data.wording import Observations, observations_for, wording_of
 from runner.episodes.evaluate import kind_of
 from runner.episodes.scripted import Scripted
+from runner.models.compression import Compression
 from runner.records.files import written
 from runner.rollouts.search_runs import Search, Searched, run_searches
 from runner.show.terminal import say, table
@@ -48,6 +49,13 @@ class Options(EntriesOptions, OutputOption, JudgingOptions):
     observations: Observations | None = option(
         "whose texts where calls are refused (default: bfcl for its data under its profile)"
     )
+    compress: str | None = option(
+        "make results of more than so many tokens short before the model reads them",
+        "LIMIT[,cut|ends|keys]",
+    )
+    tokenizer: str | None = option(
+        "with --compress: a tokenizer.json that counts (default: four characters a token)", "PATH"
+    )
     seed: int = option("of scripted errors", "S", default=0)
 
 
@@ -66,6 +74,10 @@ def run(options: Options) -> int:
     profile = profile_for(dataset, options.profile)
     observations = observations_for(options.observations, dataset, profile)
     wording_of(observations, dataset)  # that texts are missing is said before anything is asked
+    if options.tokenizer and not options.compress:
+        raise DataError("--tokenizer", "counts the tokens for --compress; add it")
+    compress, tokenizer = options.compress, options.tokenizer
+    compression = Compression.named(compress, tokenizer) if compress else None
     what = Search(
         options.model,
         rate,
@@ -79,6 +91,7 @@ def run(options: Options) -> int:
         options.base_url,
         options.concurrency,
         observations,
+        compression,
         options.protocol,
     )
     _ = what.settings  # that a protocol cannot be used is said before anything is asked

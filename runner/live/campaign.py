@@ -19,6 +19,7 @@ from runner.live.loop import Ask, ModelAnswer, run_live
 from runner.live.settings import Settings
 from runner.live.vary import Levels
 from runner.models.base import ChatMessage, Request
+from runner.models.compression import observing
 from runner.models.connect import names_a_provider, usual_api
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
@@ -133,7 +134,8 @@ class Plan(NamedTuple):
         if offering and offering.find:
             toolbox = toolbox.with_function(FINDER)
         settings = self.settings
-        return Style(toolbox, prompts, settings.reasoning, self.format, wording, self.protocol)
+        observe = observing(wording, settings.compression())
+        return Style(toolbox, prompts, settings.reasoning, self.format, observe, self.protocol)
 
     def _asked(self) -> Asked:
         """Return what defines how the model is asked, without what is so anyway."""

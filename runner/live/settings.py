@@ -21,6 +21,7 @@ from runner.models.base import (
     Price,
     RequestOptions,
 )
+from runner.models.compression import Compression
 from runner.models.conversation import ReasoningPolicy
 from runner.models.protocols.base import Written
 from runner.models.protocols.registry import protocol_named
@@ -70,6 +71,8 @@ class Settings:
         reasoning_effort: How much a reasoning model is to think; only sent when given.
         tool_choice: Whether it may call functions; only sent when given, and with tools.
         parallel_tool_calls: Whether it may make several calls at once; likewise.
+        compress: How long results are made short before the model reads them, as ``LIMIT,WAY``.
+        tokenizer: File of a tokenizer that counts tokens there; None for four characters each.
         prompt_caching: Whether prompts are marked for the cache of a provider that wants marks;
             None for where that pays.
         temperature: Sampling parameter; like those below, only sent when given.
@@ -105,6 +108,8 @@ class Settings:
     reasoning_effort: Effort | None = None
     tool_choice: Literal["auto", "none"] | None = None
     parallel_tool_calls: Literal["on", "off"] | None = None
+    compress: str | None = None
+    tokenizer: str | None = None
     prompt_caching: Literal["on", "off"] | None = None
     temperature: float | None = None
     top_p: float | None = None
@@ -148,6 +153,18 @@ class Settings:
             price=self.price and Price(*[dollars / 1e6 for dollars in self.price]),
         )
 
+    def compression(self) -> Compression | None:
+        """Return how long results are made short; None for not at all.
+
+        Raises:
+            DataError: It makes no sense, or the tokenizer cannot be read.
+        """
+        if self.compress is not None:
+            return Compression.named(self.compress, self.tokenizer)
+        if self.tokenizer is not None:
+            raise DataError("--tokenizer", "counts the tokens for --compress; add it")
+        return None
+
     def failures(self) -> frozenset[ErrorKind]:
         """Return the kinds of what keeps a request from being answered that fail an episode."""
         usual = {kind: "failure" if kind in FAULTS else "error" for kind in ERROR_KINDS}
@@ -187,6 +204,8 @@ class Settings:
             api=self.api,
             errors_as=self._counted_otherwise() or None,
             prompt_caching=self.prompt_caching,
+            compress=self.compress and str(Compression.named(self.compress)),
+            tokenizer=self.tokenizer,
         )
 
     def of_requests(self) -> Mapping[str, Any]:

@@ -405,6 +405,11 @@ class Asked(NamedTuple):
     prompt_caching: str | None = None
     """Whether prompts were marked for a provider's cache: ``on`` or ``off``; left out where they
     were as far as that pays."""
+    compress: str | None = None
+    """How long results were made short before it read them, as ``1024,ends``; left out where not.
+    """
+    tokenizer: str | None = None
+    """The file of the tokenizer that counted tokens there; left out for four characters each."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as a JSON object."""

@@ -26,6 +26,7 @@ from runner.data.wording import Observations, Wording, observations_for, wording
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import STEP_LIMIT
 from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
+from runner.models.compression import Compression, observing
 from runner.models.conversation import Style
 from runner.models.prompting import PromptTexts, read_prompts
 from runner.models.reply import read_completion
@@ -105,6 +106,9 @@ class RolloutEnv:
         step_limit: Steps with calls that a turn may take, or None for no limit.
         observations: Whose texts the model reads where calls are refused; by default BFCL's for
             its data under its profile, else ours.
+        compress: How long results are made short before the model reads them, such as
+            ``1024,ends``; None for not at all.
+        tokenizer: File of a tokenizer that counts tokens there; None for four characters each.
 
     Raises:
         DataError: The initial config does not fit the backends, or the ground truth does not work
@@ -126,6 +130,8 @@ class RolloutEnv:
         mode: Mode = "fc",
         step_limit: int | None = STEP_LIMIT,
         observations: Observations | None = None,
+        compress: str | None = None,
+        tokenizer: str | None = None,
     ) -> None:
         self.trajectory = trajectory
         self.profile = profile
@@ -136,6 +142,7 @@ class RolloutEnv:
         self._prepared = _prepared(trajectory, profile, seed, dataset)
         data = dataset or _alone(trajectory)
         self._wording = wording_of(observations_for(observations, data, profile), data)
+        self._compression = Compression.named(compress, tokenizer) if compress else None
         self._begin()
 
     @property
@@ -231,7 +238,7 @@ class RolloutEnv:
         self.restore(snapshot)
 
     def _begin(self) -> None:
-        style = _style(self.trajectory, self._wording)
+        style = _style(self.trajectory, self._wording, self._compression)
         self._dialogue = Dialogue(self._prepared, style, self.mode, self.profile, self.step_limit)
         self._replies = []
         self._passed = 0
@@ -336,12 +343,15 @@ def _prepared(
     return seeded
 
 
-def _style(trajectory: Trajectory, wording: Wording | None) -> Style:
+def _style(
+    trajectory: Trajectory, wording: Wording | None, compression: Compression | None
+) -> Style:
     """Return how the model is talked to."""
+    observe = observing(wording, compression)
     if wording is None:
-        return Style(toolbox_of(trajectory), _prompts(), "all")
+        return Style(toolbox_of(trajectory), _prompts(), "all", observe=observe)
     toolbox = toolbox_of(trajectory, notes=wording.notes())
-    return Style(toolbox, wording.prompts(_prompts()), "all", observe=wording)
+    return Style(toolbox, wording.prompts(_prompts()), "all", observe=observe)
 
 
 def _with_seed(trajectory: Trajectory, seed: int) -> Trajectory:

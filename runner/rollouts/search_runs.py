@@ -27,6 +27,7 @@ from runner.models.base import (
     ToolCall,
     Usage,
 )
+from runner.models.compression import Compression, observing
 from runner.models.connect import connect
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
@@ -58,6 +59,8 @@ class Search(NamedTuple):
     concurrency: int
     observations: Observations = "own"
     """Whose texts the model reads where calls are refused."""
+    compression: Compression | None = None
+    """How long results are made short before the model reads them; None for not at all."""
     protocol: str | None = None
     """How functions are shown and calls are written, where not as usual."""
 
@@ -138,7 +141,8 @@ async def _one(
     prompts = read_prompts(nests=what.profile.execution.checks_arguments)
     prompts = wording.prompts(prompts) if wording else prompts
     protocol = protocol_named(what.protocol) if what.protocol else None
-    style = Style(toolbox, prompts, "all", observe=wording, protocol=protocol)
+    observe = observing(wording, what.compression)
+    style = Style(toolbox, prompts, "all", observe=observe, protocol=protocol)
     limits = SearchLimits(children, what.max_calls, what.max_nodes)
     try:
         prepared = prepare(what.dataset, trajectory, what.profile)

@@ -17,6 +17,8 @@ mode = "prompt"
 reasoning = "last"
 reasoning_effort = "low"
 prompt_caching = "off"
+compress = "2048,cut"
+tokenizer = "tokenizer.json"
 api = "responses"
 function_docs = "own"
 observations = "own"
@@ -86,6 +88,8 @@ def test_every_setting_can_be_in_a_file(written):
         reasoning="last",
         reasoning_effort="low",
         prompt_caching="off",
+        compress="2048,cut",
+        tokenizer="tokenizer.json",
         api="responses",
         function_docs="own",
         observations="own",
