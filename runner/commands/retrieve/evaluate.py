@@ -37,8 +37,8 @@ class Options(CorpusOptions, JsonOption):
     )
     by: str = option(f"several with commas: {METHODS}", "METHODS", default=f"bm25,{DEFAULT}")
     split: str | None = option(
-        "only queries that train holds out: of other scenarios (instruction), backends (tool) or "
-        "groups of backends (category) than the rest",
+        "only one fold of the queries, which shares with the rest no scenario (instruction), no "
+        "backend (tool) or no group of backends (category): to hold out of a training",
         choices=[kind.value for kind in Unseen],
     )
     fold: int = option("which fold is held out, from 0", "N", default=0, read=index)
