@@ -111,7 +111,7 @@ class Answer(NamedTuple):
         raise CannotJudge(f"the answer {brief(answer)} is not {{function: {{parameter: values}}}}")
 
 
-_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*", re.ASCII)
+_VARIABLE = re.compile(r"(?<![\w.])[A-Za-z_]\w*", re.ASCII)
 _VALUES = {"True", "False", "None", "true", "false", "null"}
 
 
@@ -128,7 +128,7 @@ class Task(NamedTuple):
     @property
     def named(self) -> frozenset[str]:
         """Names in the question that a variable could have; no language's words for values."""
-        return frozenset(_NAME.findall(self.question)) - _VALUES
+        return frozenset(_VARIABLE.findall(self.question)) - _VALUES
 
     def document(self, name: str) -> FunctionDocument:
         """Return the document of a function.

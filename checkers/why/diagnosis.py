@@ -35,7 +35,7 @@ LOOP = 3
 
 _LONGEST = 2_000
 """Characters of one piece of evidence."""
-_KEY = re.compile(r"[.\[]")
+_BEFORE_MEMBER = re.compile(r"[.\[]")
 _LOGIN_WORDS = ("login", "log_in", "authenticate", "sign_in")
 
 
@@ -361,7 +361,7 @@ def _made_again(case: _Case, act: Act) -> str | None:
     earlier = case.acts[: case.acts.index(act)]
     if any(each.ok and not each.moved and _backend(each) == _backend(act) for each in earlier):
         return None
-    made = {_KEY.split(change.path)[-1].strip("'\"]") for change in act.changes}
+    made = {_BEFORE_MEMBER.split(change.path)[-1].strip("'\"]") for change in act.changes}
     named = [v for v in act.arguments.values() if isinstance(v, str) and v in made]
     before = repr(case.played.before.states.get(_backend(act) or ""))
     return next((value for value in named if repr(value) in before), None)

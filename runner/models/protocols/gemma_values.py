@@ -13,7 +13,7 @@ from runner.models.protocols.reading import Quoting, after_blanks, json_at
 QUOTE, ESCAPE = '<|"|>', "<escape>"
 """What texts stand between: of Gemma 4, and of FunctionGemma."""
 _QUOTING = Quoting(QUOTE)
-_KEY = re.compile(r"([^\s:{}\[\],<\"]++)\s*+:")
+_NAMED_MEMBER = re.compile(r"([^\s:{}\[\],<\"]++)\s*+:")
 _NEXT = re.compile(r"\s*+([,}\]:]?)")
 _PLAIN_KEY = re.compile(r"[A-Za-z_]\w*+")
 
@@ -91,7 +91,7 @@ class Reader(NamedTuple):
             mark, position = _sign(self.text, position)
             if mark == ":":
                 return name, position
-        elif named := _KEY.match(self.text, position):
+        elif named := _NAMED_MEMBER.match(self.text, position):
             return named[1], named.end()
         raise MalformedCall("An argument must be NAME:VALUE.")
 

@@ -17,7 +17,7 @@ from runner.models.tools import Document
 
 _CALLS, _ARGS = "[TOOL_CALLS]", "[ARGS]"
 _HEAD = re.compile(r"\s*+([\w.-]{1,200}+)(?:\[CALL_ID\][A-Za-z0-9]{1,40}+)?+(\[ARGS\])?+")
-_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
+_CALL_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
 
 
 def show(documents: Sequence[Document]) -> list[ChatMessage]:
@@ -39,7 +39,7 @@ def answer(
     calls: Sequence[Call | MalformedCall], results: Sequence[str], said: str
 ) -> list[ChatMessage]:
     """Show results, by the ids of their calls where the reply had some."""
-    ids = _ID.findall(said)
+    ids = _CALL_ID.findall(said)
     if len(ids) == len(calls):
         results = [f"{id}[TOOL_CONTENT]{text}" for id, text in zip(ids, results, strict=True)]
     return [{"role": RESULT, "content": text} for text in results]
