@@ -58,13 +58,7 @@ def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
     Raises:
         DataError: It cannot be read, or a text or its placeholder is missing.
     """
-    try:
-        content = path.read_bytes()
-        texts = tomllib.loads(content.decode("utf-8"))
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(str(path), f"is not valid TOML: {error}") from None
+    texts, digest = read_texts(path)
     first_user = _first_user(texts.pop("place", {}), path)
     nesting = texts.pop("nesting", "")
     if not isinstance(nesting, str):
@@ -85,7 +79,23 @@ def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
     stripped = {name: texts[name].strip() for name in _PLACEHOLDERS}
     said = f"{nesting.strip()} " if nests and nesting.strip() else ""
     stripped["system"] = stripped["system"].replace("{nesting}", said)
-    return PromptTexts(**stripped, sha256=sha256(content).hexdigest(), first_user=first_user)
+    return PromptTexts(**stripped, sha256=digest, first_user=first_user)
+
+
+def read_texts(path: Path) -> tuple[dict[str, Any], str]:
+    """Return what a file of texts holds, and its hash in hex.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    try:
+        content = path.read_bytes()
+        texts = tomllib.loads(content.decode("utf-8"))
+    except OSError as error:
+        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DataError(str(path), f"is not valid TOML: {error}") from None
+    return texts, sha256(content).hexdigest()
 
 
 def _first_user(place: object, path: Path) -> str | None:

@@ -7,16 +7,15 @@ does not fit is asked for once more with the reason; then it is an abstention.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from checkers.judging import CRITERIA, AnswerKind, Choice, Criterion, Observed, Solvable
 from checkers.profile import Mode
 from runner.models.base import ChatMessage, Reply, Request, ToolList
+from runner.models.prompting import read_texts
 from trajectories.errors import DataError
 
 JUDGE_PROMPTS = Path(__file__).parents[3] / "configs" / "prompts" / "judge.toml"
@@ -53,13 +52,7 @@ def read_judge_prompts(path: Path = JUDGE_PROMPTS) -> JudgePrompts:
     Raises:
         DataError: It cannot be read, or a text or its placeholder is missing.
     """
-    try:
-        content = path.read_bytes()
-        texts = tomllib.loads(content.decode("utf-8"))
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(str(path), f"is not valid TOML: {error}") from None
+    texts, digest = read_texts(path)
     criteria = texts.pop("criteria", None)
     for name in texts:
         if name not in _TEXTS:
@@ -76,7 +69,7 @@ def read_judge_prompts(path: Path = JUDGE_PROMPTS) -> JudgePrompts:
         if not isinstance(text, str):
             raise DataError(f"{path}: [criteria] {name}", "must be text")
     stripped = {name: text.strip() for name, text in texts.items()}
-    return JudgePrompts(stripped, criteria, sha256(content).hexdigest())
+    return JudgePrompts(stripped, criteria, digest)
 
 
 class Unfitting(Exception):
