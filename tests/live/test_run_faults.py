@@ -240,9 +240,9 @@ def test_trouble_that_passes_leaves_no_trace_but_the_attempts(
 
 
 def cells(out: str) -> list[str]:
-    """Return the figures of the base category: entries, passed, failed, errors, not run, score."""
+    """Return the figures of the base category: entries, passed, failed, errors, score."""
     row = next(line for line in out.splitlines() if line.startswith("base"))
-    return row.split()[1:7]
+    return row.split()[1:6]
 
 
 def test_what_the_model_did_wrong_fails_it_and_is_asked_once(
@@ -258,7 +258,7 @@ def test_what_the_model_did_wrong_fails_it_and_is_asked_once(
     server.answer = spoiled(truth, {id: fault(kind) for id, kind in ill.items()}, openings)
     done = run(*BASE, "--limit", "12")
     assert done.status == 0
-    assert cells(done.out) == ["12", "6", "6", "0", "0", "50.0%"]
+    assert cells(done.out) == ["12", "6", "6", "0", "50.0%"]
     found = {record["id"]: record for record in records(folder)}
     for id, kind in ill.items():
         record = found[id]
@@ -323,7 +323,7 @@ def test_who_is_to_blame_can_be_said_and_is_kept_to(
     server.answer = spoiled(truth, ill, openings)
     chosen = ("--errors-as", "failure", "--errors-as", "content_policy=error")
     done = run(*BASE, "--limit", "4", *chosen, "--allow-errors")
-    assert cells(done.out) == ["4", "1", "2", "1", "0", "33.3%"]
+    assert cells(done.out) == ["4", "1", "2", "1", "33.3%"]
     found = {record["id"]: record for record in records(folder)}
     assert found[ids[2]]["verdict"]["error_type"] == "inference_error:no_answer"
     assert found[ids[1]]["error"].endswith("(400): No.")

@@ -70,12 +70,18 @@ def test_result_files_may_say_what_their_requests_took(opened, results):
     assert run.figures.totals.latency.mean == 2
 
 
-@pytest.mark.parametrize("latency", [None, "soon", {"s": 1}, True, float("inf")])
+@pytest.mark.parametrize("latency", [None, "soon", {"s": 1}, True])
 def test_what_is_no_latency_is_passed_over(opened, write_lines, latency):
     line = {"id": "simple_python_0", "result": [], "latency": latency}
     run = opened(write_lines("model_result.json", line))
     totals = run.figures.totals
     assert (totals and totals.latency, run.to_json()["latency"]) == (None, None)
+
+
+def test_a_latency_without_end_is_refused_with_its_place(opened, write_lines):
+    line = {"id": "simple_python_0", "result": [], "latency": float("inf")}
+    with pytest.raises(DataError, match=r"model_result\.json:1: \$\.latency: must be a finite num"):
+        opened(write_lines("model_result.json", line))
 
 
 def test_a_run_folder_is_taken_as_it_says(opened, store):
