@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial, wraps
 from itertools import islice
+from sys import float_info
 from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -159,6 +160,8 @@ def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
         return long_enough and (
             "pattern" not in schema or bool(re.search(schema["pattern"], value))
         )
+    if schema["type"] == "number" and abs(value) > float_info.max:
+        return False  # such as a factorial: Python reads a number as a float
     return (
         schema.get("minimum", value) <= value <= schema.get("maximum", value)
         and value not in (schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum"))
