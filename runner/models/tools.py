@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from envs.errors import ConfigError
 from envs.registry import backend_class
 from envs.schema import spec
+from envs.session import Session
 from envs.tool import Tool
 from runner.models.arranging import Arrangement
 from runner.models.base import Same, ToolList
@@ -34,6 +35,16 @@ _SYNTAX_NOTES = {
 _FLOAT_NOTE = " A number, may have a fraction."
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST_NAME = 64
+
+
+def offered_tools(session: Session) -> dict[str, Tool]:
+    """Return the functions that a session offers, by name; where it offers all, each once."""
+    offered, backends = session.offered, session.backends
+    return {
+        name: tool
+        for name, tool in session.tools.items()
+        if (name in backends[tool.backend].TOOLS if offered is None else name in offered)
+    }
 
 
 def own_documents(environments: Iterable[str]) -> list[Document]:

@@ -47,6 +47,7 @@ from envs.calls import Call, call_from_tool
 from envs.errors import BackendFault, MalformedCall
 from envs.schema import spec
 from envs.session import Session
+from runner.models.tools import offered_tools
 from runner.serve.control import control_app
 from runner.serve.input_end import Incoming, Outgoing, Unanswered
 from runner.serve.pool import NoSession, PoolFull, Served, SessionPool
@@ -255,17 +256,16 @@ def mcp_server(find: FindSession) -> Server[Any]:
 def tools_of(session: Session) -> list[Tool]:
     """Return the tools that a model may call, in the order of the backends."""
     tools = []
-    for name, tool in session.tools.items():
-        if session.offered is None or name in session.offered:
-            document = spec(tool).document()
-            tools.append(
-                Tool(
-                    name=name,
-                    description=document["description"],
-                    input_schema=document["parameters"],
-                    annotations=ToolAnnotations(read_only_hint=not tool.writes),
-                )
+    for name, tool in offered_tools(session).items():
+        document = spec(tool).document()
+        tools.append(
+            Tool(
+                name=name,
+                description=document["description"],
+                input_schema=document["parameters"],
+                annotations=ToolAnnotations(read_only_hint=not tool.writes),
             )
+        )
     return tools
 
 

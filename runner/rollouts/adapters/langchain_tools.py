@@ -14,7 +14,7 @@ from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
 from envs.schema import spec
 from envs.session import Session
-from runner.models.tools import Names, as_tool
+from runner.models.tools import Names, as_tool, offered_tools
 from runner.rollouts.adapters import extra
 
 with extra():
@@ -26,11 +26,7 @@ def tools(session: Session) -> list[StructuredTool]:
 
     Names are those that every provider takes.
     """
-    offered = [
-        spec(tool).document()
-        for name, tool in session.tools.items()
-        if session.offered is None or name in session.offered
-    ]
+    offered = [spec(tool).document() for tool in offered_tools(session).values()]
     names = Names(document["name"] for document in offered)
     return [_tool(session, as_tool(document, names)["function"], names) for document in offered]
 
