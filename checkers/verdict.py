@@ -14,11 +14,11 @@ from envs.results import Result
 from envs.state import ABSENT, Difference, Snapshot, brief, to_json
 
 
-class Reason(StrEnum):
-    """Why an episode failed; all but those that say so are BFCL's error types."""
+class Explained(StrEnum):
+    """Names that come with what they mean."""
 
     meaning: str
-    """One sentence that explains it, without a full stop."""
+    """What it means, without a full stop."""
 
     def __new__(cls, value: str, meaning: str = "") -> Self:
         """Make a member of its value and its meaning."""
@@ -26,6 +26,10 @@ class Reason(StrEnum):
         member._value_ = value
         member.meaning = meaning
         return member
+
+
+class Reason(Explained):
+    """Why an episode failed; all but those that say so are BFCL's error types."""
 
     INFERENCE_ERROR = (
         "multi_turn:inference_error",

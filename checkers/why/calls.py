@@ -13,9 +13,10 @@ from checkers.calls.pairs import ArgumentPair, CallPair
 from checkers.verdict import CallEvidence, Reason
 from checkers.why.answers import asks, declines, unread_calls
 from checkers.why.diagnosis import NO_RECORD, Cause, Diagnosis, diagnosed
+from checkers.why.divergence import in_words, listed
 from envs.calls import Call
 from envs.errors import MalformedCall
-from envs.state import ABSENT, brief, cut
+from envs.state import ABSENT, cut
 
 _SHORT = 100
 
@@ -139,7 +140,7 @@ def _wrong_argument(pair: CallPair, failure: CallEvidence) -> Diagnosis:
     evidence = {"parameter": first.parameter, "expected": _expected(first), "got": first.given}
     if others:
         evidence["also"] = [argument.parameter for argument in others]
-    detail = f"{pair.function}: {_in_words(first)}"
+    detail = f"{pair.function}: {listed([_in_words(argument) for argument in wrong])}"
     return _found(Cause.WRONG_ARGUMENT, detail, 0, **_calls(pair), **evidence)
 
 
@@ -150,15 +151,9 @@ def _expected(argument: ArgumentPair) -> Any:
 
 
 def _in_words(argument: ArgumentPair) -> str:
-    name, given = cut(argument.parameter, _SHORT), brief(argument.given, 60)
-    if not argument.allowed:
-        return f"{name} should not be given, is {given}"
     if argument.given in argument.allowed:
-        return f"{name}: {argument.problem}"
-    right = " or ".join([brief(value, 60) for value in argument.allowed[:3]])
-    if argument.given is ABSENT:
-        return f"{name} should be {right}, is left out"
-    return f"{name} should be {right}, is {given}"
+        return f"{cut(argument.parameter, _SHORT)}: {argument.problem}"
+    return in_words(argument.parameter, argument.allowed, argument.given)
 
 
 def _not_offered(pair: CallPair) -> Diagnosis:

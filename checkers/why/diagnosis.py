@@ -10,14 +10,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from checkers.verdict import Failure, Reason, ToldEvidence, Verdict
-from checkers.why.amounts import miscounted
+from checkers.verdict import Explained, Failure, Reason, ToldEvidence, Verdict
+from checkers.why.amounts import SCALE, UNIT, miscounted
 from checkers.why.answers import asks, declines, unread_calls
-from checkers.why.divergence import Act, acts_of, align, closest, misfits, touching
+from checkers.why.divergence import (
+    Act,
+    acts_of,
+    align,
+    closest,
+    in_words,
+    listed,
+    misfits,
+    touching,
+)
 from checkers.why.left_out import (
     ASKED_FOR,
     IMPLICIT,
@@ -35,30 +43,68 @@ LOOP = 3
 
 _LONGEST = 2_000
 """Characters of one piece of evidence."""
+_WORD = re.compile(r"\w+")
+_TELLING = 5
+"""Different words of a result that are hardly met together by chance."""
 _BEFORE_MEMBER = re.compile(r"[.\[]")
 _LOGIN_WORDS = ("login", "log_in", "authenticate", "sign_in")
 
 
-class Cause(StrEnum):
+class Cause(Explained):
     """The primary cause of a failed episode."""
 
-    WRONG_FUNCTION = "wrong_function"
-    WRONG_ARGUMENT = "wrong_argument"
-    MISSING_CALL = "missing_call"
-    EXTRA_CALL = "extra_call"
-    NOT_OFFERED = "not_offered"
-    ACTED_INSTEAD_OF_ASKING = "acted_instead_of_asking"
-    ASKED_INSTEAD_OF_ACTING = "asked_instead_of_acting"
-    GAVE_UP = "gave_up"
-    LOOP = "loop"
-    UNREADABLE = "unreadable"
-    IGNORED_ERROR = "ignored_error"
-    STEP_LIMIT = "step_limit"
-    REAUTHENTICATED = "reauthenticated"
-    ACTED_WITHOUT_LOOKING = "acted_without_looking"
-    NOT_TOLD = "not_told"
-    CUT_OFF = "cut_off"
-    UNANSWERED = "unanswered"
+    WRONG_FUNCTION = (
+        "wrong_function",
+        "another function was called in the place of the one that was needed",
+    )
+    WRONG_ARGUMENT = (
+        "wrong_argument",
+        "what was needed was called with a wrong argument, in vain or with the wrong effect",
+    )
+    MISSING_CALL = "missing_call", "a call that was needed was not made"
+    EXTRA_CALL = "extra_call", "a call that was not needed changed the state"
+    NOT_OFFERED = "not_offered", "it called a function that it was not offered"
+    ACTED_INSTEAD_OF_ASKING = (
+        "acted_instead_of_asking",
+        "it acted in a turn in which something was missing and nothing was to be done",
+    )
+    ASKED_INSTEAD_OF_ACTING = (
+        "asked_instead_of_acting",
+        "it asked the user, where a call was needed",
+    )
+    GAVE_UP = "gave_up", "it declined or said nothing, where a call was needed"
+    LOOP = "loop", "it made one call again and again, with the same result"
+    UNREADABLE = "unreadable", "its calls could not be read, or there is no record of any"
+    IGNORED_ERROR = (
+        "ignored_error",
+        "a call was refused, and it went no further, though something was still to be done",
+    )
+    STEP_LIMIT = "step_limit", "it was stopped at the limit of steps in a turn"
+    REAUTHENTICATED = "reauthenticated", "it logged in, though it was logged in already"
+    ACTED_WITHOUT_LOOKING = (
+        "acted_without_looking",
+        "it acted on what a call that only reads would have told it, and never made that call",
+    )
+    NOT_TOLD = "not_told", "no answer tells what the user asked to hear"
+    CUT_OFF = "cut_off", "its answer was cut off before it could make a call"
+    UNANSWERED = "unanswered", "its server gave no answer for a reason that is the model's"
+
+
+SUB_REASONS: Mapping[str, str] = {
+    IMPLICIT: "nobody names the call: only later calls of the turn need it",
+    UNFINISHED: "others of the turn were made",
+    ASKED_FOR: "calls were made, but none of the turn's",
+    WHOLE_TURN: "no call was made in the turn",
+    SCALE: "a number is wrong by a factor of 100",
+    UNIT: "a number is right in another unit of measure",
+    "no_record": "there is only an error where calls should be",
+    "malformed": "the call's name or arguments are no such thing",
+    "escaped": "the answer has the call with escape signs in its names",
+    "bad_syntax": "the answer has the call, with a slip in its syntax",
+    "in_text": "the answer has the call in its text, where it is not looked for",
+    "other_format": "the answer has the call in another form than the one that is read",
+}
+"""What the sub-reasons of causes mean."""
 
 
 class Diagnosis(NamedTuple):
@@ -74,16 +120,18 @@ class Diagnosis(NamedTuple):
     evidence: Mapping[str, Any]
     """JSON values, those that apply of: ``call``, ``result``, ``expected_call``, ``parameter``,
     ``expected``, ``got``, ``also`` (further wrong parameters), ``paths`` (of the state),
-    ``answer``, ``times``, ``problem``, and ``sub_reason``: of what is unreadable ``no_record``,
-    ``malformed``, or the form of calls in an answer, as ``unread_calls`` has it; of a missing call
-    ``implicit`` for what only later calls ask for, ``unfinished`` where others of the turn were
-    made, ``asked_for`` where only others were, ``whole_turn`` for none; of a wrong number ``scale``
-    or ``unit``, as ``miscounted`` has it."""
+    ``answer``, ``times``, ``problem``, and ``sub_reason``, one of ``SUB_REASONS``."""
 
     @property
     def sub_reason(self) -> str | None:
         """What kind of the cause it is; None where the cause says it all."""
         return self.evidence.get("sub_reason")
+
+    @property
+    def meaning(self) -> str:
+        """What cause and sub-reason mean."""
+        cause = self.cause.meaning
+        return f"{cause}: {SUB_REASONS[self.sub_reason]}" if self.sub_reason else cause
 
     @property
     def name(self) -> str:
@@ -146,8 +194,7 @@ def cut_off(found: Diagnosis) -> Diagnosis:
     """
     if found.cause not in _LEFT_UNDONE:
         return found
-    detail = "its answer was cut off before it could make a call"
-    return found._replace(cause=Cause.CUT_OFF, detail=detail)
+    return found._replace(cause=Cause.CUT_OFF, detail=Cause.CUT_OFF.meaning)
 
 
 NO_RECORD = Diagnosis(
@@ -232,6 +279,11 @@ class _Case:
             return [act for act in self.missing if act.result in self.failure.missing]
         return [act for act in self.missing if touching(act.changes, self.differences)]
 
+    @cached_property
+    def asked(self) -> Sequence[str]:
+        """The user's words since the last turn in which something was to be done."""
+        return self.said[_first_idle(self) :]
+
     def found(
         self, cause: Cause, detail: str, act: Act | None = None, **evidence: Any
     ) -> Diagnosis:
@@ -265,7 +317,13 @@ def _acted_early(case: _Case) -> Diagnosis | None:
     if case.failure.reason is Reason.CHANGE_IN_EMPTY_TURN:
         changed = [act for act in case.acts if act.traced.result.changed]
         return _idle_act(case, case.turn, changed[0])
-    early = [(turn, act) for turn, act in _acts_in_idle_turns(case) if act.changes]
+    idle = [*_acts_in_idle_turns(case)]
+    if case.failure.reason is Reason.EMPTY_TURN:
+        calls = [(needed.name, needed.arguments) for needed in case.needed]
+        done = [(turn, act) for turn, act in idle if (act.name, act.arguments) in calls]
+        if done:
+            return _idle_act(case, *done[-1])
+    early = [(turn, act) for turn, act in idle if act.changes]
     spoilt = [*_lasting(case), *_thrown_off(case)]
     for turn, act in early:
         if touching(act.changes, spoilt):
@@ -295,12 +353,17 @@ def _guessed(case: _Case) -> Diagnosis | None:
 
 def _acts_in_idle_turns(case: _Case) -> Iterator[tuple[int, Act]]:
     """Yield what was done, and when, in the turns just before in which nothing was to be done."""
+    for turn in range(_first_idle(case), case.turn):
+        for act in acts_of(case.model.turns[turn]):
+            yield turn, act
+
+
+def _first_idle(case: _Case) -> int:
+    """Return the first of the turns just before in which nothing was to be done, or the turn."""
     first = case.turn
     while first and not case.truth.turns[first - 1].calls:
         first -= 1
-    for turn in range(first, case.turn):
-        for act in acts_of(case.model.turns[turn]):
-            yield turn, act
+    return first
 
 
 def _lasting(case: _Case) -> list[Difference]:
@@ -326,7 +389,8 @@ def _forestalls(early: Act, needed: Act) -> bool:
 def _idle_act(case: _Case, turn: int, act: Act) -> Diagnosis:
     if act.offered:
         cause = Cause.ACTED_INSTEAD_OF_ASKING
-        detail = f"nothing was to be done in the turn, and it changed the state: {_short(act)}"
+        did = "changed the state" if act.changes else "made a call"
+        detail = f"nothing was to be done in the turn, and it {did}: {_short(act)}"
     else:
         cause = Cause.NOT_OFFERED
         detail = f"nothing was to be done, and it called what was not offered: {_short(act)}"
@@ -469,35 +533,33 @@ def _skipped_step(case: _Case) -> Diagnosis | None:
 
 
 def _is_implicit(case: _Case, act: Act) -> bool:
-    return implicit(act, case.planned, case.said)
+    return implicit(act, case.planned, case.asked)
 
 
 def _ignored_error(case: _Case) -> Diagnosis | None:
     """Find a refused call after which nothing more was tried, though something was missing."""
     backends = {_backend(act) for act in case.needed}
-    tried = Counter([act.name for act in case.extra])
-    # Trying what was needed twice, in vain, is no lack of attention but of the right arguments.
-    persisted = {act.name for act in case.needed if tried[act.name] > 1}
     for act in case.extra:
         later = {_backend(other) for other in case.acts if other.step > act.step}
-        if not act.ok and _backend(act) in backends - later and act.name not in persisted:
+        if not act.ok and _backend(act) in backends - later:
             return _unanswered(case, act)
     return None
 
 
 def _unanswered(case: _Case, act: Act) -> Diagnosis:
-    expected = closest(act, case.needed)
-    evidence = _argument_evidence(expected, act) if expected else {}
-    known = {"expected_call": case.needed[0].text, **evidence}
-    return case.found(
-        Cause.IGNORED_ERROR, f"went no further after an error: {_short(act)}", act, **known
-    )
+    expected = closest(act, case.missing)
+    if expected and (wrong := _wrong_argument(case, expected, act)):
+        return wrong
+    detail = f"went no further after an error: {_short(act)}"
+    return case.found(Cause.IGNORED_ERROR, detail, act, expected_call=case.needed[0].text)
 
 
 def _tried_wrong(case: _Case) -> Diagnosis | None:
-    """Explain a needed call by the best of those that were refused."""
+    """Explain a needed call by the best of those that were refused, and never put right."""
+    last = {act.name: act.step for act in case.acts if act.ok}
+    refused = [act for act in case.extra if act.step >= last.get(act.name, 0)]
     for needed in case.needed:
-        act = closest(needed, case.extra)
+        act = closest(needed, refused)
         if act is not None:
             return _wrong_argument(case, needed, act)
     return None
@@ -508,7 +570,7 @@ def _did_otherwise(case: _Case) -> Diagnosis | None:
     for needed in case.needed[:1]:
         for act in case.extra:
             changed = touching(act.changes, needed.changes)
-            read = act.ok and not act.moved and not needed.moved and _share_argument(needed, act)
+            read = act.ok and not act.moved and not needed.moved and _read_alike(needed, act)
             if act.name != needed.name and (changed or read):
                 return _wrong_function(case, needed, act)
     return None
@@ -526,8 +588,8 @@ _RULES: Sequence[Callable[[_Case], Diagnosis | None]] = (
     _called_unoffered,
     _gave_up,
     _skipped_step,
-    _ignored_error,
     _tried_wrong,
+    _ignored_error,
     _did_otherwise,
 )
 
@@ -554,12 +616,12 @@ def _missing_call(case: _Case, expected: Act, **evidence: Any) -> Diagnosis:
     said = ABSENT if case.played.answer is None else case.played.answer
     if not case.played.steps:
         did, reason = "made no call, where some were needed", WHOLE_TURN
+    elif not {act.name for act in case.acts} & {act.name for act in case.planned}:
+        did, reason = "left out a call, and made none of the turn's", ASKED_FOR
     elif _is_implicit(case, expected):
         did, reason = "left out a call that nobody named", IMPLICIT
-    elif len(case.missing) < len(case.planned):
-        did, reason = "left out a call, after others of the turn", UNFINISHED
     else:
-        did, reason = "left out a call, and made none of the turn's", ASKED_FOR
+        did, reason = "left out a call, after others of the turn", UNFINISHED
     known = {"expected_call": expected.text, "answer": said, "sub_reason": reason, **evidence}
     return case.found(Cause.MISSING_CALL, f"{did}: {_short(expected)}", **known)
 
@@ -588,7 +650,11 @@ def _wrong_argument(case: _Case, expected: Act, act: Act) -> Diagnosis | None:
         return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, **evidence)
     if (reason := miscounted(value, got)) is not None:
         evidence["sub_reason"] = reason
-    detail = f"{act.name}: {parameter} should be {brief(value, 60)}, is {brief(got, 60)}"
+    wrong = [
+        in_words(name, [] if wanted is ABSENT else [wanted], given)
+        for name, wanted, given in misfits(expected, act)
+    ]
+    detail = f"{act.name}: {listed(wrong)}"
     return case.found(Cause.WRONG_ARGUMENT, detail, act, **evidence)
 
 
@@ -632,6 +698,14 @@ def _share_argument(one: Act, other: Act) -> bool:
     return any(is_telling(value) and value in theirs for value in one.arguments.values())
 
 
+def _read_alike(one: Act, other: Act) -> bool:
+    """Tell whether two calls read the same thing, or the other all that the first one tells."""
+    told = set(_WORD.findall(one.result))
+    return _share_argument(one, other) or (
+        len(told) >= _TELLING and told <= set(_WORD.findall(other.result))
+    )
+
+
 def _repeated(acts: Sequence[Act]) -> Act | None:
     """Return the act that completes the first loop."""
     times: Counter[tuple[str, str]] = Counter()
@@ -648,7 +722,8 @@ def _loop_evidence(act: Act, acts: Sequence[Act]) -> dict[str, Any]:
 
 
 def _is_login(act: Act) -> bool:
-    return any(word in act.name.lower() for word in _LOGIN_WORDS)
+    name = act.name.lower()
+    return any(word in name for word in _LOGIN_WORDS) and "status" not in name
 
 
 def _is_needless_login(act: Act) -> bool:

@@ -6,7 +6,7 @@ value is therefore *off the path* only where it is in none of these states.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from checkers.facts import missing_results
@@ -15,8 +15,11 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.registry import backend_class
 from envs.results import Result
-from envs.state import ABSENT, Difference, Snapshot
+from envs.state import ABSENT, Difference, Snapshot, brief, cut
 from envs.tool import Tool, parameters
+
+_SHOWN = 3
+"""Wrong arguments of one call that are told one by one."""
 
 
 class Act(NamedTuple):
@@ -73,6 +76,27 @@ class Misfit(NamedTuple):
     """ABSENT where none should be given."""
     got: Any
     """ABSENT where none was given."""
+
+
+def in_words(parameter: str, allowed: Sequence[Any], given: Any) -> str:
+    """Return what is wrong with an argument.
+
+    Args:
+        parameter: Its name.
+        allowed: What it should be, one of these; empty where none should be given.
+        given: What it is; ABSENT where none was given.
+    """
+    name = cut(parameter, 100)
+    if not allowed:
+        return f"{name} should not be given, is {brief(given, 60)}"
+    right = " or ".join(brief(value, 60) for value in allowed[:3])
+    return f"{name} should be {right}, is {'left out' if given is ABSENT else brief(given, 60)}"
+
+
+def listed(wrong: Sequence[str]) -> str:
+    """Return what is wrong with several arguments, the first few of them in full."""
+    shown = "; ".join(wrong[:_SHOWN])
+    return f"{shown}; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else shown
 
 
 def acts_of(turn: TracedTurn) -> tuple[Act, ...]:

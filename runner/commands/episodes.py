@@ -21,7 +21,11 @@ from trajectories.errors import DataError, did_you_mean
 from trajectories.schema import Category
 
 EXAMPLE = "turnwise episodes runs/a --failed"
-NOTES = "causes of failure: " + ", ".join(Cause) + "\n"
+NOTES = (
+    "causes of failure (docs/causes.md has the rules):\n"
+    + "".join(f"  {cause}\n      {cause.meaning}\n" for cause in Cause)
+    + "\n"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from trajectories.schema import MULTI_TURN
 _FIRST = {
     Cause.ACTED_INSTEAD_OF_ASKING: "miss_param_65 miss_param_69 miss_param_86 miss_param_104",
     Cause.EXTRA_CALL: "base_88 long_context_6 long_context_88 miss_func_36 miss_param_75",
-    Cause.IGNORED_ERROR: "base_48 long_context_48 long_context_71 miss_func_187",
+    Cause.IGNORED_ERROR: "base_48",
     # The first three leave out a step that the refused call after it needs, and nobody names.
     Cause.MISSING_CALL: "long_context_54 miss_func_63 miss_param_93 base_81 long_context_36 "
     "long_context_98 long_context_168 miss_func_32 miss_func_124 miss_func_155 miss_param_68 "
@@ -29,7 +29,9 @@ _FIRST = {
     Cause.NOT_OFFERED: "long_context_125 miss_param_52",
     Cause.REAUTHENTICATED: "miss_func_171 miss_param_164",
     Cause.WRONG_ARGUMENT: "base_61 long_context_37 long_context_61 long_context_143 miss_func_4 "
-    "miss_func_109 miss_param_18 miss_param_29 miss_param_55 miss_param_147",
+    "miss_func_109 miss_param_18 miss_param_29 miss_param_55 miss_param_147 "
+    # Refused for what they were called with, and not tried again.
+    "long_context_48 long_context_71 miss_func_187",
     Cause.WRONG_FUNCTION: "base_173 base_186 long_context_195 miss_param_28 miss_param_41 "
     "miss_param_173",
 }
@@ -37,7 +39,6 @@ _SECOND = {
     Cause.ACTED_INSTEAD_OF_ASKING: "miss_func_1 miss_func_66 miss_param_8 miss_param_114 "
     "miss_param_191",
     Cause.EXTRA_CALL: "base_16 base_36 base_42 miss_param_11 miss_param_42",
-    Cause.IGNORED_ERROR: "miss_param_80 miss_param_184",
     Cause.LOOP: "miss_func_10",
     # The first three as above.
     Cause.MISSING_CALL: "miss_func_79 miss_func_86 miss_func_90 base_6 base_26 base_34 base_40 "
@@ -45,7 +46,7 @@ _SECOND = {
     "miss_param_93",
     Cause.UNREADABLE: "miss_func_101 miss_param_72",
     Cause.WRONG_ARGUMENT: "base_131 miss_func_85 miss_func_92 miss_func_99 miss_func_131 "
-    "miss_param_32 miss_param_66 miss_param_110",
+    "miss_param_32 miss_param_66 miss_param_110 miss_param_80 miss_param_184",
     Cause.WRONG_FUNCTION: "base_9 base_41 miss_param_177",
 }
 _READ: Mapping[str, Mapping[Cause, str]] = {

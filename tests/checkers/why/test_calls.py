@@ -68,7 +68,7 @@ def test_each_way_to_fail_has_its_cause(step, cause):
 def test_a_wrong_argument_is_named_with_what_was_expected():
     found = why([call(n=7, unit="h")], FIVE)
     assert (found.turn, found.step) == (0, 0)
-    assert found.detail == "wait: n should be 5, is 7"
+    assert found.detail == "wait: n should be 5, is 7; unit should be 's', is 'h'"
     assert found.evidence == {
         "call": "wait(n=7, unit='h')",
         "expected_call": "wait(n=5, [unit='s'])",
@@ -81,7 +81,7 @@ def test_a_wrong_argument_is_named_with_what_was_expected():
 
 def test_the_argument_that_the_checker_came_upon_is_the_first():
     found = why([call(unit="h")], FIVE)
-    assert found.detail == "wait: n should be 5, is left out"
+    assert found.detail == "wait: n should be 5, is left out; unit should be 's', is 'h'"
     assert "got" not in found.evidence
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from checkers.profile import BFCL, STRICT
 from checkers.turn import force_terminated, inference_error, judge
-from checkers.why.diagnosis import Cause, diagnose
+from checkers.why.diagnosis import SUB_REASONS, Cause, diagnose
 from envs.calls import parse_call
 from envs.errors import MalformedCall
 from runner.episodes.scripts import trace, trace_truth
@@ -421,13 +422,35 @@ def test_prose_that_a_decoder_refuses_is_an_answer():
     assert cause([[MOVE]], [model]) is Cause.GAVE_UP
 
 
+# Too early
+
+
+def test_a_call_that_was_made_too_early_and_so_is_not_made_in_its_turn():
+    read = "cat(file_name='log.txt')"
+    found = diagnosis([[TICKET], [], [read]], [did([TICKET]), did([read]), did()])
+    assert (found.cause, found.turn) == (Cause.ACTED_INSTEAD_OF_ASKING, 1)
+    assert found.detail == f"nothing was to be done in the turn, and it made a call: {read}"
+    other = did(["cat(file_name='draft.txt')"])
+    assert cause([[TICKET], [], [read]], [did([TICKET]), other, did()]) is Cause.MISSING_CALL
+
+
 # Ignored errors
 
 
 def test_an_error_after_which_nothing_more_was_tried():
-    found = diagnosis([[TICKET, MOVE]], [did(["mv('log.txt', 'a/b')"], [TICKET])])
+    found = diagnosis([[TICKET, MOVE]], [did(["cat(file='log.txt')"], [TICKET])])
     assert (found.cause, found.step) == (Cause.IGNORED_ERROR, 0)
+    assert found.evidence["expected_call"] == MOVE
+
+
+def test_what_was_needed_and_refused_for_its_arguments_is_an_error_in_these():
+    found = diagnosis([[TICKET, MOVE]], [did(["mv('log.txt', 'a/b')"], [TICKET])])
+    assert (found.cause, found.step) == (Cause.WRONG_ARGUMENT, 0)
     assert (found.evidence["parameter"], found.evidence["expected"]) == ("destination", "old")
+    found = diagnosis([[MOVE]], [did(["mv(file='log.txt', destination='old')"])])
+    assert found.detail == (
+        "mv: source should be 'log.txt', is left out; file should not be given, is 'log.txt'"
+    )
 
 
 def test_errors_of_what_was_not_even_needed_at_the_end_of_the_turn():
@@ -435,6 +458,13 @@ def test_errors_of_what_was_not_even_needed_at_the_end_of_the_turn():
     found = diagnosis([[MOVE]], [did(*steps)])
     assert (found.cause, found.step) == (Cause.IGNORED_ERROR, 1)
     assert found.evidence["expected_call"] == MOVE
+
+
+def test_a_refused_call_that_was_put_right_later_is_not_what_was_wrong():
+    truth = [TICKET, "close_ticket(ticket_id=1)"]
+    tries = ["create_ticket(name='Dark screen')"], [TICKET]
+    found = diagnosis([truth], [did(*tries)])
+    assert (found.cause, found.evidence["expected_call"]) == (Cause.MISSING_CALL, truth[1])
 
 
 def test_an_error_that_was_put_right_is_no_fault():
@@ -575,6 +605,26 @@ def test_a_step_that_the_user_names_is_not_implicit():
     assert found.cause is Cause.IGNORED_ERROR
 
 
+def test_another_function_that_tells_the_same():
+    ticket = {"id": 7, "title": "Dark", "description": "No light.", "status": "Open"}
+    ticket |= {"priority": 2, "created_by": "ann", "resolution": ""}
+    queue = {"ticket_queue": [ticket], "ticket_counter": 8, "current_user": "ann"}
+    truth, words = [["get_ticket(ticket_id=7)"]], ["What of my ticket?"]
+    found = said_of(truth, [["get_user_tickets()"]], words, {"TicketAPI": queue})
+    assert found.cause is Cause.WRONG_FUNCTION
+    found = said_of(truth, [["ticket_get_login_status()"]], words, {"TicketAPI": queue})
+    assert found.cause is Cause.MISSING_CALL
+
+
+def test_words_of_a_turn_that_was_done_name_no_step_of_a_later_one():
+    truth = [["mv(source='log.txt', destination='old')"], ["cd(folder='old')", "ls()"]]
+    words = ["Move log.txt to old.", "What is there?"]
+    found = said_of(truth, [truth[0], ["ls()"]], words, CONFIG)
+    assert found.name == "missing_call (implicit)"
+    found = said_of(truth, [truth[0], ["ls()"]], [words[0], "What is in old?"], CONFIG)
+    assert found.name == "missing_call (unfinished)"
+
+
 def test_to_make_what_was_there_is_to_act_without_looking():
     root = {"home": {"type": "directory", "contents": {"alex": {"type": "directory"}}}}
     root["home"]["contents"]["alex"]["contents"] = {}
@@ -604,3 +654,20 @@ def test_how_much_was_left_out_is_told(model, reason):
         diagnosis([[TICKET, TWEET]], [did(model) if model else did()]).evidence["sub_reason"]
         == reason
     )
+
+
+# What the causes mean
+
+
+def test_the_page_of_causes_has_each_with_its_meaning():
+    page = (Path(__file__).parents[3] / "docs" / "causes.md").read_text()
+    rows = [*((cause, cause.meaning) for cause in Cause), *SUB_REASONS.items()]
+    assert [row for row in rows if "| `{}` | {} |".format(*row) not in page] == []
+    assert all(meaning for _, meaning in rows)
+
+
+def test_a_diagnosis_tells_what_its_cause_and_its_sub_reason_mean():
+    found = diagnosis([[TICKET]], [did()])
+    assert found.meaning == "a call that was needed was not made: no call was made in the turn"
+    found = diagnosis([[MOVE]], [did(["rm(file_name='log.txt')"])])
+    assert found.meaning == Cause.WRONG_FUNCTION.meaning
