@@ -93,6 +93,18 @@ def test_single_turns_are_asked_in_every_protocol(
     assert [record["outcome"] for record in records(tmp_path)] == ["passed"] * 8
 
 
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_what_is_executed_is_asked_in_every_protocol(
+    knows: Callable[..., FakeServer], tmp_path: Path, name: str
+) -> None:
+    several = "exec_parallel,exec_parallel_multiple,rest,sql" if PROTOCOLS[name].parallel else ""
+    categories = ",".join(filter(None, ["exec_simple,exec_multiple,chat", several]))
+    server = knows(name, categories)
+    wanted = ("--category", categories, "--sample", "8", "--protocol", name)
+    assert evaluate(server, tmp_path, *wanted) == 0
+    assert [record["outcome"] for record in records(tmp_path)] == ["passed"] * 8
+
+
 @pytest.mark.parametrize("name", ["functions", "multi_call", "hermes", "react", "kimi", "harmony"])
 def test_a_run_in_a_protocol_is_judged_once_more_as_it_was(
     knows: Callable[..., FakeServer],

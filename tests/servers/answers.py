@@ -14,8 +14,8 @@ from typing import Any
 
 from checkers.profile import STRICT
 from checkers.replies.decoding import Step
+from envs import registry
 from envs.calls import Call, parse_call
-from envs.registry import BACKENDS
 from runner.data import choose
 from runner.records.run import open_run
 from tests.servers.formats import in_format
@@ -33,9 +33,10 @@ STRANGE = "I do not know what this is about."
 
 _NAME_IN_DOCUMENT = re.compile(r"""["']name["']\s*:\s*["']([\w.-]+)["']""")
 _PARAMETERS = {
-    tool.name: list(inspect.signature(tool.function).parameters)[1:]
-    for backend in BACKENDS.values()
-    for tool in backend.TOOLS.values()
+    name: list(inspect.signature(tool.function).parameters)[1:]
+    for name, tool in registry.tools_of(
+        (*registry.BACKENDS, *registry.more(), *registry.library())
+    ).items()
 }
 
 

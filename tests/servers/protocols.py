@@ -49,10 +49,10 @@ def _native(protocol: Native, answerer: Answerer) -> Answerer:
             problem, messages = _of_functions(body["messages"])
             if problem:
                 return refusal(problem)
-            tools = [{"type": "function", "function": each} for each in body["functions"]]
+            tools = [{"type": "function", "function": each} for each in body.get("functions", ())]
         else:
-            messages, tools = body["messages"], body["tools"]
-            if protocol.name == "multi_call":
+            messages, tools = body["messages"], body.get("tools") or []
+            if protocol.name == "multi_call" and tools:
                 members = tools[0]["function"]["parameters"]["properties"]
                 tools = [{"type": "function", "function": {"name": name}} for name in members]
         given = answerer(asked._replace(body={**body, "messages": messages, "tools": tools}))

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from envs.calls import Call, closing_bracket
 from envs.errors import MalformedCall
 from runner.models.protocols.base import Written
+from runner.models.protocols.python_texts import python_calls, with_names
 from runner.models.protocols.raw import Frame, blocks
-from runner.models.protocols.reading import add, check_length, python_calls, with_names
+from runner.models.protocols.reading import add, check_length
 from runner.models.protocols.showing import answering, before, indented, showing
 from runner.models.tools import Document
 

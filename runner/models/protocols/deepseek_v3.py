@@ -6,11 +6,10 @@ import json
 import re
 from collections.abc import Sequence
 
-from envs.calls import Call, call_from_tool
-from envs.errors import MalformedCall
+from envs.calls import Call
 from runner.models.protocols.base import Written
 from runner.models.protocols.raw import RESULT, Frame
-from runner.models.protocols.reading import add, check_length, json_at
+from runner.models.protocols.reading import calls_behind
 from runner.models.protocols.showing import answering, before, indented, showing
 from runner.models.tools import Document
 
@@ -26,8 +25,11 @@ _SECTION, _END_SECTION = _mark("tool▁calls▁begin"), _mark("tool▁calls▁en
 _CALL, _SEPARATOR, _END = _mark("tool▁call▁begin"), _mark("tool▁sep"), _mark("tool▁call▁end")
 _OUTPUT, _END_OUTPUT = _mark("tool▁output▁begin"), _mark("tool▁output▁end")
 _END_OF_TEXT, _ASSISTANT = _mark("end▁of▁sentence"), _mark("Assistant")
-_NAME = r"([\w.-]{1,200}+)"
-_HEAD = re.compile(rf"\s*+(?:function{_SEPARATOR}{_NAME}\s*+```(?:json)?+|{_NAME}{_SEPARATOR})")
+_HEAD = re.compile(
+    rf"\s*+(?P<typed>function{_SEPARATOR})?(?P<name>[\w.-]{{1,200}}+)"
+    rf"(?(typed)\s*+```(?:json)?+|{_SEPARATOR})"
+)
+"""Of V3, in which the arguments are fenced, and of V3.1."""
 
 
 def write(calls: Sequence[Call], text: str = "", _documents: Sequence[Document] = ()) -> str:
@@ -45,18 +47,8 @@ def read(text: str, _documents: Sequence[Document]) -> list[Call]:
     Raises:
         MalformedCall: One cannot be read.
     """
-    check_length(text)
-    calls: list[Call] = []
-    position = text.find(_CALL)
-    while position >= 0:
-        head = _HEAD.match(text, position + len(_CALL))
-        if head is None:
-            raise MalformedCall(f"A call must be its name, {_SEPARATOR} and JSON of its arguments.")
-        name = head[1] or head[2]
-        value, end = json_at(text, head.end(), f"What follows {name}")
-        add(calls, call_from_tool(name, value))
-        position = text.find(_CALL, end)
-    return calls
+    form = f"A call must be its name, {_SEPARATOR} and JSON of its arguments."
+    return calls_behind(_CALL, _HEAD, text, form)
 
 
 FRAME = Frame(

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from envs.calls import MAX_DEPTH
 from envs.errors import MalformedCall
-from runner.models.protocols.reading import Quoting, after_blanks, json_at
+from runner.models.protocols.reading import after_blanks, json_at
+from runner.models.protocols.typed_texts import Quoting
 
 QUOTE, ESCAPE = '<|"|>', "<escape>"
 """What texts stand between: of Gemma 4, and of FunctionGemma."""

@@ -11,17 +11,14 @@ from runner.models.protocols.base import Written, parameters_of
 from runner.models.protocols.raw import Frame, blocks
 from runner.models.protocols.reading import (
     LONGEST_NAME,
-    Quoting,
     add,
     after_blanks,
     check_length,
     is_name,
     meant,
-    text_of,
-    value_of,
-    wrapped,
 )
 from runner.models.protocols.showing import answering, before, in_tags, showing
+from runner.models.protocols.typed_texts import Quoting, text_of, value_of, wrapped
 from runner.models.tools import Document
 
 _OPENING, _CLOSING = "<tool_call>", "</tool_call>"

@@ -10,8 +10,9 @@ from typing import Any
 from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
 from runner.models.protocols.base import Spoken, Written
-from runner.models.protocols.reading import add, check_length, json_at, only_parameter
+from runner.models.protocols.reading import add, check_length, json_at
 from runner.models.protocols.showing import answering, before, lines, showing
+from runner.models.protocols.typed_texts import only_parameter
 from runner.models.tools import Document
 
 _LAST = "Final Answer"

@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Sequence
 
-from envs.calls import Call, call_from_tool
+from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.models.base import ChatMessage
 from runner.models.protocols.base import Written
 from runner.models.protocols.raw import RESULT, Frame
-from runner.models.protocols.reading import add, check_length, json_at
+from runner.models.protocols.reading import calls_behind
 from runner.models.protocols.showing import before
 from runner.models.tools import Document
 
@@ -22,7 +22,8 @@ _CALL, _ARGUMENTS, _END = (
     "<|tool_call_end|>",
 )
 _HEAD = re.compile(
-    r"\s*+((?:functions\.)?+([\w.-]{1,200}+)(?::[0-9]{1,9}+)?+)\s*+<\|tool_call_argument_begin\|>"
+    r"\s*+(?P<id>(?:functions\.)?+(?P<name>[\w.-]{1,200}+)(?::[0-9]{1,9}+)?+)"
+    r"\s*+<\|tool_call_argument_begin\|>"
 )
 
 
@@ -48,24 +49,15 @@ def read(text: str, _documents: Sequence[Document]) -> list[Call]:
     Raises:
         MalformedCall: One cannot be read.
     """
-    check_length(text)
-    calls: list[Call] = []
-    position = text.find(_CALL)
-    while position >= 0:
-        head = _HEAD.match(text, position + len(_CALL))
-        if head is None:
-            raise MalformedCall("A call must be functions.NAME:NUMBER and JSON between the marks.")
-        value, end = json_at(text, head.end(), f"What follows {head[2]}")
-        add(calls, call_from_tool(head[2], value))
-        position = text.find(_CALL, end)
-    return calls
+    form = "A call must be functions.NAME:NUMBER and JSON between the marks."
+    return calls_behind(_CALL, _HEAD, text, form)
 
 
 def answer(
     calls: Sequence[Call | MalformedCall], results: Sequence[str], said: str
 ) -> list[ChatMessage]:
     """Show results by the ids of their calls, as the reply has them."""
-    ids = [head[1] for part in said.split(_CALL)[1:] if (head := _HEAD.match(part))]
+    ids = [head["id"] for part in said.split(_CALL)[1:] if (head := _HEAD.match(part))]
     if len(ids) != len(calls):
         named = [call.name if isinstance(call, Call) else "unreadable" for call in calls]
         ids = [f"functions.{name}:{number}" for number, name in enumerate(named)]

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from envs.calls import Call, call_from_node, parse_expression, plain_calls
 from envs.errors import MalformedCall
 from runner.models.protocols.base import Written
+from runner.models.protocols.python_texts import check_python, with_names
 from runner.models.protocols.raw import CHATML
-from runner.models.protocols.reading import add, check_length, check_python, with_names
+from runner.models.protocols.reading import add, check_length
 from runner.models.protocols.showing import answering, before, lines, showing
 from runner.models.tools import Document
 

@@ -9,7 +9,8 @@ from envs.errors import MalformedCall
 from runner.models.base import ChatMessage
 from runner.models.prompting import read_prompts, with_functions, with_results
 from runner.models.protocols.base import Written
-from runner.models.protocols.reading import add, python_calls, with_names
+from runner.models.protocols.python_texts import python_calls, with_names
+from runner.models.protocols.reading import add
 from runner.models.protocols.showing import before
 from runner.models.tools import Document
 

@@ -8,8 +8,8 @@ from typing import Any
 from envs.calls import Call
 from runner.models.protocols.base import Written
 from runner.models.protocols.raw import CHATML
-from runner.models.protocols.reading import text_of
 from runner.models.protocols.showing import answering, before, in_tags, showing
+from runner.models.protocols.typed_texts import text_of
 from runner.models.protocols.xml_calls import Tagged, Tags
 from runner.models.tools import Document
 

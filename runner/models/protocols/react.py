@@ -9,15 +9,9 @@ from collections.abc import Sequence
 from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
 from runner.models.protocols.base import Spoken, Written
-from runner.models.protocols.reading import (
-    add,
-    after_blanks,
-    check_length,
-    is_name,
-    json_at,
-    only_parameter,
-)
+from runner.models.protocols.reading import add, after_blanks, check_length, is_name, json_at
 from runner.models.protocols.showing import answering, lines, showing
+from runner.models.protocols.typed_texts import only_parameter
 from runner.models.tools import Document
 
 FINISH = "Finish"

@@ -12,17 +12,8 @@ from typing import Any, NamedTuple
 from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
 from runner.models.protocols.base import parameters_of
-from runner.models.protocols.reading import (
-    LONGEST_NAME,
-    Quoting,
-    add,
-    after_blanks,
-    check_length,
-    is_name,
-    text_of,
-    value_of,
-    wrapped,
-)
+from runner.models.protocols.reading import LONGEST_NAME, add, after_blanks, check_length, is_name
+from runner.models.protocols.typed_texts import Quoting, text_of, value_of, wrapped
 from runner.models.tools import Document
 
 
