@@ -22,11 +22,12 @@ from runner.commands.judging import held_to, mend_for, workers_for
 from runner.commands.live_run import check_budget, connect_to, run_plan
 from runner.commands.narrowing import Narrowed, narrowed
 from runner.commands.shared import note
-from runner.commands.variants import Variants
+from runner.commands.variants import Variant, Variants
 from runner.data import choose
 from runner.episodes.telling import requiring_told
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Estimate, estimate, preflight
+from runner.live.forcing import check_forced
 from runner.live.settings import Settings, read_settings
 from runner.models.agent import PREFIX
 from runner.models.base import ModelError
@@ -62,11 +63,13 @@ def evaluate_live(
     variants = variants_of(options, plan, trajectories)
     if variants and options.fail_under is not None:
         raise DataError("--fail-under", f"is of one run, and {variants.flag} makes several")
+    runs = variants.members if variants else [Variant("", plan, trajectories)]
+    for run in runs:
+        check_forced(run.plan, run.trajectories)
     if options.dry_run:
         _print_estimate(plan, trajectories, options.trials, variants)
         return DONE
-    plans = [variant.plan for variant in variants.members] if variants else [plan]
-    if not options.no_preflight and not all(map(_is_ready, _by_wire(plans))):
+    if not options.no_preflight and not all(map(_is_ready, _by_wire([run.plan for run in runs]))):
         return RUN_ERROR
     folder = options.resume or options.run_dir or _own_folder(options.model)
     if variants:

@@ -114,7 +114,11 @@ class _Asked(SamplingOptions):
     reasoning: Literal["none", "last", "all"] | None = option(
         "thoughts of which earlier turns it sees again; those of its own turn always (default: all)"
     )
-    tool_choice: Literal["auto", "none"] | None = option("whether it may call functions at all")
+    tool_choice: str | None = option(
+        "whether it may call functions (auto, none), or must, in entries of one answer: required, "
+        "or the name of the one",
+        "{auto,none,required,NAME}",
+    )
     parallel_tool_calls: Literal["on", "off"] | None = option("whether it may make several at once")
     compress: str | None = option(
         "make results of more than so many tokens short before it reads them: the beginning (cut), "

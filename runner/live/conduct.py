@@ -219,7 +219,9 @@ def _first_request(plan: Plan) -> Request:
     if isinstance(protocol, Written):
         frame = protocol.frame
         return Request(messages, None, prompt=frame and frame.render(messages))
-    tools = [as_tool(_PROBE, Names([_PROBE["name"]]), plan.notes())]
+    # One that has to be called is there in every request.
+    probe = {**_PROBE, "name": plan.settings.forced or _PROBE["name"]}
+    tools = [as_tool(probe, Names([probe["name"]]), plan.notes())]
     if protocol is not None:
         tools = protocol.show(tools)
     return Request(messages, ToolList(tools) if plan.settings.mode == "fc" else None)

@@ -25,6 +25,7 @@ from runner.models.compression import Compression
 from runner.models.conversation import ReasoningPolicy
 from runner.models.protocols.base import Written
 from runner.models.protocols.registry import protocol_named
+from runner.models.tools import legal_name
 from runner.records.record import Asked
 from runner.records.secret import MASK, address_without, body_without, is_secret_header
 from trajectories.errors import DataError, did_you_mean
@@ -50,6 +51,13 @@ ALL_KINDS = "all"
 
 _SAMPLING = ("temperature", "top_p", "seed", "max_tokens", "reasoning_effort")
 _CALLING = ("tool_choice", "parallel_tool_calls")
+CHOICES = ("auto", "none", "required")
+"""What may be said of calls besides the name of a function."""
+_CANNOT_CHOOSE = {
+    "functions": ("required", "may be auto, none or a function's name"),
+    "multi_call": (None, "may be auto, none or required: it has one tool for all functions"),
+}
+"""Of protocols, what they cannot be asked for, None for a function's name; and what they can."""
 _MOST_TOKENS_OF_TEXT = 4096
 """Longest answer of a raw protocol, where nobody says."""
 
@@ -69,7 +77,8 @@ class Settings:
         prompts: File with the texts put to the model, or None for ours.
         protocol: Name of how functions are shown and calls are written; None for as ``mode`` says.
         reasoning_effort: How much a reasoning model is to think; only sent when given.
-        tool_choice: Whether it may call functions; only sent when given, and with tools.
+        tool_choice: Whether it may or must call functions, or the one that it must; only sent when
+            given, and with tools.
         parallel_tool_calls: Whether it may make several calls at once; likewise.
         compress: How long results are made short before the model reads them, as ``LIMIT,WAY``.
         tokenizer: File of a tokenizer that counts tokens there; None for four characters each.
@@ -106,7 +115,7 @@ class Settings:
     prompts: str | None = None
     protocol: str | None = None
     reasoning_effort: Effort | None = None
-    tool_choice: Literal["auto", "none"] | None = None
+    tool_choice: str | None = None
     parallel_tool_calls: Literal["on", "off"] | None = None
     compress: str | None = None
     tokenizer: str | None = None
@@ -140,7 +149,7 @@ class Settings:
             # Control tokens are what is read; and servers of texts end after a few tokens unasked.
             sampling.setdefault("max_tokens", _MOST_TOKENS_OF_TEXT)
             body = {"stop": [*protocol.stops], "skip_special_tokens": False, **body}
-        calling = {"tool_choice": self.tool_choice, "parallel_tool_calls": parallel}
+        calling = {"tool_choice": self._choice(), "parallel_tool_calls": parallel}
         return RequestOptions(
             base_url=self.base_url,
             sampling=sampling,
@@ -152,6 +161,23 @@ class Settings:
             timeout=self.timeout,
             price=self.price and Price(*[dollars / 1e6 for dollars in self.price]),
         )
+
+    @property
+    def forces_calls(self) -> bool:
+        """Whether every answer has to be a call."""
+        return self.tool_choice not in (None, "auto", "none")
+
+    @property
+    def forced(self) -> str | None:
+        """The only function that may be called, and has to be; by the name that is sent."""
+        chosen = self.tool_choice
+        return None if chosen is None or chosen in CHOICES else legal_name(chosen)
+
+    def _choice(self) -> object:
+        """Return the choice of tools as chat completions have it."""
+        if self.forced is None:
+            return self.tool_choice
+        return {"type": "function", "function": {"name": self.forced}}
 
     def compression(self) -> Compression | None:
         """Return how long results are made short; None for not at all.
@@ -240,6 +266,8 @@ def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:
         if kind not in (*ERROR_KINDS, ALL_KINDS):
             advice = did_you_mean(kind, ERROR_KINDS) or f"; there are {', '.join(ERROR_KINDS)}"
             raise DataError("--errors-as", f"{kind!r} is no kind of error{advice}")
+    if settings.tool_choice is not None and not settings.tool_choice.strip():
+        raise DataError("--tool-choice", f"must be one of {', '.join(CHOICES)}, or a function")
     for name in _CALLING:
         if settings.mode == "prompt" and vars(settings)[name] is not None:
             option = f"--{name.replace('_', '-')}"
@@ -270,6 +298,9 @@ def with_protocol(settings: Settings, name: str, option: str = "--protocol") -> 
         if vars(settings)[given] is not None and (alone or isinstance(protocol, Written)):
             flag = f"--{given.replace('_', '-')}"
             raise DataError(flag, f"is for tools, and the protocol {name} sends none")
+    refused, instead = _CANNOT_CHOOSE.get(name, ("", ""))
+    if settings.forces_calls and refused == (None if settings.forced else settings.tool_choice):
+        raise DataError("--tool-choice", f"with the protocol {name} {instead}")
     if protocol.kind == "raw" and not (settings.base_url or os.environ.get("OPENAI_BASE_URL")):
         raise DataError(option, f"{name} is raw: it needs --base-url, a server with /completions")
     return replace(settings, protocol=name)

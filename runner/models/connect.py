@@ -106,6 +106,17 @@ def names_a_provider(name: str, options: RequestOptions = USUAL) -> bool:
     return bool(slash) and provider != "openai" and not options.base_url
 
 
+def takes_choice(name: str, options: RequestOptions) -> bool:
+    """Tell whether what is asked of calls reaches who has the model."""
+    if name.startswith(PREFIX) or not names_a_provider(name, options):
+        return True
+    try:
+        return litellm_model.takes_choice(name, options.calling.get("tool_choice"))
+    except ModuleNotFoundError:
+        # To connect says what is missing.
+        return True
+
+
 def _as_listed(name: str, options: RequestOptions) -> RequestOptions:
     """Return options with the API that a model of OpenAI itself needs.
 

@@ -108,7 +108,7 @@ class LiteLLMModel(Client):
         settings = {
             "extra_headers": dict(options.extra_headers),
             "base_url": options.base_url,
-            **_members(provider, options.extra_body),
+            **_members(provider, {**_named_at_mistral(provider, options), **options.extra_body}),
         }
         self._settings = {key: value for key, value in settings.items() if value not in (None, {})}
         if provider in _NO_PARALLEL and options.calling.get("parallel_tool_calls") is False:
@@ -228,6 +228,35 @@ class LiteLLMModel(Client):
 def is_provider(name: str) -> bool:
     """Tell whether litellm knows a provider of this name."""
     return name in {str(getattr(known, "value", known)) for known in library().provider_list}
+
+
+def takes_choice(name: str, choice: object) -> bool:
+    """Tell whether what is asked of calls reaches a provider; litellm drops some without a word.
+
+    Args:
+        name: ``provider/model``.
+        choice: Of tools, as chat completions have it.
+    """
+    if name.partition("/")[0] == "mistral":
+        return True
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+    made = library().utils.get_optional_params
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model, provider, *_ = library().get_llm_provider(name)
+            asked = {"model": model, "custom_llm_provider": provider, "tools": [tool]}
+            return bool(made(**asked, tool_choice=choice) != made(**asked))
+    except Exception:
+        # What it knows nothing of, or refuses, it says of the first request.
+        return True
+
+
+def _named_at_mistral(provider: str, options: RequestOptions) -> Mapping[str, Any]:
+    """Return the function that has to be called as a member for Mistral: litellm loses it."""
+    choice = options.calling.get("tool_choice")
+    named = provider == "mistral" and isinstance(choice, Mapping)
+    return {"tool_choice": choice} if named else {}
 
 
 def _members(provider: str, body: Mapping[str, Any]) -> Mapping[str, Any]:

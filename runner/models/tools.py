@@ -125,6 +125,11 @@ def with_syntax_note(document: Document, note: str = _SYNTAX_NOTES["python"]) ->
     return {**document, "description": document["description"] + note}
 
 
+def legal_name(name: str) -> str:
+    """Return a function's name as a provider accepts it, where no other stands in its way."""
+    return _ILLEGAL.sub("_", name)[:_LONGEST_NAME]
+
+
 class Names:
     """Function names that a provider accepts, and the way back to the real ones.
 
@@ -138,7 +143,7 @@ class Names:
         self._real: dict[str, str] = {}
         for name in names:
             wanted = name if shown is None else shown[name]
-            legal = self._free(_ILLEGAL.sub("_", wanted)[:_LONGEST_NAME])
+            legal = self._free(legal_name(wanted))
             self._legal[name] = legal
             self._real[legal] = name
 

@@ -390,7 +390,7 @@ class Asked(NamedTuple):
     reasoning_effort: str | None = None
     """How much it was to think; left out, as those below, where it was not sent."""
     tool_choice: str | None = None
-    """Whether it might call functions: ``auto`` or ``none``."""
+    """Whether it might or must call functions: ``auto``, ``none``, ``required``, or which one."""
     parallel_tool_calls: str | None = None
     """Whether it might make several calls at once: ``on`` or ``off``."""
     api: str | None = None

@@ -26,7 +26,7 @@ from runner.models.base import (
     Usage,
 )
 from runner.models.conversation import FunctionCalling, Style
-from runner.models.litellm_model import LiteLLMModel, is_provider
+from runner.models.litellm_model import LiteLLMModel, is_provider, takes_choice
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox
 from tests.live.asking import CD, REQUESTS, ask, talk
@@ -223,6 +223,7 @@ THOUGHTS = [
     {"type": "thinking", "thinking": "", "signature": "y"},
     {"type": "redacted_thinking", "data": "ENC"},
 ]
+THE_CD = {"type": "function", "function": {"name": "cd"}}
 THINKING = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
 
 
@@ -242,6 +243,8 @@ def anthropic(server: FakeServer, monkeypatch: pytest.MonkeyPatch, **options: An
             {"thinking": {"type": "enabled", "budget_tokens": 1024}},
         ),
         ({"calling": {"tool_choice": "none"}}, {"tool_choice": {"type": "none"}}),
+        ({"calling": {"tool_choice": "required"}}, {"tool_choice": {"type": "any"}}),
+        ({"calling": {"tool_choice": THE_CD}}, {"tool_choice": {"type": "tool", "name": "cd"}}),
         (
             {"calling": {"parallel_tool_calls": False}},
             {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
@@ -263,6 +266,25 @@ def test_a_setting_that_would_be_lost_is_an_error() -> None:
     LiteLLMModel("gemini/x", RequestOptions(calling={"parallel_tool_calls": True}))
     with pytest.raises(FatalError, match="gemini cannot be asked for one call at a time"):
         LiteLLMModel("gemini/x", RequestOptions(calling={"parallel_tool_calls": False}))
+
+
+@pytest.mark.parametrize("extra", [{}, {"tool_choice": "auto"}])
+def test_mistral_is_told_which_function_to_call_as_litellm_does_not(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, extra: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("MISTRAL_API_KEY", KEY)
+    options = RequestOptions(server.base_url, calling={"tool_choice": THE_CD}, extra_body=extra)
+    ask(LiteLLMModel("mistral/m", options))
+    assert server.last is not None
+    assert server.last.body["tool_choice"] == (extra or {"tool_choice": THE_CD})["tool_choice"]
+
+
+@pytest.mark.parametrize("choice", ["required", THE_CD])
+def test_a_provider_that_would_not_be_told_to_call_is_known(choice: object) -> None:
+    for name in ("cohere/command-r", "ollama_chat/x"):
+        assert not takes_choice(name, choice)
+    for name in ("anthropic/claude-sonnet-4-5", "gemini/x", "mistral/m", "groq/x", "nobody/x"):
+        assert takes_choice(name, choice)
 
 
 @pytest.mark.parametrize("name", ["gemini/gemini-2.5-pro", "anthropic/claude-sonnet-4-5"])

@@ -11,6 +11,7 @@ import pytest
 
 from envs.calls import Call
 from runner.cli import main
+from runner.data import choose
 from runner.models.protocols.base import Native, Written
 from runner.models.protocols.registry import PROTOCOLS, protocols_named
 from runner.records.run import open_run
@@ -20,6 +21,7 @@ from tests.servers.protocols import refusal, speaking
 from tests.servers.responses import call, response, thought
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
+from trajectories.widened import needed
 
 SEVERAL = "base,miss_param,miss_func,long_context"
 ONE_TURN = "simple_python,multiple,irrelevance,live_relevance"
@@ -335,6 +337,56 @@ def test_signatures_of_calls_go_back(knows: Callable[..., FakeServer], tmp_path:
         assert all(made["extra_content"] == signature for made in sent[0]["tool_calls"])
 
 
+NAMED = {"type": "function", "function": {"name": "{}"}}
+ONE = {"name": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("name", "choice", "member", "sent"),
+    [
+        ("tools", "required", "tool_choice", "required"),
+        ("tools", "NAME", "tool_choice", NAMED),
+        ("responses", "required", "tool_choice", "required"),
+        ("responses", "NAME", "tool_choice", {"type": "function", **ONE}),
+        ("functions", "NAME", "function_call", ONE),
+        ("multi_call", "required", "tool_choice", "required"),
+    ],
+)
+@pytest.mark.parametrize("category", ["simple_python", "exec_simple"])
+def test_a_model_is_made_to_call_in_each_native_protocol(
+    knows: Callable[..., FakeServer],
+    tmp_path: Path,
+    name: str,
+    choice: str,
+    member: str,
+    sent: object,
+    category: str,
+) -> None:
+    server = knows(name, category)
+    bodies: list[dict[str, Any]] = []
+    truth = server.answer
+
+    def noting(asked: Asked) -> Answer:
+        bodies.append(asked.body)
+        return truth(asked)
+
+    server.answer = noting
+    data = choose.dataset(None, choose.categories(category, None), lambda _: None)
+    entry = next(iter(data.trajectories.values()))
+    called = needed(entry)[0]
+    wanted = ("--category", category, "--ids", entry.id, "--protocol", name)
+    asked_for = called if choice == "NAME" else choice
+    assert evaluate(server, tmp_path, *wanted, "--tool-choice", asked_for) == 0
+    assert [record["outcome"] for record in records(tmp_path)] == ["passed"]
+    legal = called.replace(".", "_")
+    expected = json.loads(json.dumps(sent).replace("{}", legal))
+    # The request before the run offers a function by that name, too.
+    assert [body[member] for body in bodies] == [expected] * 2
+    definition = open_run(tmp_path).definition
+    assert definition is not None
+    assert definition.settings.tool_choice == asked_for
+
+
 def test_functions_have_one_choice(knows: Callable[..., FakeServer], tmp_path: Path) -> None:
     server = knows("functions", "base")
     bodies: list[dict[str, object]] = []
@@ -367,6 +419,14 @@ def test_functions_have_one_choice(knows: Callable[..., FakeServer], tmp_path: P
         (("--protocol", "hermes", "--prompts", "x.toml"), "--prompts: does not go together"),
         (("--protocol", "hermes", "--tool-choice", "auto"), "--tool-choice: is for tools"),
         (("--protocol", "functions", "--parallel-tool-calls", "on"), "--parallel-tool-calls: is"),
+        (("--protocol", "kimi", "--tool-choice", "ls"), "--tool-choice: is for tools, and the"),
+        (("--protocol", "functions", "--tool-choice", "required"), "functions may be auto, none"),
+        (("--protocol", "multi_call", "--tool-choice", "ls"), "it has one tool for all functions"),
+        (("--protocols", "tools,functions", "--tool-choice", "required"), "protocol functions may"),
+        (("--tool-choice", "required"), "the turns of base_files_band_setlist would never end"),
+        (("--tool-choice", "ls"), "the turns of base_files_band_setlist would never end"),
+        (("--tool-choice", "requird"), "'requird' is neither one of auto, none, required nor a"),
+        (("--tool-choice", ""), "--tool-choice: must be one of auto, none, required, or"),
         (("--protocol", "tools", "--api", "responses"), "--api: responses does not go together"),
         (("--protocols", "hermes", "--output", "x.jsonl"), "--output: takes one run"),
     ],
