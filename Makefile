@@ -114,7 +114,7 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 	@echo 'hatchling>=1.27' | $(call compile,core) - pyproject.toml
 	@$(call compile,dev) pyproject.toml --extra dev --constraint $(LOCKS)/core.txt
 	@$(call compile,models) pyproject.toml --extra models --constraint $(LOCKS)/dev.txt
-	@$(call compile,extras) pyproject.toml --extra debug --extra serve --extra languages \
+	@$(call compile,extras) pyproject.toml --extra debug --extra serve --extra view --extra languages \
 		--constraint $(LOCKS)/dev.txt --constraint $(LOCKS)/models.txt
 	@$(call compile,browser) pyproject.toml --extra browser --constraint $(LOCKS)/extras.txt
 	@$(call compile,adapters) pyproject.toml --extra adapters --extra lexical --extra ray --extra dev \

@@ -56,6 +56,7 @@ COMMANDS: Mapping[str, Command] = {
     "replay": Command("look", "Show one trajectory step by step, and where it left the truth."),
     "debug": Command("look", "Step through one trajectory, and try what other calls would do."),
     "align": Command("look", "Show up to five runs of one trajectory side by side."),
+    "view": Command("look", "Show all runs of a folder in the browser, live while they go on."),
     "report": Command("look", "Write runs as one HTML file: scores, episodes, every step."),
     "label": Command("look", "Write a page on which people label the episodes of a run."),
     "export": Command("look", "Write a run as result files of BFCL, or as chat transcripts."),

@@ -31,6 +31,8 @@ else:
 
 DATA = Path(__file__).with_name("data")
 """Where the data set is that comes with the package."""
+EMBEDDED = "turnwise"
+"""What it is called."""
 
 
 @dataclass(repr=False)
@@ -151,7 +153,7 @@ def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") 
 def load_embedded(categories: Sequence[Category]) -> Dataset:
     """Load categories of the data set that comes with the package."""
     found = [DATA / f"{category}.jsonl" for category in categories]
-    return _load_files([path for path in found if path.is_file()], "turnwise", "3")
+    return _load_files([path for path in found if path.is_file()], EMBEDDED, "3")
 
 
 def load_path(path: Path, categories: Sequence[Category]) -> Dataset:

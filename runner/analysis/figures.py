@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, Self, TypeVar
 from checkers.statistics import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
 from checkers.verdict import Selected
 from runner.analysis.groups import Rate, Row, table
-from runner.records.record import EpisodeRecord, Life, Telling
+from runner.models.base import Usage
+from runner.records.record import EpisodeRecord, Life, Outcome, Telling
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 MOST_ERRORS = 0.02
@@ -217,7 +218,24 @@ def usage_json(totals: Totals) -> dict[str, Any] | None:
     }
 
 
-def totals_of(records: Iterable[EpisodeRecord]) -> Totals:
+class StepTook(NamedTuple):
+    """What one answered request took, as a step's record has it."""
+
+    usage: Usage
+    latency: float
+    cost: float | None
+    attempts: int
+
+
+class EpisodeTook(NamedTuple):
+    """What an episode took and told, without anything else of its record."""
+
+    outcome: Outcome | None
+    steps: Sequence[StepTook] = ()
+    telling: Telling | None = None
+
+
+def totals_of(records: Iterable[EpisodeRecord | EpisodeTook]) -> Totals:
     """Add up what the requests of a run used; records are looked at one by one."""
     prompt = completion = kept = 0
     latencies: list[float] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,19 +10,20 @@ from checkers.profile import Profile
 from envs.lazy import lazily
 from runner.analysis.mended import Mend
 from runner.data import choose
-from runner.data.choose import Notify
+from runner.data.choose import Notify, profile_for
 from runner.episodes.boundary import fault_of
+from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import examine_recorded
 from runner.episodes.telling import examined_as_told, with_telling
 from runner.live.vary import varied_for
 from runner.records import result_file
 from runner.records.record import EpisodeRecord, Key, Recorded
 from runner.records.run import Run
-from trajectories.dataset import Dataset
+from trajectories.dataset import EMBEDDED, Dataset
 from trajectories.errata.readings import AS_PUBLISHED, Readings, first_right
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
-from trajectories.schema import Trajectory
+from trajectories.schema import Category, Trajectory
 
 if TYPE_CHECKING:
     from runner.data import wording
@@ -75,14 +76,23 @@ def view_run(
     Raises:
         DataError: The run has no finished episode, or the data set lacks a trajectory.
     """
-    if not source.episodes:
-        raise DataError(str(source.path), "has no finished episode")
-    for id in source.ids:
-        choose.trajectory(dataset, id)
-    places = {id: place for place, id in enumerate(dataset.trajectories)}
-    keys = sorted(source.episodes, key=lambda key: (places[key[0]], key[1]))
+    keys = in_order(source, dataset)
     episodes = executed_again(source, keys, dataset, profile, step_limit, require_told=require_told)
     return ViewedRun(source, dataset, profile, list(episodes))
+
+
+def in_order(run: Run, dataset: Dataset) -> list[Key]:
+    """Return the episodes of a run by the data set's order, then by trial.
+
+    Raises:
+        DataError: The run has no finished episode, or the data set lacks a trajectory.
+    """
+    if not run.episodes:
+        raise DataError(str(run.path), "has no finished episode")
+    for id in run.ids:
+        choose.trajectory(dataset, id)
+    places = {id: place for place, id in enumerate(dataset.trajectories)}
+    return sorted(run.episodes, key=lambda key: (places[key[0]], key[1]))
 
 
 def executed_again(
@@ -150,18 +160,25 @@ def read_in_run(run: Run, dataset: Dataset) -> Observe | None:
     return observe
 
 
-def dataset_of(run: Run, name: str | None, notify: Notify) -> Dataset:
+Load = Callable[[str | None, Sequence[Category], Notify], Dataset]
+"""Loads the data set of a name, of which some categories are wanted."""
+
+
+def dataset_of(run: Run, name: str | None, notify: Notify, load: Load = choose.dataset) -> Dataset:
     """Load the data set that a run is of, as the run had it; it takes and raises what both do."""
-    return as_retrieved(run, as_run(run, plain_dataset_of(run, name, notify)), notify)
+    return as_retrieved(run, as_run(run, plain_dataset_of(run, name, notify, load)), notify)
 
 
-def plain_dataset_of(run: Run, name: str | None, notify: Notify) -> Dataset:
+def plain_dataset_of(
+    run: Run, name: str | None, notify: Notify, load: Load = choose.dataset
+) -> Dataset:
     """Load the data set that a run is of, as it is without any experiment.
 
     Args:
         run: The run.
         name: What the user says that it is of; by default the run says so, or its ids do.
         notify: Told when the data is not what it was when the run was made.
+        load: How data sets are loaded.
 
     Raises:
         DataError: The data cannot be loaded.
@@ -172,9 +189,9 @@ def plain_dataset_of(run: Run, name: str | None, notify: Notify) -> Dataset:
         name = name or ("bfcl" if named else None)
     else:
         then = run.definition.dataset.name
-        name = name or (None if then == "turnwise" else then)
+        name = name or (None if then == EMBEDDED else then)
         wanted = choose.categories(run.definition.selection.category, name)
-    dataset = choose.dataset(name, wanted, notify)
+    dataset = load(name, wanted, notify)
     change = data_change(run, dataset)
     if change is not None:
         notify(f"{run.path}: {change}")
@@ -209,6 +226,29 @@ def as_retrieved(run: Run, dataset: Dataset, notify: Notify) -> Dataset:
     if now != then:
         notify(f"{run.path}: the functions of the pool {then.pool} are not what they were")
     return narrowed
+
+
+def rules_of(
+    run: Run, dataset: Dataset, profile: str | None = None, step_limit: int = STEP_LIMIT
+) -> tuple[Profile, int]:
+    """Return how a run is executed and judged: its profile and its step limit.
+
+    The profile that is named goes before the one that the run was made under; the step limit is
+    for a run that does not say its own.
+
+    Raises:
+        DataError: There is no such profile.
+    """
+    if run.definition is None:
+        return profile_for(dataset, profile), step_limit
+    own = None if profile else run.profile
+    return own or profile_for(dataset, profile), run.definition.step_limit
+
+
+def source_name(run: Run, examined: Examined) -> str:
+    """Return what to call an episode's run; result files have no trials."""
+    recorded = examined.recorded
+    return f"{run.name}, trial {recorded.trial}" if run.definition and recorded else run.name
 
 
 def data_change(run: Run, dataset: Dataset) -> str | None:

@@ -7,6 +7,7 @@ its stops lay it out.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from typing import Literal, NamedTuple
 
@@ -14,7 +15,7 @@ from checkers.verdict import Failure
 from checkers.why.divergence import Divergence, off_path
 from checkers.why.trace import Trace, TracedCall, TracedTurn
 from envs.state import Difference, Snapshot
-from runner.episodes.examined import ExaminedTurns
+from runner.episodes.examined import ExaminedCalls, ExaminedTurns
 from trajectories.errors import DataError
 from trajectories.schema import Turn
 
@@ -218,6 +219,31 @@ class EpisodePart(NamedTuple):
 
 
 WHOLE = EpisodePart()
+
+
+@dataclass(frozen=True)
+class WithState:
+    """Takes episodes that have a state to look at.
+
+    Attributes:
+        purpose: What is to be done with it.
+    """
+
+    purpose: str
+
+    def turns(self, examined: ExaminedTurns) -> ExaminedTurns:
+        """Return the episode."""
+        return examined
+
+    def pairs(self, examined: ExaminedCalls) -> ExaminedTurns:
+        """Refuse a single turn.
+
+        Raises:
+            DataError: Always.
+        """
+        id, category = examined.trajectory.id, examined.trajectory.category
+        what = f"{id} is a single turn ({category}): it has no state"
+        raise DataError("ID", f"{what} {self.purpose}; turnwise replay shows it")
 
 
 def _with_steps(turn: TurnView, wanted: Container[int]) -> TurnView:

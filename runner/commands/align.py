@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.analysis.align import MOST, Column, align, document, lines
+from runner.analysis.runs import source_name
+from runner.analysis.view import WithState
 from runner.commands import DONE
-from runner.commands.one_episode import EpisodeOptions, WithState, examined_episodes, source_name
+from runner.commands.one_episode import EpisodeOptions, examined_episodes
 from runner.commands.options import index, option
 from runner.commands.shared import JsonOption, show
 from runner.show.terminal import say_json

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
+from runner.analysis.view import WithState
 from runner.commands import DONE
-from runner.commands.one_episode import EpisodeOptions, WithState, examined_episode, examined_truth
+from runner.commands.one_episode import EpisodeOptions, examined_episode, examined_truth
 from runner.commands.options import index, option
 from runner.episodes.examined import ExaminedTurns
 from trajectories.errors import DataError, needing

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
+from runner.analysis import runs
 from runner.analysis.runs import dataset_of, read_in_run
 from runner.commands.options import argument
 from runner.commands.shared import DataOptions, JudgingOptions, note
 from runner.data import choose
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import examine_recorded, examine_truth
-from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
+from runner.episodes.examined import Examined
 from runner.records.result_file import categories_of
 from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset
@@ -90,43 +91,6 @@ def _judged(id: str) -> Iterator[None]:
         raise DataError(id, f"there is no verdict on it: {error}") from None
 
 
-@dataclass(frozen=True)
-class WithState:
-    """Takes episodes that have a state to look at.
-
-    Attributes:
-        purpose: What is to be done with it.
-    """
-
-    purpose: str
-
-    def turns(self, examined: ExaminedTurns) -> ExaminedTurns:
-        """Return the episode."""
-        return examined
-
-    def pairs(self, examined: ExaminedCalls) -> ExaminedTurns:
-        """Refuse a single turn.
-
-        Raises:
-            DataError: Always.
-        """
-        id, category = examined.trajectory.id, examined.trajectory.category
-        what = f"{id} is a single turn ({category}): it has no state"
-        raise DataError("ID", f"{what} {self.purpose}; turnwise replay shows it")
-
-
 def rules_of(run: Run, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:
-    """Return how a run is executed and judged: its profile and its step limit.
-
-    The profile that the user names goes before the one that the run was made under.
-    """
-    if run.definition is None:
-        return profile_for(dataset, options.profile), options.step_limit
-    profile = None if options.profile else run.profile
-    return profile or profile_for(dataset, options.profile), run.definition.step_limit
-
-
-def source_name(run: Run, examined: Examined) -> str:
-    """Return what to call an episode's run; result files have no trials."""
-    recorded = examined.recorded
-    return f"{run.name}, trial {recorded.trial}" if run.definition and recorded else run.name
+    """Return how a run is executed and judged, given what the user says of that."""
+    return runs.rules_of(run, dataset, options.profile, options.step_limit)

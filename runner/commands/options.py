@@ -226,6 +226,13 @@ def index(text: str) -> int:
     return int(text)
 
 
+def port(text: str) -> int:
+    """Read the number of a port."""
+    if not text.isdecimal() or len(text) > len("65535") or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r:.40} is not a port, a number from 0 to 65535")
+    return int(text)
+
+
 def above_zero(text: str) -> float:
     """Read a finite number above 0."""
     try:

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.analysis.breakpoints import read_place, stops, visit
-from runner.analysis.view import EpisodePart
+from runner.analysis.runs import source_name
+from runner.analysis.view import EpisodePart, WithState
 from runner.analysis.writing import Document, Transcript
 from runner.commands import DONE
 from runner.commands.one_episode import (
     EpisodeOptions,
-    WithState,
     examined_episode,
     examined_truth,
-    source_name,
 )
 from runner.commands.options import index, option, switch
 from runner.commands.shared import JsonOption, note, show

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from runner.analysis.figure_lines import percent
 from runner.analysis.figures import RunFigures
+from runner.analysis.listing import run_json
 from runner.commands import DONE
 from runner.commands.options import argument
 from runner.commands.shared import JsonOption, note
@@ -35,7 +35,7 @@ def run(options: Options) -> int:
     """Print every run of a folder, and how those go on that are not finished."""
     found = list(shelved(options.folder))
     if options.json:
-        say_json({"runs": [*map(_json, found)]})
+        say_json({"runs": [*map(run_json, found)]})
         return DONE
     if not found:
         note(f"{options.folder}: there is no run in it")
@@ -67,23 +67,3 @@ def _remarks(found: list[ShelvedRun]) -> Iterator[str]:
         elif run.resume is not None:
             left = f"{run.errors} errors" if run.state == "finished" else "not finished"
             yield f"{run.folder}: {left}; go on with {shlex.join(run.resume)}"
-
-
-def _json(run: ShelvedRun) -> dict[str, Any]:
-    rate = RunFigures(run.episodes).overall
-    definition = run.definition
-    return {
-        "folder": str(run.folder),
-        "state": run.state,
-        "problem": run.problem,
-        "created": run.created,
-        "model": definition and definition.model,
-        "dataset": definition and definition.dataset._asdict(),
-        "profile": definition and definition.profile,
-        "episodes": len(run.episodes),
-        "planned": run.planned,
-        "errors": run.errors,
-        "score": rate and rate.value,
-        "interval": rate and rate.interval,
-        "resume": run.resume,
-    }

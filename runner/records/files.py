@@ -184,14 +184,15 @@ def lines(path: Path, containing: bytes = b"") -> Iterator[FileLine]:
             yield FileLine(where, raw, value, end)
 
 
-def raw_lines(path: Path) -> Iterator[bytes]:
-    """Yield the finished lines of a file as they stand there.
+def raw_lines(path: Path, start: int = 0) -> Iterator[bytes]:
+    """Yield the finished lines of a file as they stand there, from an offset on.
 
     Raises:
         DataError: The file cannot be read.
     """
     try:
         with path.open("rb") as file:
+            file.seek(start)
             for raw in file:
                 # What follows an unfinished line belongs to it, should it be finished meanwhile.
                 if not raw.endswith(b"\n"):

@@ -90,6 +90,8 @@ class Run:
         """
         if (id, trial) not in self.episodes:
             trials = ", ".join(str(known) for name, known in sorted(self.episodes) if name == id)
+            if not trials:
+                raise DataError(str(self.path), f"{id!r:.200} is not an entry of this run")
             raise DataError(str(self.path), f"has no trial {trial} of {id}; it has {trials}")
         return self.episodes[id, trial]
 

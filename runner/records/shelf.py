@@ -22,6 +22,8 @@ from trajectories.jsonl import parse_object
 
 State = Literal["finished", "unfinished", "running", "damaged", "unknown"]
 
+Stamp = tuple[int, ...]
+
 _OUTCOMES: Mapping[str, Outcome] = {"passed": "passed", "failed": "failed", "error": "error"}
 _DEEPEST = 6
 """Folders below the one that is looked through in which runs are looked for."""
@@ -78,7 +80,28 @@ def shelved(folder: Path) -> Iterator[ShelvedRun]:
     """
     if not folder.is_dir():
         raise DataError(str(folder), "is no folder")
-    yield from map(shelved_run, _folders(folder, _DEEPEST))
+    yield from map(shelved_run, run_folders(folder))
+
+
+def stamp_of(folder: Path) -> Stamp:
+    """Return what tells whether a run has changed: sizes, times and places of its files."""
+    return tuple(part for name in (RUN_FILE, EPISODES_FILE) for part in _stamp(folder / name))
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def still_written(run: ShelvedRun) -> ShelvedRun:
+    """Return a run of whose files none has changed; who wrote it may have gone, or come back."""
+    if run.state not in ("unfinished", "running"):
+        return run
+    state: State = "running" if _is_written(run.folder) else "unfinished"
+    return run._replace(state=state)
 
 
 def shelved_run(folder: Path) -> ShelvedRun:
@@ -102,7 +125,8 @@ def shelved_run(folder: Path) -> ShelvedRun:
     )
 
 
-def _folders(folder: Path, deepest: int) -> Iterator[Path]:
+def run_folders(folder: Path, deepest: int = _DEEPEST) -> Iterator[Path]:
+    """Yield the folders in which a run lies, below one or it itself; links are not followed."""
     if is_run(folder):
         yield folder
         return
@@ -113,7 +137,7 @@ def _folders(folder: Path, deepest: int) -> Iterator[Path]:
         return
     for name in sorted(inside) if deepest else ():
         if not name.startswith("."):
-            yield from _folders(folder / name, deepest - 1)
+            yield from run_folders(folder / name, deepest - 1)
 
 
 def _episodes(path: Path) -> Iterator[EpisodeRecord]:

@@ -1,1 +1,1 @@
-"""Sessions offered to models in other programs, by the Model Context Protocol (MCP)."""
+"""What listens on this machine: sessions for models in other programs (MCP), runs for a browser."""

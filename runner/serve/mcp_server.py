@@ -12,12 +12,10 @@ has none, so that they are made to fall back to an earlier one. ``/mcp/NAME`` ta
 from __future__ import annotations
 
 import asyncio
-import socket
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-import uvicorn
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.context import CallNext
@@ -40,7 +38,7 @@ from mcp.types import (
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from envs import __version__
 from envs.calls import Call, call_from_tool
@@ -51,10 +49,8 @@ from runner.models.tools import offered_tools
 from runner.serve.control import control_app
 from runner.serve.input_end import Incoming, Outgoing, Unanswered
 from runner.serve.pool import NoSession, PoolFull, Served, SessionPool
-from trajectories.errors import DataError
+from runner.serve.web import HOST, listening
 
-HOST = "127.0.0.1"
-"""Reached from this machine only."""
 STDIO = "stdio"
 """Name of the only session over standard input and output."""
 
@@ -188,51 +184,6 @@ async def _ask_for_handshake(ctx: Context, call_next: CallNext) -> Any:
 def _request(context: Context) -> Request:
     assert isinstance(context.request, Request)
     return context.request
-
-
-@asynccontextmanager
-async def listening(
-    option: str, port: int, make_app: Callable[[str], ASGIApp]
-) -> AsyncIterator[str]:
-    """Run a web application and yield its URL.
-
-    Raises:
-        DataError: The port cannot be had.
-    """
-    with _bound(option, port) as listener:
-        url = f"http://{HOST}:{listener.getsockname()[1]}"
-        config = uvicorn.Config(
-            make_app(url), log_config=None, ws="none", timeout_graceful_shutdown=1
-        )
-        server = _Server(config)
-        running = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
-            yield url
-        finally:
-            server.should_exit = True
-            await running
-
-
-class _Server(uvicorn.Server):
-    """A web server that leaves Ctrl-C to the event loop."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-def _bound(option: str, port: int) -> socket.socket:
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((HOST, port))
-        # From now on clients wait where they would have been turned away.
-        listener.listen()
-    except OSError as error:
-        listener.close()
-        advice = "choose another one, or 0 for any that is free"
-        raise DataError(option, f"port {port}: {error.strerror}; {advice}") from None
-    return listener
 
 
 def mcp_server(find: FindSession) -> Server[Any]:

@@ -26,6 +26,10 @@ from runner.analysis.groups import CLASSIC, Rate, classic, table
 from runner.analysis.run_scores import RunScores
 
 _ASSETS = Path(__file__).parent / "assets"
+_SERVED = ("served.css", "served.js")
+
+
+COMPARISON_ASSETS = ("report.css", "compare.css", "compare.js")
 
 
 def packed(value: Any) -> str:
@@ -36,15 +40,16 @@ def packed(value: Any) -> str:
     return b64encode(compressor.compress(text.encode()) + compressor.flush()).decode()
 
 
-def page(title: str, packs: Iterable[str], assets: Iterable[str]) -> str:
+def page(title: str, packs: Iterable[str], assets: Iterable[str], *, served: bool = False) -> str:
     """Return a page.
 
     Args:
         title: What it is called.
         packs: What its scripts read, by number.
         assets: Names of files beside this module, styles and scripts, that come after the frame's.
+        served: Whether it asks for its packs where it is from, and leads to other pages there.
     """
-    names = ["frame.css", "frame.js", *assets]
+    names = ["frame.css", "frame.js", *(_SERVED if served else ()), *assets]
     style = _joined(name for name in names if name.endswith(".css"))
     script = _joined(name for name in names if name.endswith(".js"))
     return Template(_asset("frame.html")).substitute(
@@ -53,6 +58,7 @@ def page(title: str, packs: Iterable[str], assets: Iterable[str]) -> str:
         style_hash=_hash(style),
         script=script,
         script_hash=_hash(script),
+        connect="connect-src 'self'; " if served else "",
         packs="\n".join(
             f'<script type="text/plain" class="pack">{pack}</script>' for pack in packs
         ),
@@ -80,14 +86,17 @@ def still_page(title: str, heading: str, body: str, assets: Iterable[str]) -> st
 
 def comparison_page(comparison: RunComparison) -> str:
     """Return the page on two runs of the same entries."""
-    shown = {
+    names = " and ".join(run.name for run in comparison.runs)
+    return page(f"Turnwise: {names}", [packed(comparison_json(comparison))], COMPARISON_ASSETS)
+
+
+def comparison_json(comparison: RunComparison) -> dict[str, Any]:
+    """Return what the page on two runs shows."""
+    return {
         **comparison.to_json(),
         "conclusion": [line.text for line in conclusion(comparison)],
         "told": [told_json(told) for told in comparison.told],
     }
-    names = " and ".join(run.name for run in comparison.runs)
-    assets = ("report.css", "compare.css", "compare.js")
-    return page(f"Turnwise: {names}", [packed(shown)], assets)
 
 
 def scores_page(runs: Sequence[RunScores]) -> str:

@@ -35,7 +35,7 @@ _BUDGET = 4_400
 _FEWEST = 1_000
 """Number of episodes up to which all share what this many would have."""
 
-_BOUNDS = (
+BOUNDS = (
     Bounds(text=20_000, members=200),
     Bounds(text=3_000, members=50),
     Bounds(text=600, members=20),
@@ -43,7 +43,7 @@ _BOUNDS = (
 )
 """How much of texts and values is shown: the first if all fits, else less of the long ones."""
 
-_ASSETS = (
+REPORT_ASSETS = (
     "report.css",
     "scores.css",
     "radar.js",
@@ -74,22 +74,23 @@ def report(runs: Sequence[ViewedRun], gpu_price: float | None = None) -> str:
             [episode.examined for episode in episodes if episode.examined],
         )
         opinions = list(opinions_of(run))
-        about = _about(run, gpu_price, opinions)
+        about = about_run(run, gpu_price, opinions)
         index.append({**about, "first_pack": 1 + len(runs) + len(writers)})
-        shared.append(packed(common.to_json(_BOUNDS[0])))
+        shared.append(packed(common.to_json(BOUNDS[0])))
         writers += [partial(_packed_card, episode, common, opinions) for episode in episodes]
     title = f"Turnwise: {', '.join(run.source.name for run in runs)}"
-    return page(title, [packed(index), *shared, *_fitting(writers)], _ASSETS)
+    return page(title, [packed(index), *shared, *_fitting(writers)], REPORT_ASSETS)
 
 
-def _about(run: ViewedRun, gpu_price: float | None, opinions: Sequence[Opinions]) -> Json:
+def about_run(run: ViewedRun, gpu_price: float | None, opinions: Sequence[Opinions]) -> Json:
+    """Return what the page shows of a run besides its episodes."""
     dataset, definition = run.dataset, run.source.definition
     machine = OwnMachine.of(run.source.lives, len(run.episodes), gpu_price)
     return {
         "name": run.source.name,
         "data": f"{dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}",
         "profile": run.profile.name,
-        "definition": _BOUNDS[0].json(definition.to_json()) if definition else None,
+        "definition": BOUNDS[0].json(definition.to_json()) if definition else None,
         "overview": overview(run.episodes, machine),
         "mended": mended_scores(run),
         "groups": group_scores(run),
@@ -107,11 +108,18 @@ def _judged(episode: Viewed, opinions: Sequence[Opinions]) -> Json:
 def _packed_card(
     episode: Viewed, shared: Shared, opinions: Sequence[Opinions], bounds: Bounds
 ) -> str:
+    return packed(card_json(episode, shared, opinions, bounds))
+
+
+def card_json(
+    episode: Viewed, shared: Shared, opinions: Sequence[Opinions], bounds: Bounds
+) -> Json:
+    """Return what the page shows of an episode."""
     record, examined = episode.recorded.record, episode.examined
     card = Card(record, shared, bounds)
     shown = examined.show(card) if examined else card.asked(episode.trajectory)
     said = [bounds.json(found) for each in opinions if (found := each.whole(record.key))]
-    return packed({**shown, "judged": said} if said else shown)
+    return {**shown, "judged": said} if said else shown
 
 
 def overview(episodes: Sequence[Viewed], machine: OwnMachine | None = None) -> Json:
@@ -217,9 +225,9 @@ class _Count:
 
 def _fitting(writers: Sequence[Callable[[Bounds], str]]) -> list[str]:
     """Return what writers write, where need be with less of those that write most."""
-    packs = [write(_BOUNDS[0]) for write in writers]
+    packs = [write(BOUNDS[0]) for write in writers]
     budget = _BUDGET * max(_FEWEST, len(writers))
-    for bounds in _BOUNDS[1:]:
+    for bounds in BOUNDS[1:]:
         if sum(map(len, packs)) <= budget:
             break
         fair = budget / len(writers)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_urlsafe
@@ -15,7 +14,7 @@ from envs.errors import ConfigError
 from envs.lazy import lazily
 from envs.session import Session
 from runner.commands import DONE
-from runner.commands.options import argument, option, positive
+from runner.commands.options import argument, option, port, positive
 from runner.commands.shared import DatasetOption, note
 from runner.data import choose
 from runner.data.wording import Observations, wording_of
@@ -36,12 +35,6 @@ EXAMPLE = "turnwise env serve TicketAPI --http 8000"
 
 _TOKEN = "TURNWISE_CONTROL_TOKEN"
 """Environment variable with the token of the control."""
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise ArgumentTypeError(f"{text!r} is not a port, a number from 0 to 65535")
-    return int(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,13 +59,13 @@ class Options(DatasetOption):
     http: int | None = option(
         "serve over HTTP on this machine (0: any free port) instead of standard input/output",
         "PORT",
-        read=_port,
+        read=port,
     )
     control: int | None = option(
         "let whoever has the token read, reset and restore sessions over HTTP on this port; the "
         f"token is {_TOKEN} or one that is shown at the start",
         "PORT",
-        read=_port,
+        read=port,
     )
     max_sessions: int = option(
         "how many clients may have a session", "N", default=100, read=positive

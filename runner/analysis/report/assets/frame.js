@@ -26,10 +26,13 @@ function el(kind, ...content) {
   return made;
 }
 
+// A page that is served says otherwise: served.js.
+let staysHere = (href) => href.startsWith("#");
+
 const isNothing = (value) => value === null || value === undefined || value === false;
 
 function setProperty(node, name, value) {
-  if (name === "href" && !value.startsWith("#")) throw new Error("a link must stay on the page");
+  if (name === "href" && !staysHere(value)) throw new Error("a link must stay on the page");
   if (typeof value === "function") node.addEventListener(name, value);
   else if (name === "class") node.className = value;
   else if (name === "vars") {
@@ -59,14 +62,14 @@ function visible(text) {
   return shown;
 }
 
-/** Return the data of a pack. */
-async function unpack(number) {
+/** Return the data of a pack; a page that is served has none and asks for them: served.js. */
+let unpack = async (number) => {
   const bytes = Uint8Array.from(atob(PACKS[number].textContent), (character) =>
     character.charCodeAt(0),
   );
   const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return JSON.parse(await new Response(inflated).text());
-}
+};
 
 /** Say something to those who do not see the page. */
 function say(text) {
@@ -184,8 +187,9 @@ function pressed(event) {
   if (known && known.act(event) !== false) event.preventDefault();
 }
 
-/** Show a page: hand its first pack to what shows it. */
+/** Show a page: hand its first pack to what shows it, once all of the script is there. */
 async function open(show) {
+  await null;
   try {
     await show(await unpack(0));
   } catch (error) {
@@ -198,7 +202,8 @@ async function open(show) {
           : `This page cannot be shown: ${error.message}`,
       ),
     );
-    if (!old) throw error;
+    // A problem is the user's to mend; anything else is a fault of ours.
+    if (!old && error.name !== "Problem") throw error;
   }
 }
 

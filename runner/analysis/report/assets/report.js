@@ -2,6 +2,8 @@
 
 const FILTERS = ["category", "outcome", "cause", "q", "sort"];
 let runs = [];
+// What else there is of an episode where the page is served: served_report.js.
+let besides = () => null;
 let place = {};
 let episode = null;
 const lists = new Map();
@@ -105,6 +107,7 @@ async function showEpisode(isElsewhere) {
     episode = made;
     document.title = `${place.id} – ${run.name}`;
     main.replaceChildren(episode.node);
+    besides(episode.node);
     window.scrollTo(0, 0);
   }
   episode.show(place.turn, place.step);

@@ -1,0 +1,240 @@
+"""Runs that are looked at again and again: opened and executed once, until their files change.
+
+Threads may use it at once. One episode is found and executed without the rest of its run.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from threading import Lock
+from typing import Generic, NamedTuple, TypeVar
+
+from runner.analysis.figures import RunFigures
+from runner.analysis.listing import Mended
+from runner.analysis.mended import Mend, judge_of
+from runner.analysis.runs import (
+    Viewed,
+    ViewedRun,
+    dataset_of,
+    executed_again,
+    in_order,
+    plain_dataset_of,
+    rules_of,
+)
+from runner.data import choose
+from runner.data.choose import Notify
+from runner.data.errata import open_errata
+from runner.records.record import Key
+from runner.records.run import Run, open_run
+from runner.records.shelf import ShelvedRun, Stamp, stamp_of
+from trajectories.dataset import EMBEDDED, Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Category
+
+_RUNS = 4
+"""Whole runs that are kept."""
+_EPISODES = 64
+"""Single episodes that are kept."""
+_DATA = 8
+"""Data sets that are kept."""
+_WARMED = 4
+"""Data sets that are loaded before they are needed."""
+
+_Value = TypeVar("_Value")
+
+
+class Opened(NamedTuple):
+    """A run that was executed again, all of it or some of its episodes."""
+
+    run: ViewedRun
+    notes: Sequence[str]
+    """What is to be known of it, such as that the data is not what it was."""
+    stamp: Stamp
+    """What its files were."""
+
+
+class Library:
+    """Opens runs.
+
+    Args:
+        errata: What the user called the errata by which runs are also judged, or ``none``.
+    """
+
+    def __init__(self, errata: str = "none") -> None:
+        self._errata = errata
+        self._runs: _Recent[Opened] = _Recent(_RUNS)
+        self._episodes: _Recent[Opened] = _Recent(_EPISODES)
+        self._data: _Recent[Dataset] = _Recent(_DATA)
+        self._executing = Lock()
+
+    def whole(self, folder: Path) -> Opened:
+        """Return a run with all of its finished episodes.
+
+        Raises:
+            DataError: It cannot be read, or what it is of is not there.
+        """
+
+        def make(before: Opened | None) -> Opened:
+            stamp = stamp_of(folder)
+            if before is not None and before.stamp == stamp:
+                return before
+            return self._opened(open_run(folder), stamp, before)
+
+        return self._runs.get(folder, make)
+
+    def one(self, folder: Path, key: Key) -> Opened:
+        """Return a run with one of its episodes only.
+
+        Raises:
+            DataError: As for ``whole``, or the run has no such episode.
+        """
+
+        def make(before: Opened | None) -> Opened:
+            stamp = stamp_of(folder)
+            if before is not None and before.stamp == stamp:
+                return before
+            whole = self._runs.peek(folder)
+            if whole is not None and whole.stamp == stamp:
+                return _narrowed(whole, key)
+            run = open_run(folder, only=key[0])
+            return self._opened(_with_only(run, key), stamp, None)
+
+        return self._episodes.get((folder, key), make)
+
+    def warm(self, runs: Iterable[ShelvedRun]) -> None:
+        """Load the data of some runs before somebody asks: our own, which takes longest."""
+        own = [r for r in runs if r.definition and r.definition.dataset.name == EMBEDDED]
+        wanted = dict.fromkeys(run.definition.selection.category for run in own if run.definition)
+        for category in islice(wanted, _WARMED):
+            with suppress(DataError):
+                self._load(None, choose.categories(category, None), _silent)
+
+    def source(self, folder: Path) -> tuple[Run, Dataset]:
+        """Return a run as it was recorded, and the data that it is of without any experiment.
+
+        Raises:
+            DataError: Either cannot be read.
+        """
+        run = open_run(folder)
+        return run, plain_dataset_of(run, None, _silent, self._load)
+
+    def mended(self, folder: Path) -> Mended | None:
+        """Return what a run scores with the errata; None where they are not of its data."""
+        with suppress(DataError):
+            run = open_run(folder)
+            mend = self._mend(run, dataset_of(run, None, _silent, self._load))
+            if mend is not None:
+                with self._executing:
+                    rate = mend.figures(RunFigures([*run.records])).overall
+                return Mended(rate and rate.value, rate and rate.interval)
+        return None
+
+    def _opened(self, run: Run, stamp: Stamp, before: Opened | None) -> Opened:
+        notes: list[str] = []
+        dataset = dataset_of(run, None, notes.append, self._load)
+        profile, limit = rules_of(run, dataset)
+        known = {} if before is None else {e.recorded.record.key: e for e in before.run.episodes}
+        again = iter(
+            executed_again(
+                run,
+                [key for key in in_order(run, dataset) if not _is_same(run, key, known)],
+                dataset,
+                profile,
+                limit,
+            )
+        )
+        new = {each.recorded.record.key: each for each in self._in_turns(again)}
+        episodes = [new.get(key) or known[key] for key in in_order(run, dataset)]
+        viewed = ViewedRun(run, dataset, profile, episodes, self._mend(run, dataset))
+        return Opened(viewed, notes, stamp)
+
+    def _in_turns(self, episodes: Iterator[Viewed]) -> Iterator[Viewed]:
+        """Yield episodes, each executed while no other one is; others may come in between."""
+        while True:
+            with self._executing:
+                found = next(episodes, None)
+            if found is None:
+                return
+            yield found
+
+    def _mend(self, run: Run, dataset: Dataset) -> Mend | None:
+        profile, limit = rules_of(run, dataset)
+        with suppress(DataError):
+            readings = open_errata(self._errata, dataset, _silent)
+            if readings is not None and readings.right:
+                return Mend(dataset, readings, profile, judge_of(run, profile, limit))
+        return None
+
+    def _load(self, name: str | None, wanted: Sequence[Category], notify: Notify) -> Dataset:
+        stamp = _stamp(name)
+        return self._data.get(
+            (name, tuple(wanted), stamp),
+            lambda before: before or choose.dataset(name, wanted, notify),
+        )
+
+
+class _Recent(Generic[_Value]):
+    """What was made last, each for a key; who asks while it is made waits for it."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._found: OrderedDict[Hashable, _Value] = OrderedDict()
+        self._locks: dict[Hashable, Lock] = {}
+        self._lock = Lock()
+
+    def peek(self, key: Hashable) -> _Value | None:
+        """Return what there is for a key."""
+        return self._found.get(key)
+
+    def get(self, key: Hashable, make: Callable[[_Value | None], _Value]) -> _Value:
+        """Return what is made of what there was for a key."""
+        with self._lock:
+            making = self._locks.setdefault(key, Lock())
+        with making:
+            value = make(self._found.get(key))
+        with self._lock:
+            self._found[key] = value
+            self._found.move_to_end(key)
+            while len(self._found) > self._most:
+                self._found.popitem(last=False)
+            if not making.locked():
+                self._locks.pop(key, None)
+        return value
+
+
+def _narrowed(whole: Opened, key: Key) -> Opened:
+    run = whole.run
+    found = [each for each in run.episodes if each.recorded.record.key == key]
+    source = _with_only(run.source, key)
+    return whole._replace(run=run._replace(source=source, episodes=found))
+
+
+def _with_only(run: Run, key: Key) -> Run:
+    """Return a run that has one episode.
+
+    Raises:
+        DataError: It does not have it.
+    """
+    return replace(run, episodes={key: run.episode(*key)})
+
+
+def _is_same(run: Run, key: Key, known: dict[Key, Viewed]) -> bool:
+    return key in known and known[key].recorded.record == run.episodes[key].record
+
+
+def _stamp(name: str | None) -> Stamp:
+    """Return what tells whether a file or folder of data has changed."""
+    try:
+        found = Path(name or "").stat() if name else None
+    except (OSError, ValueError):
+        return ()
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if found else ()
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""

@@ -1,0 +1,133 @@
+// The report on a run as the viewer serves it: episodes come as they are opened, and the list grows
+// while the run goes on. What else was done with an entry, in other runs, stands beside its episode.
+
+const RUN = decodeURIComponent(HERE.replace(/^run\//, ""));
+let seen = null;
+let isPartial = false;
+
+unpack = async (number) => {
+  if (number === 0) return indexOf(placeOf(location.hash));
+  const row = number === 1 ? place : runs[0].rows[number - 2];
+  return asked(`data/${HERE}`, [
+    ["part", number === 1 ? "shared" : "episode"],
+    ["id", row.id],
+    ["trial", row.trial],
+  ]);
+};
+
+/** Return the index of the run; of one episode at first, where the address names it. */
+async function indexOf({ id, trial }) {
+  isPartial = id !== null;
+  const found = await asked(`data/${HERE}`, isPartial ? [["id", id], ["trial", trial]] : []);
+  takeNotes(found);
+  return [found];
+}
+
+function takeNotes(found) {
+  seen = found.seen;
+  for (const old of document.querySelectorAll(".notes")) old.remove();
+  main.before(...found.notes.map((note) => el("p.notes", note)));
+}
+
+/** Take in the whole run, or what has changed in it, and leave what is shown as it is. */
+async function renew() {
+  const found = await asked(`data/${HERE}`);
+  takeNotes(found);
+  isPartial = false;
+  lists.clear();
+  Object.assign(runs[0], found);
+  if (place.id !== null) return;
+  const typed = document.activeElement && document.activeElement.id === "search";
+  const link = document.activeElement && document.activeElement.closest("td.id, td.divergence");
+  const at = [scrollX, scrollY];
+  const href = link && document.activeElement.getAttribute("href");
+  place = {};
+  await arrive();
+  scrollTo(...at);
+  if (typed) document.getElementById("search").focus();
+  const again = href && [...main.querySelectorAll("td a")].find((a) => a.getAttribute("href") === href);
+  if (again) again.focus({ preventScroll: true });
+  say("The list has grown.");
+}
+
+async function listen() {
+  const state = await asked(`data/state/${HERE.replace(/^run\//, "")}`);
+  showState(state);
+  if (runs.length === 0) {
+    // There was nothing to show; perhaps there is now.
+    if (seen !== null && seen !== state.seen) location.reload();
+    seen = state.seen;
+    return;
+  }
+  if (isPartial || state.seen !== seen) await renew();
+}
+
+function showState({ state, episodes, planned }) {
+  let line = document.getElementById("live");
+  if (state !== "running") return line && line.remove();
+  if (!line) {
+    line = el("span.badge.live", { id: "live", role: "status" });
+    document.getElementById("heading").after(line);
+  }
+  line.textContent = `● ${episodes} of ${planned ?? "?"}`;
+  line.title = "The run goes on";
+  return line;
+}
+
+exported = () => [
+  `export/${HERE}`,
+  place.id === null ? [] : [["id", place.id], ["trial", place.trial]],
+];
+
+// The same entry in other runs
+
+besides = (node) => {
+  const { id, trial } = place;
+  const summary = node.querySelector(".summary");
+  if (!summary) return;
+  const others = lazily("The same entry in other runs", async () => {
+    const { found, most } = await asked("data/entry", [["id", id]]);
+    return otherRuns(found, most, id, trial);
+  });
+  others.classList.add("others");
+  summary.append(others);
+};
+
+function otherRuns(found, most, id, trial) {
+  const isThis = (each) => each.run === RUN && each.trial === trial;
+  const boxes = [];
+  const go = el("a.tool", { href: ROOT }, "Side by side");
+  const update = () => {
+    const wanted = boxes.filter(([box]) => box.checked).map(([, each]) => each);
+    go.hidden = wanted.length < 2 || wanted.length > most;
+    go.setAttribute("href", sideBySidePath(id, wanted));
+  };
+  const line = (each) => {
+    const label = `${each.run}${each.trial ? `, trial ${each.trial}` : ""}`;
+    const box = el("input", { type: "checkbox", "aria-label": `Put ${label} side by side`, change: update });
+    box.checked = isThis(each);
+    boxes.push([box, each]);
+    return el(
+      "tr",
+      el("td", el("label.choose", box)),
+      el("td", isThis(each) ? label : el("a", { href: episodePath(each.run, id, each.trial) }, label)),
+      el("td", each.model || "–"),
+      el("td", badge(each.outcome)),
+    );
+  };
+  const rows = found.map(line);
+  update();
+  if (rows.length < 2) return el("p.quiet", "No other run has it.");
+  return el(
+    "div.beside",
+    el("p.quiet", `Choose up to ${most} to see them step by step.`),
+    el("div.scroll", { tabindex: "0", role: "region", "aria-label": "Runs with this entry" }, el("table", el("tbody", rows))),
+    go,
+  );
+}
+
+function sideBySidePath(id, wanted) {
+  return pathTo("align", [["id", id], ...wanted.flatMap(({ run, trial }) => [["run", run], ["trial", trial]])]);
+}
+
+watch(listen);

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runner.analysis.listing import Mended, RunIndex
+from runner.records.store import EPISODES_FILE, RunStore
+from tests.runner.analysis.runs import definition, error_record, record, truth_turns
+from tests.runner.records.made import defining, episode
+from tests.serve.viewing import write_noted
+from trajectories.errors import DataError
+
+
+def listed(index, since=0):
+    """Return what changed, by name."""
+    return {run["name"]: run for run in json.loads(index.since(since))["runs"]}
+
+
+@pytest.fixture
+def runs(tmp_path, data, folders):
+    """Write a run that is finished and one that is not, deeper."""
+    right = record(data, "folders_0", truth_turns(folders))
+    write_noted(tmp_path / "runs" / "done", definition(data), [right], 1)
+    write_noted(tmp_path / "runs" / "deep" / "er", defining("b"), [error_record("x")], 3, "2027")
+    return tmp_path / "runs"
+
+
+def test_all_runs_are_listed_with_what_they_scored(runs):
+    index = RunIndex(runs)
+    assert not index.complete
+    index.refresh()
+    found = listed(index)
+    assert index.complete
+    assert set(found) == {"done", "deep/er"}
+    done = found["done"]
+    assert (done["model"], done["state"], done["score"], done["planned"]) == (
+        "org/model",
+        "finished",
+        1.0,
+        1,
+    )
+    unfinished = found["deep/er"]
+    assert (unfinished["state"], unfinished["score"], unfinished["errors"]) == (
+        "unfinished",
+        None,
+        1,
+    )
+    assert unfinished["resume"][:2] == ["turnwise", "eval"]
+    assert [run.folder.name for run in index.newest()] == ["er", "done"]
+
+
+def test_only_what_changed_is_read_and_told_again(runs, monkeypatch):
+    index = RunIndex(runs)
+    index.refresh()
+    version = json.loads(index.since(0))["version"]
+    monkeypatch.setattr(
+        "runner.analysis.listing.shelved_run", lambda folder: pytest.fail(str(folder))
+    )
+    index.refresh()
+    assert json.loads(index.since(version)) == {
+        "version": version,
+        "complete": True,
+        "gone": [],
+        "runs": [],
+    }
+
+
+def test_a_run_that_grows_and_one_that_goes(runs):
+    index = RunIndex(runs)
+    index.refresh()
+    version = json.loads(index.since(0))["version"]
+    line = json.dumps(episode("more", 0, "base", "failed", 1, 0).to_json())
+    with (runs / "deep" / "er" / EPISODES_FILE).open("a") as file:
+        file.write(f"{line}\n".replace(": ", ":").replace(", ", ","))
+    for path in (runs / "done").iterdir():
+        path.unlink()
+    index.refresh()
+    assert listed(index, version)["deep/er"]["episodes"] == 2
+    assert json.loads(index.since(version))["gone"] == ["done"]
+    with pytest.raises(DataError, match="there is no such run"):
+        index.find("done")
+
+
+def test_what_a_run_took_and_told_is_reckoned_the_newest_first(runs):
+    index = RunIndex(runs, lambda folder: Mended(0.5, (0.25, 0.75)))
+    index.refresh()
+    assert listed(index)["done"]["took"] is None
+    assert index.reckon()
+    assert [name for name, run in listed(index).items() if run["reckoned"]] == ["deep/er"]
+    while index.reckon():
+        pass
+    done = listed(index)["done"]
+    assert done["took"] == {"requests": 2, "cost": None, "p50": 0.5, "told": None}
+    assert done["mended"] == {"score": 0.5, "interval": [0.25, 0.75]}
+
+
+def test_runs_of_one_history_have_one_series(tmp_path):
+    for number, model in enumerate("aab"):
+        write_noted(tmp_path / str(number), defining(model), [])
+    index = RunIndex(tmp_path)
+    index.refresh()
+    first, second, other = (listed(index)[name]["series"] for name in "012")
+    assert first == second != other
+
+
+def test_a_damaged_run_says_so_and_holds_up_none(tmp_path):
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "run.json").write_text("{")
+    write_noted(tmp_path / "good", defining(), [])
+    index = RunIndex(tmp_path)
+    index.refresh()
+    while index.reckon():
+        pass
+    assert listed(index)["bad"]["state"] == "damaged"
+    assert "run.json" in listed(index)["bad"]["problem"]
+    assert listed(index)["good"]["reckoned"]
+
+
+def test_a_folder_that_is_a_run_itself_has_its_own_name(tmp_path):
+    write_noted(tmp_path / "one", defining(), [])
+    index = RunIndex(tmp_path / "one")
+    index.refresh()
+    assert list(listed(index)) == ["one"]
+
+
+def test_who_writes_a_run_may_go_without_touching_it(tmp_path, monkeypatch):
+    write_noted(tmp_path / "one", defining(), [], 2)
+    alive = [True]
+    monkeypatch.setattr("runner.records.shelf._is_written", lambda folder: alive[0])
+    index = RunIndex(tmp_path)
+    index.refresh()
+    assert listed(index)["one"]["state"] == "running"
+    alive[0] = False
+    index.refresh()
+    assert listed(index)["one"]["state"] == "unfinished"
+
+
+def test_a_name_that_is_no_text_can_stand_in_an_address(tmp_path):
+    folder = tmp_path / "odd\udcff"
+    with RunStore.create(folder, defining()):
+        pass
+    index = RunIndex(tmp_path)
+    index.refresh()
+    [name] = listed(index)
+    assert name == "odd?"
+    assert index.find(name).run.folder == folder
