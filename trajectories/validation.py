@@ -20,6 +20,8 @@ Checked = TypeVar("Checked")
 
 _MOST_ITEMS = 100_000
 """Of each kind that may be generated for an entry."""
+_MOST_TURNS = 100
+"""Turns are compared with each other; none that we know of has more than ten."""
 
 _ADAPTER = TypeAdapter(Trajectory)
 
@@ -68,13 +70,15 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
 
 
 def check_turns(trajectory: Trajectory, where: str) -> None:
-    """Check that there are turns, and that what they accept stands for calls of theirs.
+    """Check that there are turns, not too many, and that what they accept stands for their calls.
 
     Raises:
         DataError: It is not so.
     """
     if not trajectory.turns:
         raise DataError(where, "$.turns: a trajectory needs at least one turn")
+    if len(trajectory.turns) > _MOST_TURNS:
+        raise DataError(where, f"$.turns: a trajectory has at most {_MOST_TURNS} turns")
     for index, turn in enumerate(trajectory.turns):
         for position, (call, instead) in enumerate(map(astuple, turn.accepts)):
             place = f"$.turns[{index}].accepts[{position}]"

@@ -157,8 +157,10 @@ def check_calls(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence
     """Compare the calls of an entry that expects certain calls with its answers.
 
     Raises:
-        CannotJudge: An answer's function has no document, or a document an unknown type.
+        CannotJudge: There is no answer, it has no document, or a document has an unknown type.
     """
+    if not task.answers:
+        raise CannotJudge("there is no answer to compare with")
     wanted = 1 if task.kind is Kind.SIMPLE else len(task.answers)
     if len(calls) != wanted:
         message = f"{wanted} expected, {len(calls)} made"

@@ -24,6 +24,7 @@ from checkers.why.divergence import (
     in_words,
     listed,
     misfits,
+    reaching,
     touching,
 )
 from checkers.why.left_out import (
@@ -268,7 +269,8 @@ class _Case:
     @cached_property
     def wrong(self) -> list[Act]:
         """The model's own acts that changed the state where it differs."""
-        return [act for act in self.extra if touching(act.changes, self.differences)]
+        reaches = reaching(self.differences)
+        return [act for act in self.extra if any(map(reaches, act.changes))]
 
     @cached_property
     def needed(self) -> list[Act]:
@@ -277,7 +279,8 @@ class _Case:
             return list(self.missing)
         if self.failure.reason is Reason.RESPONSE_MISMATCH:
             return [act for act in self.missing if act.result in self.failure.missing]
-        return [act for act in self.missing if touching(act.changes, self.differences)]
+        reaches = reaching(self.differences)
+        return [act for act in self.missing if any(map(reaches, act.changes))]
 
     @cached_property
     def asked(self) -> Sequence[str]:
@@ -325,8 +328,9 @@ def _acted_early(case: _Case) -> Diagnosis | None:
             return _idle_act(case, *done[-1])
     early = [(turn, act) for turn, act in idle if act.changes]
     spoilt = [*_lasting(case), *_thrown_off(case)]
+    spoils = reaching(spoilt)
     for turn, act in early:
-        if touching(act.changes, spoilt):
+        if any(map(spoils, act.changes)):
             return _idle_act(case, turn, act)
     blameless = not case.wrong and not case.needed
     for turn, act in early:
@@ -466,10 +470,10 @@ def _logged_in_again(case: _Case) -> Diagnosis | None:
     """Find a login that came to nothing, and went no further, where the truth does without one."""
     if any(map(_is_login, case.planned)):
         return None
-    wanted = {_backend(act) for act in case.needed}
+    wanted, last = {_backend(act) for act in case.needed}, _last_steps(case)
     for act in filter(_is_login, case.extra):
-        later = {_backend(other) for other in case.acts if other.step > act.step}
-        if not act.changes and _backend(act) in wanted - later:
+        backend = _backend(act)
+        if not act.changes and backend in wanted and last[backend] <= act.step:
             detail = f"logged in instead, though it was logged in: {_short(act)}"
             return case.found(Cause.REAUTHENTICATED, detail, act)
     return None
@@ -538,12 +542,17 @@ def _is_implicit(case: _Case, act: Act) -> bool:
 
 def _ignored_error(case: _Case) -> Diagnosis | None:
     """Find a refused call after which nothing more was tried, though something was missing."""
-    backends = {_backend(act) for act in case.needed}
+    wanted, last = {_backend(act) for act in case.needed}, _last_steps(case)
     for act in case.extra:
-        later = {_backend(other) for other in case.acts if other.step > act.step}
-        if not act.ok and _backend(act) in backends - later:
+        backend = _backend(act)
+        if not act.ok and backend in wanted and last[backend] <= act.step:
             return _unanswered(case, act)
     return None
+
+
+def _last_steps(case: _Case) -> dict[str | None, int]:
+    """Return the last step of the turn in which each backend was called."""
+    return {_backend(act): act.step for act in case.acts}
 
 
 def _unanswered(case: _Case, act: Act) -> Diagnosis:

@@ -141,13 +141,14 @@ def closest(expected: Act, candidates: Iterable[Act]) -> Act | None:
 
 def touching(changes: Iterable[Difference], others: Iterable[Difference]) -> list[Difference]:
     """Return those differences that are at, above or below the place of another one."""
+    return list(filter(reaching(others), changes))
+
+
+def reaching(others: Iterable[Difference]) -> Callable[[Difference], bool]:
+    """Return what tells whether a difference touches one of these."""
     places = {other.path for other in others}
     above = {outer for place in places for outer in _outer(place)}
-    return [
-        change
-        for change in changes
-        if change.path in above or not places.isdisjoint(_outer(change.path))
-    ]
+    return lambda change: change.path in above or not places.isdisjoint(_outer(change.path))
 
 
 def _act(step: int, traced: TracedCall, before: Snapshot, offered: frozenset[str]) -> Act:
@@ -265,9 +266,13 @@ def _departure(turn: int, expected: TracedTurn, actual: TracedTurn) -> Divergenc
     """Return the first call that put something off the path which stayed so, or the turn's end."""
     lasting = off_path(expected, actual.after)
     if lasting:
+        state = None
         for step, calls in enumerate(actual.steps):
             for index, call in enumerate(calls):
-                off = touching(off_path(expected, call.after), lasting)
+                if call.after is state:
+                    continue
+                state = call.after
+                off = touching(off_path(expected, state), lasting)
                 if off:
                     return Divergence(turn, step, index, tuple(off))
     missing = expected.after.differences(actual.after)

@@ -162,9 +162,11 @@ def _moments(
     yield first
     before = first.off_path
     for call in _calls(number, turn, left):
-        off = off_path(truth, call.after) if call.changes else before
-        known = {difference.path: difference for difference in before}
-        strays = [difference for difference in off if known.get(difference.path) != difference]
+        off, strays = before, []
+        if call.changes:
+            off = off_path(truth, call.after)
+            known = {difference.path: difference for difference in before}
+            strays = [difference for difference in off if known.get(difference.path) != difference]
         yield call._replace(off_path=off, strays=strays)
         before = off
     missing = truth.after.differences(turn.after)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from checkers.calls.documents import CannotJudge
@@ -213,7 +214,10 @@ def _without(values: Sequence[Any], place: int) -> list[Any]:
 
 
 def _columns(table: SqlTable) -> Iterator[str]:
-    return (parse_column(text).name for text in table["columns"])
+    """Yield the names of a table's columns, but of what declares none, as EXEC says."""
+    for text in table["columns"]:
+        with suppress(InvalidArgument):
+            yield parse_column(text).name
 
 
 def said_in(fragment: object, entry: Entry) -> list[str | float]:

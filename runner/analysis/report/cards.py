@@ -218,9 +218,9 @@ class Card:
     def _pairs(self, differences: Sequence[Difference]) -> list[list[str]]:
         """Return path, expected and actual of differences; what is not there is ``nothing``."""
         text, most = self.bounds
-        shown = [[path, brief(one, text), brief(other, text)] for path, one, other in differences]
-        left = len(shown) - most
-        return [*shown[:most], [f"… {left:,} more", "", ""]] if left > 0 else shown
+        kept, left = differences[:most], len(differences) - most
+        shown = [[path, brief(one, text), brief(other, text)] for path, one, other in kept]
+        return [*shown, [f"… {left:,} more", "", ""]] if left > 0 else shown
 
 
 def _argument(argument: ArgumentPair, longest: int) -> list[str | None]:

@@ -22,7 +22,7 @@ import httpx
 
 from envs.backend import Backend
 from envs.calls import Call, check_bounds, parse_call
-from envs.errors import AccessDenied, MalformedCall, Refused
+from envs.errors import AccessDenied, MalformedCall, Refused, ToolError
 from envs.library import public_answers
 from envs.library.public_services import PublicServices
 from envs.library.rest import RestClient
@@ -340,9 +340,17 @@ def asks_public(trajectory: Trajectory) -> bool:
         called = {call.name for call in _requests(trajectory, changing=True)}
         return not called.isdisjoint(PublicServices.TOOLS)
     return any(
-        public_answers.is_known(httpx.URL(_url_of(call) or "").host)
+        public_answers.is_known(_host(_url_of(call) or ""))
         for call in _requests(trajectory, changing=True)
     )
+
+
+def _host(url: str) -> str:
+    """Return the host of a URL, nothing of what is none."""
+    try:
+        return httpx.URL(url).host
+    except (httpx.InvalidURL, UnicodeError):
+        return ""
 
 
 def _url_of(call: Call) -> str | None:
@@ -354,6 +362,15 @@ def _url_of(call: Call) -> str | None:
 def _requests(trajectory: Trajectory, *, changing: bool) -> list[Call]:
     if not {*ASKING}.intersection(trajectory.environments):
         return []
+    texts = [text for turn in trajectory.turns for text in turn.ground_truth]
+    return [call for text in texts for call in _request(text, changing=changing)]
+
+
+def _request(text: str, *, changing: bool) -> Iterator[Call]:
+    """Yield the request that a call of a ground truth is, unless it would be refused."""
     tools = tools_of(ASKING)
-    calls = [parse_call(text) for turn in trajectory.turns for text in turn.ground_truth]
-    return [c for c in calls if c.name in tools and (changing or not tools[c.name].writes)]
+    with suppress(MalformedCall, ToolError):
+        call = parse_call(text)
+        if call.name in tools and (changing or not tools[call.name].writes):
+            bind(tools[call.name], call.args, call.kwargs)
+            yield call

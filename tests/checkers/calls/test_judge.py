@@ -393,3 +393,8 @@ def test_a_bare_variable_is_right_where_the_question_names_it(
 ) -> None:
     assert said(text, allowed, question, STRICT) == strict
     assert said(text, allowed, question, BFCL) == as_bfcl
+
+
+def test_an_entry_that_expects_a_call_and_has_no_answer_is_not_judged() -> None:
+    with pytest.raises(CannotJudge, match="no answer"):
+        judge(task({})._replace(answers=()), step(), "fc", STRICT)

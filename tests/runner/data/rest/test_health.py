@@ -132,3 +132,23 @@ def test_a_run_does_not_begin_while_endpoints_are_down(
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.startswith("turnwise: rest: 2 endpoints are down: ")
+
+
+@pytest.mark.parametrize(
+    "call", ["http_get(url=", "http_get()", "http_get(uri='x')", "http_get(url='http://[')"]
+)
+@pytest.mark.parametrize("command", ["eval --model oracle --category rest --dataset", "env health"])
+def test_a_request_that_cannot_be_made_is_its_entrys_own_error(
+    entries: list[Trajectory],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    call: str,
+    command: str,
+) -> None:
+    [turn] = entries[0].turns
+    path = tmp_path / "rest.jsonl"
+    entry = replace(entries[0], turns=(replace(turn, ground_truth=(call,)),))
+    path.write_text(json.dumps(to_json(entry)) + "\n")
+    more = ["--dataset"] if "health" in command else []
+    assert main([*command.split(), *more, str(path)]) in (0, 2, 3)
+    assert capsys.readouterr().err.rstrip("\n").rpartition("\n")[2].startswith("turnwise: ")
