@@ -159,14 +159,14 @@ def check_calls(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence
     Raises:
         CannotJudge: There is no answer, it has no document, or a document has an unknown type.
     """
-    if not task.answers:
-        raise CannotJudge("there is no answer to compare with")
     wanted = 1 if task.kind is Kind.SIMPLE else len(task.answers)
     if len(calls) != wanted:
         message = f"{wanted} expected, {len(calls)} made"
         return CallEvidence(_COUNTS[task.kind], message, expected=wanted, actual=str(len(calls)))
     if task.kind is Kind.PARALLEL:
         return _check_parallel(calls, task, rules)
+    if not task.answers:
+        raise CannotJudge("there is no answer to compare with")
     answer = task.answers[0]
     return check_call(calls[0], task.document_of(answer), answer, rules)
 
