@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from checkers.profile import BFCL
-from envs.bounds import BOUNDS
+from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from runner.analysis.figure_lines import (
     errata_line,
     hallucination_line,
@@ -117,8 +117,8 @@ def card_json(
 ) -> Json:
     """Return what the page shows of an episode."""
     record, examined = episode.recorded.record, episode.examined
-    if examined and examined.show(_Count())[1] > BOUNDS.calls:
-        bounds = min(bounds, _BOUNDS[-1])  # what was refused shows the same state again and again
+    if examined and examined.show(_Count())[1] > EPISODE_BOUNDS.calls:
+        bounds = min(bounds, BOUNDS[-1])  # what was refused shows the same state again and again
     card = Card(record, shared, bounds)
     shown = examined.show(card) if examined else card.asked(episode.trajectory)
     said = [bounds.json(found) for each in opinions if (found := each.whole(record.key))]
