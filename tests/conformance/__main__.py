@@ -16,7 +16,7 @@ from pathlib import Path
 
 from envs.long_context import Pack
 from envs.registry import BACKENDS
-from tests.conformance import handlers, observations, requests, retired, single_turn, table
+from tests.conformance import handlers, observations, prompts, requests, retired, single_turn, table
 from tests.conformance.compare import Tally
 from tests.conformance.diagnoses import found_causes, read_causes
 from tests.conformance.generator import Generator
@@ -34,6 +34,7 @@ PARTS = (
     "random",
     "decoding",
     "handlers",
+    "prompts",
     "recorded",
     "single-turn",
     "table",
@@ -67,6 +68,8 @@ def main() -> int:
         differences += table.run(options.bfcl_python, options.seed)
     if options.only in (None, "handlers"):
         differences += handlers.run(options.bfcl_python, options.seed)
+    if options.only in (None, "prompts"):
+        differences += prompts.run(options.bfcl_python, options.seed)
     if options.only in (None, "observations"):
         entries = [entry for category in trajectories.values() for entry in category]
         differences += read_of_refusals(options, data, entries, pack)

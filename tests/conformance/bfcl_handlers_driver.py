@@ -1,8 +1,9 @@
-"""Reads replies with BFCL's own handlers of models; run by the interpreter that has it.
+"""Reads replies, and writes prompts, with BFCL's own handlers; run by the interpreter that has it.
 
 Reads one question per line on standard input and writes one answer per line, both as JSON:
 
     {"handler": "qwen_fc.QwenFCHandler", "text"}    [[name, arguments], ...], or null where it fails
+    {"handler", "messages", "functions"}            the prompt, or null where it fails
 """
 
 from __future__ import annotations
@@ -29,7 +30,12 @@ def main() -> None:
         name = question["handler"]
         if name not in handlers:
             handlers[name] = handler(name)
-        replies.write(json.dumps(answer(handlers[name], question["text"])) + "\n")
+        made = handlers[name]
+        if "messages" in question:
+            said = prompt(made, question["messages"], question["functions"])
+        else:
+            said = answer(made, question["text"])
+        replies.write(json.dumps(said) + "\n")
     replies.flush()
 
 
@@ -67,6 +73,16 @@ def answer(made: object, text: str) -> list | None:
     except Exception:
         return None
     return calls
+
+
+def prompt(made: object, messages: list, functions: list) -> str | None:
+    """Return a conversation as the model is put it, None where there is no such thing."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            text = made._format_prompt(messages, functions)
+    except Exception:
+        return None
+    return text if isinstance(text, str) else None
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -25,11 +25,11 @@ REPLIES = 10_000
 
 _NAMES = ("cd", "send_message", "get_zipcode", "ls", "f")
 _KEYS = ("a", "folder", "unit", "content")
-_TEXTS = (
+TEXTS = (
     *("", "a", "it's", 'say "x"', "a\nb", "é😀", "5", "true", "null", "{}", "[1]", "a; b", "\\n"),
     *("<b>", "```", "f(a=1)", "[x]", "(y)", "<tool_call>", "functools", "{'a': 1}", "a\\b", "%"),
 )
-_WORDS = ("I cannot do that.", "It is 5 (five).", "", "Which folder? [a] or {b}?", "Done; bye.")
+WORDS = ("I cannot do that.", "It is 5 (five).", "", "Which folder? [a] or {b}?", "Done; bye.")
 _DAMAGE = ('"', "{", "}", "[", "]", ",", ":", "x", "\n", "\\", "'", "<", "|")
 
 
@@ -184,10 +184,10 @@ def questions(family: Family, seed: int, count: int) -> Iterator[Question]:
         text = family.write(calls, random)
         kind = random.choice((*["whole"] * 6, "words", "around", "cut", "damaged"))
         if kind == "words":
-            text = random.choice(_WORDS)
+            text = random.choice(WORDS)
         elif kind == "around":
-            after = random.choice(_WORDS[:2]) if family.after else ""
-            text = f"{random.choice(_WORDS)}\n{text}\n{after}".rstrip("\n")
+            after = random.choice(WORDS[:2]) if family.after else ""
+            text = f"{random.choice(WORDS)}\n{text}\n{after}".rstrip("\n")
         elif kind == "cut":
             text = text[: random.randint(0, len(text) - 1)]
         elif kind == "damaged":
@@ -204,7 +204,7 @@ def _call(random: Random) -> Call:
 def _value(random: Random, depth: int) -> Any:
     kind = random.random() if depth < 3 else 0.0
     if kind < 0.5:
-        return random.choice(_TEXTS)
+        return random.choice(TEXTS)
     if kind < 0.8:
         return random.choice((0, 5, -3, 2.5, 1e3, True, False, None))
     if kind < 0.9:
@@ -218,7 +218,19 @@ def read_by_bfcl(python: Path, handler: str, texts: Sequence[str]) -> list[list[
     Raises:
         RuntimeError: The handler does not run there.
     """
-    lines = "".join(json.dumps({"handler": handler, "text": text}) + "\n" for text in texts)
+    answers: list[list[Any] | None] = asked_of_bfcl(
+        python, handler, [{"text": text} for text in texts]
+    )
+    return answers
+
+
+def asked_of_bfcl(python: Path, handler: str, questions: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Return what a handler of BFCL's answers questions.
+
+    Raises:
+        RuntimeError: The handler does not run there.
+    """
+    lines = "".join(json.dumps({"handler": handler, **each}) + "\n" for each in questions)
     driver = subprocess.run(
         [python, DRIVER], input=lines, capture_output=True, text=True, check=False
     )

@@ -38,11 +38,29 @@ def write(calls: Sequence[Call], text: str = "", _documents: Sequence[Document] 
 def answer(
     calls: Sequence[Call | MalformedCall], results: Sequence[str], said: str
 ) -> list[ChatMessage]:
-    """Show results, by the ids of their calls where the reply had some."""
+    """Show results, by the ids of their calls where the reply had some, as JSON after a list."""
     ids = _CALL_ID.findall(said)
     if len(ids) == len(calls):
         results = [f"{id}[TOOL_CONTENT]{text}" for id, text in zip(ids, results, strict=True)]
+    elif (named := _listed(said)) and len(named) == len(calls):
+        results = [
+            json.dumps({"content": text, **name}, ensure_ascii=False)
+            for text, name in zip(results, named, strict=True)
+        ]
     return [{"role": RESULT, "content": text} for text in results]
+
+
+def _listed(said: str) -> list[dict[str, str]]:
+    """Return of each call in a JSON list its id, if it has one."""
+    begin = said.find(_CALLS) + len(_CALLS)
+    if not said.startswith("[", after_blanks(said, begin)):
+        return []
+    try:
+        value, _ = json_at(said, begin)
+    except MalformedCall:
+        return []
+    given = [member.get("id") if isinstance(member, dict) else None for member in value]
+    return [{"call_id": id} if isinstance(id, str) else {} for id in given]
 
 
 def read(text: str, _documents: Sequence[Document]) -> list[Call]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from envs.calls import Call
 from runner.models.protocols.base import Written
 from runner.models.protocols.json_calls import written_list
-from runner.models.protocols.raw import CHATML
+from runner.models.protocols.raw import CHATML, RESULT
 from runner.models.protocols.reading import check_length, json_at, listed_calls
 from runner.models.protocols.showing import answering, before, indented, showing
 from runner.models.tools import Document
@@ -35,4 +35,10 @@ def read(text: str, _documents: Sequence[Document]) -> list[Call]:
 show = showing("several", write, indented)
 
 XLAM = Written("xlam", "text", True, show, write, answering("{result}"), read)
-XLAM_RAW = XLAM._replace(name="xlam-raw", kind="raw", frame=CHATML, stops=("<|im_end|>",))
+XLAM_RAW = XLAM._replace(
+    name="xlam-raw",
+    kind="raw",
+    answer=answering("{result}", RESULT, together=False),
+    frame=CHATML._replace(roles={**CHATML.roles, RESULT: ("<|im_start|>tool\n", "<|im_end|>\n")}),
+    stops=("<|im_end|>",),
+)
