@@ -64,6 +64,7 @@ COMMANDS: Mapping[str, Command] = {
     "dataset show": Command("data", "Show what is in a data set."),
     "dataset fetch": Command("data", "Download a data set into the cache."),
     "dataset build": Command("data", "Build the five categories out of scenarios."),
+    "generate": Command("data", "Have a model write entries, from paths or functions, verified."),
     "dataset vary": Command("data", "Write entries that offer another number of functions."),
     "dataset validate": Command("data", "Check a data set by rule: truth, configs, documents."),
     "dataset graph": Command("data", "Show which results can feed which arguments; sample paths."),

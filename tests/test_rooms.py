@@ -19,6 +19,7 @@ ROOMS = (
     "live",
     "analysis",
     "rollouts",
+    "generate",
     "serve",
     "commands",
     "cli",

@@ -63,15 +63,26 @@ class ReplyCache:
             upcoming.replace(path)
 
     def _path(self, episode: Key, request: Request) -> Path:
-        whole = {
-            "asked": self._asked,
-            "episode": episode,
-            "messages": request.messages,
-            "tools": request.tools and request.tools.digest,
-            **({} if request.prompt is None else {"prompt": request.prompt}),
-        }
-        name = sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+        name = asked_digest(self._asked, episode, request)
         return self._folder / name[:2] / f"{name[2:]}.json"
+
+
+def asked_digest(asked: Mapping[str, Any], episode: Key, request: Request) -> str:
+    """Return a hash of all that was asked, in hex.
+
+    Args:
+        asked: Whom and how, without secrets.
+        episode: For what, and which time.
+        request: What.
+    """
+    whole = {
+        "asked": asked,
+        "episode": episode,
+        "messages": request.messages,
+        "tools": request.tools and request.tools.digest,
+        **({} if request.prompt is None else {"prompt": request.prompt}),
+    }
+    return sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
 def _digest(text: bytes) -> bytes:

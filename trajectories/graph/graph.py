@@ -386,6 +386,15 @@ def fill(template: Call, value: Any) -> Call | None:
     return Call(template.name, (), arguments)
 
 
+def blanked(argument: Any, blank: str) -> Any:
+    """Return an argument of a template with a text in the place of its value."""
+    if isinstance(argument, list):
+        return [blanked(member, blank) for member in argument]
+    if isinstance(argument, dict):
+        return {name: blanked(member, blank) for name, member in argument.items()}
+    return _PLACE.sub(lambda _: blank, argument) if isinstance(argument, str) else argument
+
+
 def _filled(argument: Any, value: Any) -> Any:
     if isinstance(argument, list):
         return [_filled(member, value) for member in argument]

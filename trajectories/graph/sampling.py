@@ -98,18 +98,21 @@ def sample(
     turns: int,
     calls_per_turn: int,
     want: Sequence[str] | None = None,
+    focus: Sequence[str] | None = None,
 ) -> Path:
     """Sample a path; the same seed gives the same one.
 
-    Without wishes it stays within one to three backends that it draws first, and its turns have
-    from one to ``calls_per_turn`` calls. With wishes it takes as many of them as there is room for,
-    in the given order, and goes on from there.
+    It stays within the backends of ``focus``. Where none are given, it draws one to three first,
+    and with wishes goes wherever they lead. Without wishes its turns have from one to
+    ``calls_per_turn`` calls; with wishes it takes as many of them as there is room for, in the
+    given order, and goes on from there.
     """
     random = Random(seed)
     wishes = list(want or ())
     sizes = [calls_per_turn if wishes else random.randint(1, calls_per_turn) for _ in range(turns)]
     backends = list(graph.worlds[world])
-    focus = backends if wishes else random.sample(backends, random.choice((1, 2, 2, 3)))
+    if focus is None:
+        focus = backends if wishes else random.sample(backends, random.choice((1, 2, 2, 3)))
     walk = _Walk(graph, world, random, sum(sizes), focus)
     for wish in wishes:
         walk.visit(wish)

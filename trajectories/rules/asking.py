@@ -9,7 +9,7 @@ words; a function's name where a user would say what is wanted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from checkers.answers import Date, Items, Number, Text, YesNo
@@ -60,13 +60,19 @@ def _words_for(entry: Entry, index: int) -> str:
     return "\n".join(words(turns[first : index + 1]))
 
 
+def named_function(names: Iterable[str], text: str) -> str | None:
+    """Return the first function that a text names, of those whose names are no plain words."""
+    special = [name for name in names if "_" in name or not name.islower()]
+    found = re.search(rf"\b(?:{'|'.join(map(re.escape, special))})\b", text) if special else None
+    return found and found[0]
+
+
 def _named_functions(entry: Entry) -> Iterator[Problem]:
-    names = [name for name in entry.template.tools if "_" in name or not name.islower()]
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b") if names else None
     for index, turn in enumerate(entry.trajectory.turns):
         for number, message in enumerate(turn.messages):
-            if pattern and message.role == "user" and (found := pattern.search(message.content)):
-                text = f"names the function {found[0]}; a user would say what is wanted"
+            name = named_function(entry.template.tools, message.content)
+            if name and message.role == "user":
+                text = f"names the function {name}; a user would say what is wanted"
                 field = f"messages[{number}].content"
                 yield entry.problem(ASKED, Severity.WARNING, index, field, text)
 

@@ -30,7 +30,7 @@ SMALL = 100
 FEWEST_CODES = 5
 """From so many on they are a list of all that there are."""
 
-_COMMON = frozenset(
+COMMON = frozenset(
     re.findall(
         r"\S+",
         """
@@ -107,7 +107,7 @@ def _known(said: Sequence[str], shown: Sequence[Result]) -> list[object]:
     # Names come before other words, as more is asked by them.
     heard.sort(key=lambda value: isinstance(value, str) and value.islower())
     read = [value for result in reversed(shown) for value in literals(result.held)]
-    known = {repr(v): v for v in [*heard, *read[:VALUES]] if v != "" and v not in _COMMON}
+    known = {repr(v): v for v in [*heard, *read[:VALUES]] if v != "" and v not in COMMON}
     return list(known.values())
 
 

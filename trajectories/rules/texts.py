@@ -51,7 +51,7 @@ def check_duplicates(entries: Sequence[Entry]) -> Iterator[Problem]:
             for entry in entries
             if entry.trajectory.category is category
             for index, turn in enumerate(entry.trajectory.turns)
-            if len(words := _words(" ".join([m.content for m in turn.messages]))) >= FEWEST_WORDS
+            if len(words := word_set(" ".join([m.content for m in turn.messages]))) >= FEWEST_WORDS
         ]
         for later, earlier, alike in near_duplicates([text.words for text in texts]):
             yield _problem(texts[later], texts[earlier], alike)
@@ -79,7 +79,8 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other)
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Return the words by which texts are compared."""
     return frozenset(_WORD.findall(text.casefold()))
 
 

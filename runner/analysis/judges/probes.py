@@ -145,9 +145,9 @@ def probes(
         for trajectory in _ordered(fit, wanted, seed + number):
             if found == wanted:
                 break
-            probe = _probe(dataset, trajectory, profile, step_limit, number, seed)
-            if probe is not None:
-                made.append(probe)
+            made_one = probe(dataset, trajectory, profile, step_limit, number, seed)
+            if made_one is not None:
+                made.append(made_one)
                 found += 1
     return made
 
@@ -161,7 +161,7 @@ def _ordered(entries: Sequence[Trajectory], wanted: int, seed: int) -> Iterator[
     yield from Random(seed).sample(rest, len(rest))
 
 
-def _probe(
+def probe(
     dataset: Dataset,
     trajectory: Trajectory,
     profile: Profile,
@@ -169,7 +169,16 @@ def _probe(
     number: int,
     seed: int,
 ) -> Viewed | None:
-    """Return a probe that the checker judges as it should be; None where there is none."""
+    """Return a probe that the checker judges as it should be; None where there is none.
+
+    Args:
+        dataset: Where the entry is from.
+        trajectory: Whose ground truth.
+        profile: How it is judged.
+        step_limit: Steps that a turn may take.
+        number: Its kind's place in ``KINDS``.
+        seed: Of what is chosen.
+    """
     kind, entry = KINDS[number], Entry(dataset, trajectory)
     if entry.fault:
         return None

@@ -295,14 +295,15 @@ class Sat(Generic[AnyVote]):
     ending: Ending | None = None
 
 
-class _Nobody:
+class Nobody:
     """Stands where a model would, of a judge that asks none."""
 
     async def ask(self, request: Request) -> Reply:
+        """Refuse: there is no answer."""
         raise ModelError("there is nobody to ask")
 
     async def close(self) -> None:
-        return None
+        """Do nothing."""
 
 
 class _Sitting(Generic[AnyVote]):
@@ -377,7 +378,7 @@ async def sit(
     Raises:
         DataError: A vote cannot be kept.
     """
-    asked = model or _Nobody()
+    asked = model or Nobody()
     engine: Engine[Case[AnyVote], Case[AnyVote]] = Engine(
         asked, limits, Random(0), budget, say=meter.say
     )

@@ -1,0 +1,1 @@
+"""Instructions written by a model: asked for, sifted, solved and kept."""
