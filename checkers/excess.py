@@ -34,14 +34,15 @@ def with_excess(
         for call, result in zip(calls, results, strict=True):
             if type(call) is not Call:
                 continue
+            name, _, _, nested = call
             if idle and result.changed:
-                needless.append(_short(call.name))
+                needless.append(_short(name))
             if result.error is None:
-                if call.name in irreversible:
+                if name in irreversible:
                     deeds.append(call)
-                if not call.nested and call.name not in withheld:
+                if not nested and name not in withheld:
                     continue
-            for each in (call, *inner_calls(call)) if call.nested else (call,):
+            for each in (call, *inner_calls(call)) if nested else (call,):
                 if each.name not in scene.offered(turn):
                     functions.append(_short(each.name))
                 else:

@@ -118,6 +118,8 @@ class Result:
     @classmethod
     def refused(cls, error: ToolError, changed: bool = False) -> Result:
         """Turn an error into the object that the model reads: its fields, then the reason."""
+        # Frames would keep all that was done alive, and in a circle.
+        error.__traceback__ = error.__context__ = error.__cause__ = None
         return cls(None, error, changed)
 
     @property

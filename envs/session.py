@@ -21,7 +21,6 @@ from envs.errors import (
     InvalidArgument,
     MalformedCall,
     ToolError,
-    UnknownFunction,
 )
 from envs.initial_configs import check_config, load_backend
 from envs.lazy import lazily
@@ -29,7 +28,7 @@ from envs.long_context import Pack
 from envs.registry import tools_of
 from envs.results import Result, value_inside
 from envs.state import Snapshot, changed_in
-from envs.tool import Tool, bind, no_function
+from envs.tool import Tool, bind, unknown
 
 if TYPE_CHECKING:
     from envs import schema
@@ -171,7 +170,7 @@ class Session:
         tool = self.tools.get(name)
         offered = self.offered
         if tool is None or (offered is not None and name not in offered):
-            return Result.refused(UnknownFunction(lambda: no_function(name, self.tools, offered)))
+            return Result.refused(unknown(name, self.tools, offered))
         result = self._call_nested(tool, call) if nested else self._run(tool, args, kwargs)
         if count > UNCOUNTED:
             self._account = self._account.with_result(result.held)

@@ -12,9 +12,10 @@ import inspect
 import os
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
+from types import MappingProxyType
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -29,7 +30,14 @@ from typing import (
 
 from typing_extensions import ReadOnly, is_typeddict
 
-from envs.errors import InvalidArgument
+from envs.errors import InvalidArgument, UnknownFunction
+from envs.lazy import lazily
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    # Only a mistake needs it.
+    difflib = lazily("difflib")
 
 
 class Mark(NamedTuple):
@@ -56,7 +64,6 @@ class Tool(NamedTuple):
     irreversible: bool = False
 
 
-@cache
 @cache
 def parameters(tool: Tool) -> tuple[inspect.Parameter, ...]:
     """Return the parameters of a function, without the backend itself."""
@@ -94,6 +101,15 @@ def parameter_names(tool: Tool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     known = parameters(tool)
     needed = [each.name for each in known if each.default is each.empty]
     return tuple([each.name for each in known]), tuple(needed)
+
+
+@cache
+def defaults(tool: Tool) -> Mapping[str, Any]:
+    """Return what each parameter of a function is where it is left out, in order.
+
+    One that must not be left out has ``inspect.Parameter.empty``.
+    """
+    return MappingProxyType({each.name: each.default for each in parameters(tool)})
 
 
 @cache
@@ -236,9 +252,15 @@ def _name(kind: Any) -> str:
     return kind.__name__ if isinstance(kind, type) else str(kind)
 
 
-def no_function(name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None) -> str:
-    """Say that there is no function of a name, and which ones there are."""
+def unknown(
+    name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None
+) -> UnknownFunction:
+    """Return the error that there is no function of a name; it says which ones there are."""
+    return UnknownFunction(lambda: _no_function(name, tools, offered))
+
+
+def _no_function(name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None) -> str:
     names = [tool for tool in tools if offered is None or tool in offered]
-    close = get_close_matches(name[:100], names, n=3)
+    close = difflib.get_close_matches(name[:100], names, n=3)
     advice = f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(names)}."
     return f"There is no function {name[:100]!r}. {advice}"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from trajectories.errors import DataError
 
-_MAY_BE_NO_NUMBER = re.compile(r"NaN|Infinity|[0-9][eE]\+?[0-9]{3}|[0-9]{300}")
+
+class NotFinite(DataError):
+    """A number is infinite or none."""
 
 
 def read_objects(path: Path, *, finite: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -49,35 +50,51 @@ def parse_object(line: str, where: str, *, finite: bool = True) -> dict[str, Any
     """Return the JSON object that a line holds; ``where`` is the place to complain of.
 
     Raises:
-        DataError: The line is not a JSON object, or a number in it is infinite or none.
+        NotFinite: A number in it is infinite or none.
+        DataError: The line is not a JSON object.
     """
     try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise DataError(where, f"is not valid JSON: {error}") from None
+        value = _finite.decode(line) if finite else json.loads(line)
+    except (_NoNumber, ValueError):
+        # It may be fine but for such numbers, and says better than the decoder what is wrong.
+        value = _parsed(line, where)
+        found = next(_not_finite(value, "$"), None)
+        if found is not None and isinstance(value, dict):
+            raise NotFinite(where, f"{found}: must be a finite number") from None
     except RecursionError:
         raise DataError(where, "is nested too deep") from None
     if not isinstance(value, dict):
         raise DataError(where, f"must be a JSON object, is a {type(value).__name__}")
-    if finite:
-        check_finite(value, line, where)
     return value
 
 
-def check_finite(value: object, text: str, where: str) -> None:
-    """Refuse a JSON value in which a number is infinite or none.
+def _parsed(line: str, where: str) -> object:
+    try:
+        value: object = json.loads(line)
+    except ValueError as error:
+        raise DataError(where, f"is not valid JSON: {error}") from None
+    except RecursionError:
+        raise DataError(where, "is nested too deep") from None
+    return value
 
-    Args:
-        value: The value.
-        text: What it was read from.
-        where: The place to complain of.
 
-    Raises:
-        DataError: There is one; says where in the value.
-    """
-    found = next(_not_finite(value, "$"), None) if _MAY_BE_NO_NUMBER.search(text) else None
-    if found is not None:
-        raise DataError(where, f"{found}: must be a finite number")
+class _NoNumber(Exception):
+    """A number was met that is infinite or none."""
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise _NoNumber
+    return value
+
+
+def _no_number(_: str) -> NoReturn:
+    raise _NoNumber
+
+
+# Looking for such numbers while they are read takes a fortieth of the time of looking afterwards.
+_finite = json.JSONDecoder(parse_float=_number, parse_constant=_no_number)
 
 
 def _not_finite(value: object, path: str) -> Iterator[str]:

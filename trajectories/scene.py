@@ -15,7 +15,7 @@ from envs.random_stream import RandomStream
 from envs.registry import irreversible_of
 from envs.results import Result
 from envs.session import Session
-from envs.tool import bind, choices, parameter_names, parameters
+from envs.tool import bind, choices, defaults, parameter_names
 from trajectories.schema import Trajectory, Turn
 
 _NONSENSE = "xyzzy"
@@ -89,7 +89,7 @@ class TrajectoryScene:
         tool = self._template.tools.get(call.name) if isinstance(call, Call) else None
         if tool is None:
             return {}
-        return {each.name: each.default for each in parameters(tool)} | {**self.arguments(call)}
+        return {**defaults(tool), **self.arguments(call)}
 
     @property
     def irreversible(self) -> Collection[str]:
@@ -98,14 +98,12 @@ class TrajectoryScene:
 
     def right_calls(self, functions: Collection[str]) -> list[Call]:
         """Return the ground-truth calls of some functions that succeed, in all turns."""
-        found = []
-        for turn, outcome in zip(self._trajectory.turns, self._truth, strict=True):
-            for text, result in zip(turn.ground_truth, outcome.results, strict=True):
-                if text.partition("(")[0].strip() in functions and result.ok:
-                    call = read_truth(text)
-                    assert isinstance(call, Call)
-                    found.append(call)
-        return found
+        return [
+            call
+            for results, _, _, calls in self._truth
+            for call, result in zip(calls, results, strict=True)
+            if isinstance(call, Call) and call.name in functions and result.error is None
+        ]
 
     def deed(self, call: Call) -> object:
         """Return what tells what a call does from what others of the same function do."""

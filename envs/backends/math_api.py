@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeAlias
 
 from typing_extensions import TypedDict
@@ -574,6 +574,7 @@ def _shifted(number: Real, places: int) -> Fraction:
     return Fraction(numerator << places, denominator)
 
 
+@lru_cache(maxsize=64)
 def _natural_logarithm(number: Real, bits: int) -> tuple[Real, Real]:
     """Return real and imaginary part, each rounded to so many bits."""
     imaginary = _rounded(_pi(bits), bits) if number < 0 else Fraction(0)

@@ -9,15 +9,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import mean, quantiles, stdev
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from checkers.statistics import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
 from checkers.verdict import Selected
+from envs.lazy import lazily
 from runner.analysis.groups import Rate, Row, table
 from runner.models.base import Usage
 from runner.records.record import EpisodeRecord, Life, Outcome, Telling
 from trajectories.schema import MULTI_TURN, Category, Trajectory
+
+if TYPE_CHECKING:
+    import statistics
+else:
+    # It brings fractions along, and only live runs have latencies.
+    statistics = lazily("statistics")
 
 MOST_ERRORS = 0.02
 """Share of errors above which a score says more about the harness than about the model."""
@@ -40,8 +46,9 @@ class Latency(NamedTuple):
         """Return the figures of requests, None of fewer than two."""
         if len(latencies) < 2:
             return None
-        cuts = quantiles(latencies, n=20, method="inclusive")
-        return cls(mean(latencies), stdev(latencies), cuts[9], cuts[18])
+        cuts = statistics.quantiles(latencies, n=20, method="inclusive")
+        mean, deviation = statistics.mean(latencies), statistics.stdev(latencies)
+        return cls(mean, deviation, cuts[9], cuts[18])
 
 
 class OwnMachine(NamedTuple):

@@ -49,7 +49,7 @@ def _percentage(text: str) -> float:
     return share
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
     """Processes."""
 
@@ -189,8 +189,10 @@ def report(
 
 def held_to(least: float | None, figures: RunFigures, status: int) -> int:
     """Return the exit status of a run that is to score so much at least; say where it does not."""
+    if least is None or status != DONE:
+        return status
     rate = figures.overall
-    if least is None or status != DONE or (rate is not None and rate.value >= least):
+    if rate is not None and rate.value >= least:
         return status
     note(f"the score of all, {percent(rate and rate.value)}, is below {percent(least)}")
     return BELOW

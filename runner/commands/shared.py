@@ -19,8 +19,11 @@ from runner.show.terminal import Line, painted, tell, visible, wants_colour
 from trajectories.schema import Category
 from trajectories.splits import Split
 
+# Records that others are made of are never compared or shown: to make what does that would take
+# most of the time of loading them.
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DatasetOption:
     """Data."""
 
@@ -31,7 +34,7 @@ class DatasetOption:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DataOptions(DatasetOption):
     """Data."""
 
@@ -42,7 +45,7 @@ class DataOptions(DatasetOption):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EntriesOptions(DataOptions):
     """Data."""
 
@@ -54,7 +57,7 @@ class EntriesOptions(DataOptions):
     limit: int | None = option("only the first N entries", "N", read=positive)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class JudgingOptions:
     """Judging."""
 
@@ -67,7 +70,7 @@ class JudgingOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ErrataOption:
     """Judging."""
 
@@ -79,7 +82,7 @@ class ErrataOption:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TellingOption:
     """Judging."""
 
@@ -88,7 +91,7 @@ class TellingOption:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GpuPriceOption:
     """Cost."""
 
@@ -100,7 +103,7 @@ class GpuPriceOption:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class OutputOption:
     """Output."""
 
@@ -117,7 +120,7 @@ def _service(text: str) -> tuple[str, int]:
     return host.strip("[]").lower(), int(port)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ReachOptions:
     """Web services."""
 
@@ -135,7 +138,7 @@ class ReachOptions:
         return Reach(frozenset(self.allow_host), self.allow_network)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class JsonOption:
     """Output."""
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from stat import S_IWGRP, S_IWOTH
@@ -26,22 +26,26 @@ from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.errors import MalformedCall, ToolError
 from envs.lazy import lazily
-from envs.results import Result
+from envs.results import Declined, Result
 from envs.session import Session
 from envs.state import Snapshot
 from runner.data.rest.asking import ASKING
-from trajectories import bfcl, held_back
+from trajectories import bfcl
 from trajectories.dataset import Dataset
 from trajectories.prepare import truth_outcomes
-from trajectories.scene import truth_calls
-from trajectories.schema import LongContext, Trajectory, Turn
+from trajectories.scene import read_truth
+from trajectories.schema import LongContext, Trajectory
 
 if TYPE_CHECKING:
     import pydantic
+
+    from trajectories import held_back
 else:
     pydantic = lazily("pydantic")
+    # Few runs are of what is held back.
+    held_back = lazily("trajectories.held_back")
 
-_FORMAT = 1
+_FORMAT = 2
 _DIGEST = 32
 _KEEP = 12
 """How many files are kept: there is one for each choice of data and version of the simulator."""
@@ -195,45 +199,43 @@ def _write(path: Path, kept: dict[bytes, bytes]) -> None:
         old.unlink()
 
 
-class _TruthCalls(Sequence[Call | MalformedCall]):
-    """The ground-truth calls of a turn, read when they are asked for: most never are."""
-
-    def __init__(self, turn: Turn) -> None:
-        self._turn = turn
-
-    @cached_property
-    def _read(self) -> Sequence[Call | MalformedCall]:
-        return truth_calls(self._turn)
-
-    def __iter__(self) -> Iterator[Call | MalformedCall]:
-        return iter(self._read)
-
-    def __len__(self) -> int:
-        return len(self._turn.ground_truth)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._read[index]
-
-
 def _plain(outcomes: tuple[TurnOutcome, ...]) -> list[Any]:
     return [
-        (list(map(_plain_result, outcome.results)), outcome.snapshot.compared(), outcome.acted)
-        for outcome in outcomes
+        (
+            [*map(_plain_call, calls)],
+            [*map(_plain_result, results)],
+            snapshot.compared(),
+            acted,
+        )
+        for results, snapshot, acted, calls in outcomes
     ]
+
+
+def _plain_call(call: Call | MalformedCall) -> tuple[Any, ...] | None:
+    """Return a call as a plain value; None where it is read anew from its text."""
+    if isinstance(call, MalformedCall) or call.nested:
+        return None
+    return call.name, call.args, dict(call.kwargs)
 
 
 def _plain_result(result: Result) -> tuple[Any, ...]:
     error = result.error and (result.error.message, dict(result.error.fields))
-    return None if error else result.held, error, result.changed, result.text
+    held = None if error else result.held
+    if isinstance(held, Declined):
+        return dict(held), error, result.changed, result.text, held.kind
+    return held, error, result.changed, result.text, None
 
 
 def _restored(trajectory: Trajectory, kept: list[Any]) -> tuple[TurnOutcome, ...]:
     outcomes = []
-    for turn, (made, states, acted) in zip(trajectory.turns, kept, strict=True):
-        results = tuple([_restored_result(*result) for result in made])
-        outcomes.append(TurnOutcome(results, Snapshot(states), acted, _TruthCalls(turn)))
+    for turn, (made, gave, states, acted) in zip(trajectory.turns, kept, strict=True):
+        read = zip(made, turn.ground_truth, strict=True)
+        calls = tuple([Call(*call) if call else read_truth(text) for call, text in read])
+        results = tuple([_restored_result(*result) for result in gave])
+        outcomes.append(TurnOutcome(results, Snapshot(states), acted, calls))
     return tuple(outcomes)
 
 
-def _restored_result(value: Any, error: Any, changed: bool, text: str) -> Result:
+def _restored_result(value: Any, error: Any, changed: bool, text: str, kind: str | None) -> Result:
+    value = value if kind is None else Declined(kind, **value)
     return Result(value, error and ToolError(error[0], **error[1]), changed, text)

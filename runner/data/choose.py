@@ -18,7 +18,7 @@ from runner.data.rest import connect
 from runner.data.rest.reach import FIXTURE_ONLY, Reach
 from runner.records import result_file
 from runner.records.run import Run
-from trajectories import bfcl, held_back
+from trajectories import bfcl
 from trajectories.dataset import Dataset, by_ids, load_bfcl, load_embedded, load_path, sample
 from trajectories.errors import DataError, did_you_mean, nearest
 from trajectories.schema import (
@@ -36,11 +36,12 @@ if TYPE_CHECKING:
 
     from checkers.replies import code
     from runner.data import fetch
-    from trajectories import splits, standing
+    from trajectories import held_back, splits, standing
 else:
     # What Java takes, or a download, is loaded for one only; all the rest starts faster without.
     code = lazily("checkers.replies.code")
     fetch = lazily(".fetch", __package__)
+    held_back = lazily("trajectories.held_back")
     logging = lazily("logging")
     splits = lazily("trajectories.splits")
     standing = lazily("trajectories.standing")
@@ -165,10 +166,10 @@ def dataset(
     """
     if name is None:
         loaded = load_embedded(wanted)
-    elif name == held_back.NAME:
-        loaded = replace(load_path(_unpacked(), wanted), name=name)
     elif is_bfcl(name):
         loaded = load_bfcl(bfcl_folder(name, notify), wanted, name)
+    elif name == held_back.NAME:
+        loaded = replace(load_path(_unpacked(), wanted), name=name)
     elif name and Path(name).exists():
         loaded = load_path(Path(name), wanted)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,7 +46,10 @@ def limited_memory(megabytes: int | None) -> Iterator[None]:
         return
     try:
         before = resource.getrlimit(resource.RLIMIT_AS)
-        most = int(_SIZES.read_text("ascii").split()[0]) * mmap.PAGESIZE + megabytes * _MEGABYTE
+        most = (
+            int(_SIZES.read_text("ascii").split()[0]) * resource.getpagesize()
+            + megabytes * _MEGABYTE
+        )
         within = [most, *(old for old in before if old != resource.RLIM_INFINITY)]
         resource.setrlimit(resource.RLIMIT_AS, (min(within), before[1]))
     except (ImportError, OSError, ValueError):

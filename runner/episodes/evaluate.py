@@ -14,7 +14,6 @@ from envs.lazy import lazily
 from runner.episodes.boundary import fault_of
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement, Terms
-from runner.episodes.scripted import Scripted
 from runner.episodes.scripts import trace_recorded
 from runner.records.record import EpisodeRecord, Recorded
 from trajectories.dataset import Dataset
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from checkers.replies.single_turn import FormatReader
     from runner.episodes import single_turn
     from runner.episodes.examined import Examined
+    from runner.episodes.scripted import Scripted
     from runner.models.conversation import Observe
 else:
     single_turn = lazily(".single_turn", __package__)

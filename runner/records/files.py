@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from trajectories.errors import DataError
-from trajectories.jsonl import check_finite, parse_object
+from trajectories.jsonl import NotFinite, parse_object
 
 LOCK_FILE = "lock"
 
@@ -176,11 +176,12 @@ def lines(path: Path, containing: bytes = b"") -> Iterator[FileLine]:
         where = f"{path}:{number}"
         try:
             text = _decoded(raw, where)
-            value = parse_object(text, where, finite=False)
+            value = parse_object(text, where)
+        except NotFinite:
+            raise
         except DataError as error:
             damaged = error
         else:
-            check_finite(value, text, where)
             yield FileLine(where, raw, value, end)
 
 

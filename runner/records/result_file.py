@@ -69,19 +69,18 @@ def read(path: Path, mode: Mode | None = None) -> list[Recorded]:
     Raises:
         DataError: A line is not an entry of such a file, or an id occurs twice.
     """
-    entries: dict[str, Recorded] = {}
+    entries: dict[str, tuple[EpisodeRecord, str]] = {}
     in_file = _category_of_file(path)
     # What a model gave a call is its own: the call is refused, not the file.
     for where, line in read_objects(path, finite=False):
         record = _entry(where, line, in_file)
         if record.id in entries:
-            earlier = entries[record.id].where
+            _, earlier = entries[record.id]
             raise DataError(where, f"the id {record.id!r} was on {earlier} already")
-        entries[record.id] = Recorded(record, mode or "prompt", where)
-    found = list(entries.values())
-    if mode is None and _calls_functions(found):
-        return [recorded._replace(mode="fc") for recorded in found]
-    return found
+        entries[record.id] = record, where
+    if mode is None:
+        mode = "fc" if _calls_functions(record for record, _ in entries.values()) else "prompt"
+    return [Recorded(record, mode, where) for record, where in entries.values()]
 
 
 def category_of(id: str) -> Category | None:
@@ -127,7 +126,7 @@ def _entry(where: str, line: dict[str, object], in_file: Category | None) -> Epi
         for position, step in enumerate(turn):
             if not _is_step(step):
                 raise DataError(where, f"$.result[{index}][{position}]: must be {_STEP}")
-    return record._replace(result=result)
+    return EpisodeRecord(name, 0, category or "", None, None, None, result=result)
 
 
 def _is_step(step: object) -> TypeGuard[Step]:
@@ -136,12 +135,12 @@ def _is_step(step: object) -> TypeGuard[Step]:
     return step is None or isinstance(step, str)
 
 
-def _calls_functions(entries: Iterable[Recorded]) -> bool:
+def _calls_functions(records: Iterable[EpisodeRecord]) -> bool:
     """Tell whether there is a tool call in any step."""
     return any(
         isinstance(step, list) and step
-        for recorded in entries
-        for turn in recorded.turns or ()
+        for record in records
+        for turn in record.result or ()
         for step in turn
     )
 

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Literal, NamedTuple, TextIO, TypeVar
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TextIO, TypeVar
+
+from envs.lazy import lazily
+
+if TYPE_CHECKING:
+    import shutil
+else:
+    # It brings archives along; few tables are wider than every terminal.
+    shutil = lazily("shutil")
 
 Item = TypeVar("Item")
 
@@ -91,7 +98,9 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     """
     shown = [[*map(visible, row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    room = max(WIDTH, shutil.get_terminal_size().columns)
+    room = WIDTH
+    if sum(widths) + 2 * len(widths) > room:
+        room = max(room, shutil.get_terminal_size().columns)
     blocks: list[list[int]] = [[0]]
     for column in range(1, len(widths)):
         taken = sum(widths[each] + 2 for each in blocks[-1]) + widths[column]

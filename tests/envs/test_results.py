@@ -175,3 +175,12 @@ def test_equal_values_that_are_written_otherwise_are_not_alike(one, other):
     assert one == other
     assert render({"result": one}) != render({"result": other})
     assert not surely_alike({"result": one}, {"result": other})
+
+
+def test_a_refusal_keeps_nothing_alive_of_how_it_came_about():
+    session = Session.load(["GorillaFileSystem"], {})
+    for text in ("cat(file_name='missing')", "cat(nothing=1)", "missing()"):
+        refused = session.call(read_call(text)).error
+        assert refused is not None
+        assert refused.__traceback__ is None
+        assert refused.__context__ is None

@@ -55,6 +55,8 @@ def seen(outcomes):
     return [
         (
             [(r.ok, r.text, r.members, r.changed, r.value) for r in outcome.results],
+            [getattr(r.held, "kind", None) for r in outcome.results],
+            [*outcome.calls],
             outcome.snapshot.compared(),
             outcome.acted,
         )
@@ -70,7 +72,7 @@ def test_what_is_kept_is_what_playing_gives(dataset, profile, playing):
                 kept = prepare(dataset, trajectory, profile, cache.outcomes).truth
                 assert seen(kept) == seen(prepare(dataset, trajectory, profile).truth)
     # A few hold values that cannot be written, and are played every time.
-    assert len(playing) < 1.1 * len(dataset.trajectories)
+    assert len(playing) < 1.04 * len(dataset.trajectories)
 
 
 @pytest.mark.parametrize("script", [oracle, null])
