@@ -119,7 +119,7 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 	@$(call compile,browser) pyproject.toml --extra browser --constraint $(LOCKS)/extras.txt
 	@$(call compile,adapters) pyproject.toml --extra adapters --extra lexical --extra ray --extra dev \
 		--constraint $(LOCKS)/dev.txt
-	@$(call compile,retrieval) pyproject.toml --extra retrieval --constraint $(LOCKS)/models.txt \
+	@$(call compile,retrieval) pyproject.toml --extra retrieval --extra training --constraint $(LOCKS)/models.txt \
 		--override configs/packaging/no_torch.txt
 	@echo 'uv==0.13.8' | $(call compile,tools) -
 	@printf '%s\n' bfcl-eval==2026.3.23 mpmath==1.3.0 $(BFCL_GRAMMARS) | $(call compile,bfcl) - --no-deps

@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, Command] = {
     "search": Command("run", "Let a model search with undo (DFSDT), beside the same without."),
     "retrieve query": Command("retrieval", "Find the functions that a text asks for."),
     "retrieve evaluate": Command("retrieval", "Measure how well rankings find what is needed."),
+    "retrieve train": Command("retrieval", "Train a ranking by queries and what they need."),
     "runs": Command("look", "List the runs of a folder: how far they got, what they scored."),
     "episodes": Command("look", "List the episodes of a run, and why those failed that did."),
     "table": Command("look", "Show what runs scored: by category, by BFCL's groups, and overall."),

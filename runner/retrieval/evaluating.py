@@ -40,15 +40,14 @@ class Division(NamedTuple):
     seed: int = 0
 
     def of(self, asked: QuerySet) -> Parts:
-        """Return the two parts; it raises what ``parts`` does."""
-        return parts(
-            asked.queries,
-            asked.corpus,
-            self.kind,
-            fold=self.fold,
-            folds=self.folds,
-            seed=self.seed,
-        )
+        """Return the two parts of one set; it raises what ``parts`` does."""
+        [found] = self.of_all([asked])
+        return found
+
+    def of_all(self, asked: Sequence[QuerySet]) -> list[Parts]:
+        """Return the two parts of each set; it raises what ``parts`` does."""
+        sets = [(each.queries, each.corpus) for each in asked]
+        return parts(sets, self.kind, fold=self.fold, folds=self.folds, seed=self.seed)
 
 
 def asked_of(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:

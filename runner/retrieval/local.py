@@ -7,13 +7,13 @@ sentence-transformers.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from runner.retrieval.encoder import offline
 from runner.retrieval.lexical import Scores, unit
 from trajectories.errors import DataError
 
@@ -46,8 +46,7 @@ def loaded(place: str, texts: Sequence[str]) -> Encoded:
     folder = Path(place)
     if not folder.is_dir():
         raise DataError("--by", f"local:{place}: there is no such folder, and none is downloaded")
-    # Whatever a library thinks that it lacks, it must not fetch.
-    os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1")
+    offline()
     files = sorted(folder.rglob("*.onnx"))
     only_onnx = bool(files) and not any(any(folder.glob(pattern)) for pattern in _WEIGHTS)
     try:

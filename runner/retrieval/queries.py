@@ -188,13 +188,19 @@ def found_in(corpus: Corpus, wanted: Sequence[Needed]) -> tuple[list[Query], lis
 
 
 def parts(
-    queries: Sequence[Query], corpus: Corpus, kind: Unseen, *, fold: int, folds: int, seed: int
-) -> Parts:
-    """Return queries to train on, and one fold of the others.
+    sets: Sequence[tuple[Sequence[Query], Corpus]],
+    kind: Unseen,
+    *,
+    fold: int,
+    folds: int,
+    seed: int,
+) -> list[Parts]:
+    """Return of each set of queries those to train on, and one fold of the others.
+
+    What one set holds out is in no set's training.
 
     Args:
-        queries: All.
-        corpus: Says whose the functions are.
+        sets: Queries, and the corpus that says whose their functions are.
         kind: What the two parts do not share.
         fold: Which fold is held out, from 0.
         folds: How many there are.
@@ -203,15 +209,8 @@ def parts(
     Raises:
         DataError: There is less to hold out than folds, or nothing is left to train on.
     """
-    homes = {f.signature: f for f in corpus.functions}
-
-    def keys(query: Query) -> frozenset[str]:
-        if kind is Unseen.INSTRUCTION:
-            return frozenset({query.scenario})
-        owners = [homes[signature] for signature in query.relevant]
-        return frozenset(o.backend if kind is Unseen.TOOL else o.group for o in owners)
-
-    everything = sorted({key for query in queries for key in keys(query)})
+    keyed = [[(query, key) for query, key in _keyed(*each, kind)] for each in sets]
+    everything = sorted({key for each in keyed for _, keys in each for key in keys})
     Random(seed).shuffle(everything)
     if len(everything) < 2:
         raise DataError("--split", f"{kind}: all queries are of {everything[0]}; there is no other")
@@ -219,8 +218,26 @@ def parts(
     if fold >= folds:
         raise DataError("--fold", f"{fold}: {kind} has {folds} folds here, from 0")
     held = frozenset(everything[fold::folds])
-    training = tuple(q for q in queries if held.isdisjoint(keys(q)))
-    out = tuple(q for q in queries if keys(q) <= held)
-    if not training or not out:
+    found = [
+        Parts(
+            tuple(query for query, keys in each if held.isdisjoint(keys)),
+            tuple(query for query, keys in each if keys <= held),
+        )
+        for each in keyed
+    ]
+    if not any(each.training for each in found) or not any(each.held_out for each in found):
         raise DataError("--split", f"{kind}: fold {fold} of {folds} leaves a part without queries")
-    return Parts(training, out)
+    return found
+
+
+def _keyed(
+    queries: Sequence[Query], corpus: Corpus, kind: Unseen
+) -> Iterator[tuple[Query, frozenset[str]]]:
+    """Yield queries with what each may share with others."""
+    homes = {f.signature: f for f in corpus.functions}
+    for query in queries:
+        if kind is Unseen.INSTRUCTION:
+            yield query, frozenset({query.scenario})
+            continue
+        owners = [homes[signature] for signature in query.relevant]
+        yield query, frozenset(o.backend if kind is Unseen.TOOL else o.group for o in owners)

@@ -10,7 +10,7 @@ from runner.retrieval.corpus import Corpus, Described
 from trajectories.errors import DataError, did_you_mean, needing
 
 if TYPE_CHECKING:
-    from runner.retrieval import embedded, lexical, local, texts
+    from runner.retrieval import embedded, lexical, local, texts, trained
     from runner.retrieval.lexical import Ranker
 else:
     # Their libraries take a second to load, and not every installation has them.
@@ -18,6 +18,7 @@ else:
     lexical = lazily(".lexical", __package__)
     local = lazily(".local", __package__)
     texts = lazily(".texts", __package__)
+    trained = lazily(".trained", __package__)
 
 DEFAULT = "default"
 LEXICAL: Mapping[str, Callable[[Sequence[Described]], Any]] = {
@@ -28,7 +29,7 @@ LEXICAL: Mapping[str, Callable[[Sequence[Described]], Any]] = {
 }
 """Rankings that follow from the corpus alone."""
 
-_FORMS = (*LEXICAL, "embed:URL#MODEL", "local:PATH")
+_FORMS = (*LEXICAL, "embed:URL#MODEL", "local:PATH", "trained:FOLDER")
 
 
 class Found(NamedTuple):
@@ -46,16 +47,17 @@ class Ranking:
     Args:
         corpus: What is searched.
         by: How, as the user typed it.
+        ranker: What ranks; None for what ``by`` names.
 
     Raises:
         DataError: There is no such ranking, or it cannot be had.
     """
 
-    def __init__(self, corpus: Corpus, by: str = DEFAULT) -> None:
+    def __init__(self, corpus: Corpus, by: str = DEFAULT, ranker: Ranker | None = None) -> None:
         self.corpus = corpus
         self.by = by
         with needing("retrieval", by):
-            self._ranker: Ranker = _ranker(corpus, by)
+            self._ranker: Ranker = ranker or _ranker(corpus, by)
 
     def scores(self, queries: Sequence[str]) -> Any:
         """Return an array of scores, a row per query and a column per function."""
@@ -83,11 +85,13 @@ def _ranker(corpus: Corpus, by: str) -> Any:
             return LEXICAL[by](corpus.functions)
         except ValueError:
             raise DataError(corpus.name, "its documents hold no words to search") from None
-    if not rest or kind not in ("embed", "local"):
+    if not rest or kind not in ("embed", "local", "trained"):
         advice = did_you_mean(by, LEXICAL) if not colon else ""
         raise DataError("--by", f"{by!r} is none of {', '.join(_FORMS)}{advice}")
     if kind == "embed":
         searched = texts.texts_of(corpus.functions)
         with needing("models", by):
             return embedded.connected(rest, searched)
+    if kind == "trained":
+        return trained.loaded(rest, corpus)
     return local.loaded(rest, texts.texts_of(corpus.functions))

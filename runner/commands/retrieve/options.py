@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 METHODS = (
     "default (bm25 and chars, by ranks), bm25, chars (pieces of words), lsa, embed:URL#MODEL (an "
-    "OpenAI-compatible server of embeddings) or local:PATH (a folder that sentence-transformers or "
-    "fastembed reads)"
+    "OpenAI-compatible server of embeddings), local:PATH (a folder that sentence-transformers or "
+    "fastembed reads) or trained:FOLDER (of turnwise retrieve train)"
 )
 
 

@@ -36,7 +36,7 @@ def completed(line: str, folder: Path) -> set[str]:
     ("line", "offered"),
     [
         ("turnwise rep", {"replay", "report"}),
-        ("turnwise retrieve ", {"query", "evaluate"}),
+        ("turnwise retrieve ", {"query", "evaluate", "train"}),
         ("turnwise dataset va", {"validate", "vary"}),
         ("turnwise env ", {"new", "check", "tools", "serve", "health"}),
         ("turnwise eval --lim", {"--limit"}),

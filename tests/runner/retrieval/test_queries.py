@@ -42,7 +42,7 @@ def test_parts_share_nothing(unseen: Unseen) -> None:
 
     held: list[str] = []
     for fold in range(3):
-        training, out = parts(queries, corpus, unseen, fold=fold, folds=3, seed=0)
+        [(training, out)] = parts([(queries, corpus)], unseen, fold=fold, folds=3, seed=0)
         assert training
         assert out
         seen = {key for query in training for key in keys(query)}
@@ -51,17 +51,26 @@ def test_parts_share_nothing(unseen: Unseen) -> None:
     assert len(held) == len(set(held))
     if unseen is Unseen.INSTRUCTION:
         assert len(held) == len(queries)
-    assert parts(queries, corpus, unseen, fold=0, folds=3, seed=0) == parts(
-        queries, corpus, unseen, fold=0, folds=3, seed=0
-    )
+    again = [parts([(queries, corpus)], unseen, fold=0, folds=3, seed=0) for _ in range(2)]
+    assert again[0] == again[1]
+
+
+@pytest.mark.parametrize("unseen", Unseen)
+def test_what_one_set_holds_out_no_other_trains_with(unseen: Unseen) -> None:
+    own, more = queries_of("own"), queries_of("exec")
+    sets = [(own, everything()), (more, everything())]
+    found = parts(sets, unseen, fold=0, folds=3, seed=0)
+    whole = parts([([*own, *more], everything())], unseen, fold=0, folds=3, seed=0)
+    assert {q.id for part in found for q in part.training} == {q.id for q in whole[0].training}
+    assert {q.id for part in found for q in part.held_out} == {q.id for q in whole[0].held_out}
 
 
 def test_a_fold_that_there_is_not_is_refused() -> None:
     queries = queries_of("exec")
     with pytest.raises(DataError, match="has 3 folds here, from 0"):
-        parts(queries, everything(), Unseen.INSTRUCTION, fold=3, folds=3, seed=0)
+        parts([(queries, everything())], Unseen.INSTRUCTION, fold=3, folds=3, seed=0)
     with pytest.raises(DataError, match="there is no other"):
-        parts(queries[:1], everything(), Unseen.TOOL, fold=0, folds=3, seed=0)
+        parts([(queries[:1], everything())], Unseen.TOOL, fold=0, folds=3, seed=0)
 
 
 def written(path: Path, *values: Any) -> str:
