@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import zip_longest
 from textwrap import TextWrapper
 from typing import NamedTuple
@@ -213,7 +214,11 @@ def _turn_json(turn: AlignedTurn) -> Json:
     steps = [[cell and [*map(executed, cell)] for cell in row.cells] for row in turn.rows]
     return {
         "turn": turn.views[0].number,
-        "steps": [{"step": step, "runs": runs} for step, runs in enumerate(steps)],
+        "messages": [asdict(message) for message in turn.views[0].asked.messages],
+        "steps": [
+            {"step": row.step, "alike": _agreed(row), "runs": runs}
+            for row, runs in zip(turn.rows, steps, strict=True)
+        ],
         "ends": [
             run.model
             and {

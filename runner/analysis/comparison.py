@@ -42,9 +42,7 @@ class Compared(NamedTuple):
     @property
     def diagnosis(self) -> Diagnosis | None:
         """Why it failed, where it did so more often; the most frequent cause of several trials."""
-        worse = self.second if self.difference < 0 else self.first
-        often = causes(worse)
-        return max(filter(None, worse), key=lambda diagnosis: often[diagnosis.cause], default=None)
+        return most_frequent(self.second if self.difference < 0 else self.first)
 
 
 class LeftOut(NamedTuple):
@@ -133,40 +131,81 @@ def compare_runs(
     *,
     require_told: bool = False,
 ) -> RunComparison:
-    """Execute what two runs have in common once more, and compare what became of it.
+    """Execute what two runs have in common once more, and compare it as ``compare_each`` does."""
+    (found,) = compare_each(
+        runs, dataset, profile, step_limits, readings, require_told=require_told
+    )
+    return found
+
+
+def compare_each(
+    runs: Sequence[Run],
+    dataset: Dataset,
+    profile: Profile,
+    step_limits: Sequence[int],
+    readings: Readings = AS_PUBLISHED,
+    *,
+    require_told: bool = False,
+) -> list[RunComparison]:
+    """Compare each run but the first with that, over the entries that all have.
 
     Args:
-        runs: The two.
-        dataset: What both are of.
-        profile: How both are executed and judged.
-        step_limits: Steps that a turn of either may take, where the profile limits recorded runs.
+        runs: Two at least; what they have in common is executed once more.
+        dataset: What all are of.
+        profile: How all are executed and judged.
+        step_limits: Steps that a turn of each may take, where the profile limits recorded runs.
         readings: By what the entries are judged.
         require_told: Whether an episode fails in which something asked was not told.
 
     Raises:
-        DataError: The data set lacks an entry, or nothing that both have could be judged.
+        DataError: The data set lacks an entry, or nothing that all have could be judged.
     """
-    first, second = (set(run.ids) for run in runs)
-    common = _common(first & second, runs[0], dataset, readings)
+    ids = [set(run.ids) for run in runs]
+    shared = set.intersection(*ids)
+    common = _common(shared, runs[0], dataset, readings)
     again = partial(
         executed_again,
         profile=profile,
         readings=readings,
         require_told=require_told,
     )
-    ours, theirs = (
+    trials = [
         _trials(again(run, _keys(run, common), dataset=as_run(run, dataset), step_limit=limit))
         for run, limit in zip(runs, step_limits, strict=True)
-    )
-    entries = [
-        Compared(trajectory, *([trial.diagnosis for trial in of[id]] for of in (ours, theirs)))
-        for id, trajectory in common.items()
-        if ours.get(id) and theirs.get(id)
     ]
-    if not entries:
+    judged = [id for id in common if all(of.get(id) for of in trials)]
+    if not judged:
+        others = " and ".join(str(run.path) for run in runs[1:])
         message = f"has no episode that can be compared with one of {runs[0].path}"
-        raise DataError(str(runs[1].path), message)
-    left_out = LeftOut(len(first - second), len(second - first), len(common) - len(entries))
+        raise DataError(others, message)
+    left_out = [
+        LeftOut(len(ids[0] - shared), len(theirs - shared), len(common) - len(judged))
+        for theirs in ids[1:]
+    ]
+    entries = [common[id] for id in judged]
+    return [
+        _compared((runs[0], run), entries, (trials[0], of), left, dataset, profile, readings)
+        for run, of, left in zip(runs[1:], trials[1:], left_out, strict=True)
+    ]
+
+
+def _compared(
+    runs: tuple[Run, Run],
+    trajectories: Sequence[Trajectory],
+    trials: tuple[Mapping[str, Sequence[_Trial]], Mapping[str, Sequence[_Trial]]],
+    left_out: LeftOut,
+    dataset: Dataset,
+    profile: Profile,
+    readings: Readings,
+) -> RunComparison:
+    entries = [
+        Compared(each, *([trial.diagnosis for trial in of[each.id]] for of in trials))
+        for each in trajectories
+    ]
+    told = [
+        ToldFigures.of(trial.telling for each in trajectories for trial in of[each.id])
+        for of in trials
+    ]
     return RunComparison(
         runs,
         dataset,
@@ -177,11 +216,14 @@ def compare_runs(
         _by_category(entries),
         _by_cause(entries),
         readings,
-        [
-            ToldFigures.of(trial.telling for entry in entries for trial in of[entry.trajectory.id])
-            for of in (ours, theirs)
-        ],
+        told,
     )
+
+
+def most_frequent(trials: Sequence[Diagnosis | None]) -> Diagnosis | None:
+    """Return why trials failed, the most frequent cause of several; None where all passed."""
+    often = causes(trials)
+    return max(filter(None, trials), key=lambda diagnosis: often[diagnosis.cause], default=None)
 
 
 def causes(trials: Iterable[Diagnosis | None]) -> Counter[Cause]:

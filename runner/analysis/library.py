@@ -6,7 +6,7 @@ Threads may use it at once. One episode is found and executed without the rest o
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -14,12 +14,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
+from runner.analysis.comparison import RunComparison, compare_each
 from runner.analysis.figures import RunFigures
 from runner.analysis.listing import Mended
 from runner.analysis.mended import Mend, judge_of
 from runner.analysis.runs import (
     Viewed,
     ViewedRun,
+    data_change,
     dataset_of,
     executed_again,
     in_order,
@@ -70,7 +72,6 @@ class Library:
         self._runs: _Recent[Opened] = _Recent(_RUNS)
         self._episodes: _Recent[Opened] = _Recent(_EPISODES)
         self._data: _Recent[Dataset] = _Recent(_DATA)
-        self._executing = Lock()
 
     def whole(self, folder: Path) -> Opened:
         """Return a run with all of its finished episodes.
@@ -114,14 +115,23 @@ class Library:
             with suppress(DataError):
                 self._load(None, choose.categories(category, None), _silent)
 
-    def source(self, folder: Path) -> tuple[Run, Dataset]:
-        """Return a run as it was recorded, and the data that it is of without any experiment.
+    def compared(self, folders: Mapping[str, Path]) -> tuple[list[RunComparison], list[str]]:
+        """Return what compares all runs but the first with that, and what is to be known of it.
 
         Raises:
-            DataError: Either cannot be read.
+            DataError: One cannot be read, they are judged otherwise, or have nothing in common.
         """
-        run = open_run(folder)
-        return run, plain_dataset_of(run, None, _silent, self._load)
+        opened = {name: open_run(folder) for name, folder in folders.items()}
+        runs = [replace(run, name=f"{name}: {run.name}") for name, run in opened.items()]
+        notes: list[str] = []
+        dataset = plain_dataset_of(runs[0], None, notes.append, self._load)
+        changes = {run.name: data_change(run, dataset) for run in runs[1:]}
+        notes += [f"{name}: {change}" for name, change in changes.items() if change]
+        profiles, limits = zip(*(rules_of(run, dataset) for run in runs), strict=True)
+        if len({profile.name for profile in profiles}) > 1:
+            said = ", ".join(f"{r.name} by {p.name}" for r, p in zip(runs, profiles, strict=True))
+            raise DataError("profile", f"the runs were judged by different ones: {said}")
+        return compare_each(runs, dataset, profiles[0], limits), notes
 
     def mended(self, folder: Path) -> Mended | None:
         """Return what a run scores with the errata; None where they are not of its data."""
@@ -129,8 +139,7 @@ class Library:
             run = open_run(folder)
             mend = self._mend(run, dataset_of(run, None, _silent, self._load))
             if mend is not None:
-                with self._executing:
-                    rate = mend.figures(RunFigures([*run.records])).overall
+                rate = mend.figures(RunFigures([*run.records])).overall
                 return Mended(rate and rate.value, rate and rate.interval)
         return None
 
@@ -139,28 +148,13 @@ class Library:
         dataset = dataset_of(run, None, notes.append, self._load)
         profile, limit = rules_of(run, dataset)
         known = {} if before is None else {e.recorded.record.key: e for e in before.run.episodes}
-        again = iter(
-            executed_again(
-                run,
-                [key for key in in_order(run, dataset) if not _is_same(run, key, known)],
-                dataset,
-                profile,
-                limit,
-            )
-        )
-        new = {each.recorded.record.key: each for each in self._in_turns(again)}
-        episodes = [new.get(key) or known[key] for key in in_order(run, dataset)]
+        keys = in_order(run, dataset)
+        changed = [key for key in keys if not _is_same(run, key, known)]
+        again = executed_again(run, changed, dataset, profile, limit)
+        new = {each.recorded.record.key: each for each in again}
+        episodes = [new.get(key) or known[key] for key in keys]
         viewed = ViewedRun(run, dataset, profile, episodes, self._mend(run, dataset))
         return Opened(viewed, notes, stamp)
-
-    def _in_turns(self, episodes: Iterator[Viewed]) -> Iterator[Viewed]:
-        """Yield episodes, each executed while no other one is; others may come in between."""
-        while True:
-            with self._executing:
-                found = next(episodes, None)
-            if found is None:
-                return
-            yield found
 
     def _mend(self, run: Run, dataset: Dataset) -> Mend | None:
         profile, limit = rules_of(run, dataset)

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.analysis.align import MOST, Column, align, document, lines
+from runner.analysis.report.align_page import align_page
 from runner.analysis.runs import source_name
 from runner.analysis.view import WithState
 from runner.commands import DONE
 from runner.commands.one_episode import EpisodeOptions, examined_episodes
 from runner.commands.options import index, option
-from runner.commands.shared import JsonOption, show
+from runner.commands.shared import JsonOption, note, show
+from runner.records.files import written
 from runner.show.terminal import say_json
 from trajectories.errors import DataError
 
@@ -37,6 +39,7 @@ class Options(JsonOption, EpisodeOptions):
         read=index,
         flags=("--trial",),
     )
+    html: Path | None = option("also write a page", "FILE")
 
 
 def run(options: Options) -> int:
@@ -46,6 +49,10 @@ def run(options: Options) -> int:
     if not 2 <= len(columns) <= MOST:
         raise DataError("--run", f"there must be 2 to {MOST} episodes to align, not {len(columns)}")
     alignment = align(columns)
+    if options.html is not None:
+        with written(options.html) as file:
+            file.write(align_page(alignment))
+        note(f"wrote {options.html}")
     if options.json:
         say_json(document(alignment))
     else:

@@ -23,11 +23,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from envs.errors import BackendFault
+from runner.analysis import several
 from runner.analysis.align import MOST
 from runner.analysis.library import Library, Opened
 from runner.analysis.listing import Listed, RunIndex
 from runner.analysis.report import served
+from runner.analysis.report.align_page import ALIGN_ASSETS, align_file
+from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
 from runner.analysis.report.run_report import report
+from runner.analysis.several import several_json
 from runner.records.record import Key
 from runner.serve.web import HOST, listening
 from trajectories.errors import DataError
@@ -36,6 +40,7 @@ _FRESH = 0.5
 """Seconds for which a look at the folder holds."""
 _PATIENCE = 0.3
 """Seconds that a page waits for the first look to end, so as not to grow at once."""
+_MOST_DIGITS = 6
 _HEADERS = {
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",
@@ -81,6 +86,8 @@ def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
     pages: dict[str, tuple[_Handler, _Handler, _Handler]] = {
         "": (viewer.home, viewer.home_data, viewer.home_file),
         "run/{name:path}": (viewer.run, viewer.run_data, viewer.run_file),
+        "compare": (viewer.compare, viewer.compare_data, viewer.compare_file),
+        "align": (viewer.align, viewer.align_data, viewer.align_file),
     }
     data: dict[str, _Handler] = {
         "runs": viewer.changes,
@@ -275,6 +282,68 @@ class Viewer:
         ]
         return {"found": found, "most": MOST}
 
+    # Several runs
+
+    def compare(self, request: Request) -> str:
+        """Return the page that compares runs."""
+        return served.served_page(
+            " and ".join(self._several(request, several.MOST)), COMPARISON_ASSETS
+        )
+
+    def compare_data(self, request: Request) -> Any:
+        """Return what two runs or more are beside each other."""
+        folders = self._several(request, several.MOST)
+        compared, notes = self._library.compared(folders)
+        shown = comparison_json(*compared) if len(compared) == 1 else several_json(compared)
+        return {**shown, "served": list(folders), "notes": notes}
+
+    def compare_file(self, request: Request) -> tuple[str, str]:
+        """Return the page that compares runs as a file."""
+        names = list(self._several(request, several.MOST))
+        return "-".join(names), served.comparison_file(names, self.compare_data(request))
+
+    def align(self, request: Request) -> str:
+        """Return the page on episodes side by side."""
+        return served.served_page(self._aligned(request)[0], ALIGN_ASSETS)
+
+    def align_data(self, request: Request) -> Any:
+        """Return episodes of an entry side by side."""
+        id, places = self._aligned(request)
+        found = [self._library.one(each.run.folder, (id, trial)).run for each, trial in places]
+        names = [f"{each.name}, trial {trial}" if trial else each.name for each, trial in places]
+        at = [{"run": each.name, "trial": trial} for each, trial in places]
+        return {**served.side_by_side(names, found), "served": at}
+
+    def align_file(self, request: Request) -> tuple[str, str]:
+        """Return the page on episodes side by side as a file."""
+        shown = {**self.align_data(request), "served": None}
+        return str(shown["id"]), align_file(shown)
+
+    def _several(self, request: Request, most: int) -> dict[str, Path]:
+        """Return the folders of the runs that a request names, by their names.
+
+        Raises:
+            DataError: One is not there, or there are too few or too many of them.
+        """
+        names = request.query_params.getlist("run")
+        found = {each.name: each.run.folder for each in map(self._find, names)}
+        if not 2 <= len(found) <= most:
+            raise DataError("run", f"there must be 2 to {most} runs to compare, not {len(found)}")
+        return found
+
+    def _aligned(self, request: Request) -> tuple[str, list[tuple[Listed, int]]]:
+        """Return the entry, and the runs with trials, that a request names.
+
+        Raises:
+            DataError: A run is not there, or there are too few or too many of them.
+        """
+        id = request.query_params.get("id", "")
+        runs = [self._find(name) for name in request.query_params.getlist("run")]
+        trials = [_trial(text) for text in request.query_params.getlist("trial")]
+        if not 2 <= len(runs) <= MOST:
+            raise DataError("run", f"there must be 2 to {MOST} episodes, not {len(runs)}")
+        return id, list(zip(runs, [*trials, *[0] * len(runs)], strict=False))
+
     def _about(self, listed: Listed, opened: Opened) -> Any:
         return {
             **served.index_json(opened.run),
@@ -285,14 +354,17 @@ class Viewer:
         }
 
     def _named(self, request: Request) -> Listed:
-        """Return the run that a request names.
+        return self._find(request.path_params["name"])
+
+    def _find(self, name: str) -> Listed:
+        """Return a run.
 
         Raises:
-            DataError: There is none, or it cannot be read.
+            DataError: There is none of this name, or it cannot be read.
         """
         self._complete.wait()
         self._look()
-        found = self._index.find(request.path_params["name"])
+        found = self._index.find(name)
         if found.run.problem is not None:
             raise DataError(found.name, found.run.problem)
         return found
@@ -309,11 +381,14 @@ def _seen(stamp: tuple[int, ...]) -> str:
 def _key(request: Request) -> Key | None:
     """Return the episode that a request names."""
     id, trial = (request.query_params.get(name) for name in ("id", "trial"))
-    if id is None:
-        return None
-    if trial is not None and (not trial.isdecimal() or len(trial) > 6):
-        raise DataError("trial", f"{trial!r:.40} is not a whole number from 0")
-    return id, int(trial or 0)
+    return None if id is None else (id, _trial(trial or "0"))
+
+
+def _trial(text: str) -> int:
+    """Read the number of a trial."""
+    if not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
+        raise DataError("trial", f"{text!r:.40} is not a whole number from 0")
+    return int(text)
 
 
 def _data(handler: _Handler) -> Callable[[Request], Response]:

@@ -201,3 +201,66 @@ def test_bad_options_are_a_line(tmp_path: Path, words: list[str], complaint: str
     assert (done.returncode, done.stdout) == (2, "")
     assert complaint in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+# Several runs
+
+
+def test_two_runs_are_compared(viewer: Viewing) -> None:
+    found = viewer.data("compare?run=a&run=deep/b%20%3Ci%3E")
+    assert found["served"] == ["a", "deep/b <i>"]
+    assert [each["name"] for each in found["runs"]] == ["a: org/model", "deep/b <i>: other"]
+    assert [entry["id"] for entry in found["lost"]] == ["folders_0"]
+    [shown] = unpacked(viewer.get("export/compare?run=a&run=deep/b%20%3Ci%3E")[1])
+    assert shown["served"] is None
+
+
+def test_three_runs_are_compared(viewer: Viewing, runs: Path, data: Path) -> None:
+    wrong = record(data, "folders_0", [["No."], ["No."]])
+    write_noted(runs / "c", definition(data), [wrong])
+    found = viewer.data("compare?run=a&run=deep/b%20%3Ci%3E&run=c")
+    assert (found["entries"], found["scores"], found["left_out"]) == (1, [1.0, 0.0, 0.0], [1, 0, 0])
+    [flip] = found["flips"]
+    assert [each["passed"] for each in flip["runs"]] == [1, 0, 0]
+    assert len(found["against"]) == 2
+    assert viewer.get("compare?run=a&run=deep/b%20%3Ci%3E&run=c")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("compare?run=a", "2 to 10 runs"),
+        ("compare?run=a&run=a", "2 to 10 runs"),
+        ("compare", "2 to 10 runs"),
+        ("compare?run=a&run=none", "there is no such run"),
+        ("align?id=folders_0&run=a", "2 to 5 episodes"),
+        ("align?id=none&run=a&run=a", "is not an entry"),
+        ("align?id=folders_0&run=a&run=a&trial=x", "is not a whole number"),
+        ("align?id=folders_0&run=a&run=a&trial=0&trial=4", "has no trial 4"),
+    ],
+)
+def test_what_cannot_be_compared_is_a_line(viewer: Viewing, path: str, problem: str) -> None:
+    assert problem in viewer.data(path)["problem"]
+    status, text = viewer.get(f"export/{path}")
+    assert status == 404
+    assert problem in text
+
+
+def test_runs_judged_by_different_profiles_are_not_compared(
+    viewer: Viewing, runs: Path, data: Path
+) -> None:
+    other = record(data, "folders_0", [["No."], ["No."]], profile="bfcl")
+    write_noted(runs / "c", definition(data, profile="bfcl"), [other])
+    assert "by different ones" in viewer.data("compare?run=a&run=c")["problem"]
+
+
+def test_episodes_stand_side_by_side(viewer: Viewing) -> None:
+    path = "align?id=folders_0&run=a&run=deep/b%20%3Ci%3E"
+    found = viewer.data(path)
+    assert [each["run"] for each in found["served"]] == ["a", "deep/b <i>"]
+    assert [run["verdict"]["valid"] for run in found["runs"]] == [True, False]
+    assert found["parts"] == {"turn": 0, "step": 0}
+    assert found["turns"][0]["messages"][0]["content"] == "Put the notes away."
+    assert [step["alike"] for step in found["turns"][0]["steps"]] == [False]
+    [shown] = unpacked(viewer.get(f"export/{path}")[1])
+    assert shown["served"] is None

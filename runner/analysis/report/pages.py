@@ -29,7 +29,7 @@ _ASSETS = Path(__file__).parent / "assets"
 _SERVED = ("served.css", "served.js")
 
 
-COMPARISON_ASSETS = ("report.css", "compare.css", "compare.js")
+COMPARISON_ASSETS = ("report.css", "compare.css", "several.js", "compare.js")
 
 
 def packed(value: Any) -> str:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from runner.analysis.align import Column, align
 from runner.analysis.judges.beside import opinions_of
+from runner.analysis.report.align_page import align_json, answers_json
 from runner.analysis.report.cards import Shared
-from runner.analysis.report.pages import packed, page, still_page
+from runner.analysis.report.pages import COMPARISON_ASSETS, packed, page, still_page
 from runner.analysis.report.run_report import BOUNDS, REPORT_ASSETS, about_run, card_json
 from runner.analysis.runs import ViewedRun
+from runner.analysis.view import WithState
 from runner.analysis.writing import Json
+from trajectories.errors import DataError
+from trajectories.schema import MULTI_TURN
 
 RUNS_ASSETS = ("report.css", "runs.css", "table.js", "runs.js")
 
@@ -29,6 +34,34 @@ def runs_page(folder: str, runs: Sequence[Json], errata: str) -> str:
     """Return the page on the runs of a folder, as a file."""
     shown = {"folder": folder, "errata": errata, "complete": True, "version": 0, "runs": runs}
     return page(f"Turnwise: {folder}", [packed(shown)], RUNS_ASSETS)
+
+
+def side_by_side(names: Sequence[str], runs: Sequence[ViewedRun]) -> Json:
+    """Return what the page shows of the only episodes of runs, all of one entry.
+
+    Raises:
+        DataError: There is no verdict on one, or they are not of the same entry.
+    """
+    episodes = [episode for run in runs for episode in run.episodes]
+    trajectory = episodes[0].trajectory
+    columns = []
+    for name, run, episode in zip(names, runs, episodes, strict=True):
+        if len(episode.trajectory.turns) != len(trajectory.turns):
+            raise DataError(name, f"is not of the data of {names[0]}: {trajectory.id} is another")
+        if episode.examined is None:
+            raise DataError(name, f"there is no verdict on {trajectory.id}: {episode.judged.error}")
+        columns.append((name, run, episode.examined))
+    if trajectory.category not in MULTI_TURN:
+        answers = [episode_json(run) for run in runs]
+        return answers_json(trajectory.id, trajectory.category.value, names, answers)
+    purpose = WithState("to put side by side")
+    return align_json(align([Column(name, found.show(purpose)) for name, _, found in columns]))
+
+
+def comparison_file(names: Sequence[str], shown: Json) -> str:
+    """Return the page on two runs, or on more, as a file."""
+    title = f"Turnwise: {' and '.join(names)}"
+    return page(title, [packed({**shown, "served": None})], COMPARISON_ASSETS)
 
 
 def index_json(run: ViewedRun) -> Json:

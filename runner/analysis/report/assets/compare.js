@@ -2,7 +2,13 @@
 
 const LABELS = ["A", "B"];
 
+// The runs' names where the page is served: entries then lead to their episodes.
+let servedRuns = null;
+
 function showComparison(found) {
+  servedRuns = found.served || null;
+  if (servedRuns) showNotes(found.notes);
+  if (found.flips) return showSeveral(found);
   const names = found.runs.map((run) => run.name);
   document.getElementById("heading").replaceChildren(el("span.run", names.join(" and ")));
   main.replaceChildren(
@@ -22,6 +28,19 @@ function showComparison(found) {
     flips("A passes more often", found.lost, "B"),
     flips("B passes more often", found.gained, "A"),
   );
+  return undefined;
+}
+
+/** Return an entry's id; where the page is served it leads to its runs side by side. */
+function entryLink(id) {
+  if (!servedRuns || servedRuns.length > 5) return id;
+  const wanted = servedRuns.flatMap((run) => [["run", run], ["trial", 0]]);
+  return el("a", { href: pathTo("align", [["id", id], ...wanted]), title: "side by side" }, id);
+}
+
+/** Return what stands for an episode; where the page is served it leads there. */
+function episodeLink(shown, at, id) {
+  return servedRuns ? el("a", { href: episodePath(servedRuns[at], id, 0) }, shown) : shown;
 }
 
 function summary(found, names) {
@@ -65,11 +84,21 @@ function differencesTable({ categories, overall }) {
   const rows = Object.entries(categories);
   if (rows.length > 1) rows.push(["all", overall]);
   const widest = Math.max(...rows.flatMap(([, row]) => row.interval.map(Math.abs)));
-  const columns = ["", ["entries"], ["A"], ["B"], ["B less A"], "95% interval"];
+  const columns = ["category", ["entries"], ["A"], ["B"], ["B less A"], "95% interval"];
+  return inScroll(
+    "Difference by category",
+    [...columns, ["A better"], ["B better"], ["p"]],
+    rows.map(([name, row]) => differenceRow(name, row, widest)),
+    "differences",
+  );
+}
+
+/** Return a table that can be scrolled sidewards, by keys too. */
+function inScroll(label, columns, rows, kind = "plain") {
   return el(
-    "table.differences",
-    heads([...columns, ["A better"], ["B better"], ["p"]]),
-    el("tbody", rows.map(([name, row]) => differenceRow(name, row, widest))),
+    "div.scroll",
+    { tabindex: "0", role: "region", "aria-label": label },
+    el(`table.${kind}`, heads(columns), el("tbody", rows)),
   );
 }
 
@@ -109,7 +138,7 @@ function causesTable(causes) {
       el("td.number", signed(second - first, 0)),
       el("td.number", chance(p)),
     );
-  return el("table", heads(["", "A", "B", ["B less A"], ["p"]]), el("tbody", causes.map(row)));
+  return inScroll("Why episodes failed", ["cause", "A", "B", ["B less A"], ["p"]], causes.map(row));
 }
 
 function flips(title, entries, worse) {
@@ -118,11 +147,7 @@ function flips(title, entries, worse) {
     { "aria-label": title },
     el("h2", `${title}: `, el("span.count", entries.length)),
     entries.length > 0 &&
-      el(
-        "table.episodes",
-        heads(["entry", "A", "B", `why ${worse} failed`]),
-        el("tbody", entries.map(flip)),
-      ),
+      inScroll(title, ["entry", "A", "B", `why ${worse} failed`], entries.map(flip), "episodes"),
   );
 }
 
@@ -131,9 +156,9 @@ function flip({ id, category, first, second, diagnosis }) {
   return el(
     "tr",
     { "data-text": [id, category, ...why].join("\n").toLowerCase() },
-    el("td.id", id, el("small", ` ${category}`)),
-    rate(first),
-    rate(second),
+    el("td.id", entryLink(id), el("small", ` ${category}`)),
+    el("td", episodeLink(badgeOf(first), 0, id)),
+    el("td", episodeLink(badgeOf(second), 1, id)),
     el(
       "td.cause",
       diagnosis && [words(diagnosis.cause), place(diagnosis), el("small.detail", diagnosis.detail)],
@@ -141,9 +166,9 @@ function flip({ id, category, first, second, diagnosis }) {
   );
 }
 
-function rate({ passed, trials }) {
+function badgeOf({ passed, trials }) {
   const result = passed === trials ? "passed" : passed ? "error" : "failed";
-  return el("td", el(`span.badge.${result}`, trials === 1 ? result : `${passed} of ${trials}`));
+  return el(`span.badge.${result}`, trials === 1 ? result : `${passed} of ${trials}`);
 }
 
 function place({ turn, step }) {

@@ -36,6 +36,13 @@ async function asked(path, pairs = []) {
   return found;
 }
 
+/** Say above a page what is to be known of it, such as that the data is not what it was. */
+function showNotes(notes) {
+  for (const old of document.querySelectorAll(".notes")) old.remove();
+  if (notes.length === 0) return;
+  main.before(el("aside.notes", { "aria-label": "Notes" }, notes.map((note) => el("p", note))));
+}
+
 /** What a user can mend, and no fault of the page. */
 class Problem extends Error {
   name = "Problem";
@@ -44,7 +51,7 @@ class Problem extends Error {
 /** Ask again and again while the page is seen, and say when nobody answers any more. */
 function watch(ask, every = EVERY) {
   const lost = el("p.lost", { role: "alert", hidden: true }, "The viewer does not answer any more.");
-  document.getElementById("top").after(lost);
+  document.getElementById("top").append(lost);
   async function turn() {
     let wait = every;
     if (document.visibilityState === "visible") {

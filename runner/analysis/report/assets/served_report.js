@@ -18,6 +18,8 @@ unpack = async (number) => {
 /** Return the index of the run; of one episode at first, where the address names it. */
 async function indexOf({ id, trial }) {
   isPartial = id !== null;
+  // Should there be nothing to show yet, this tells when there is.
+  seen = (await stateOfRun()).seen;
   const found = await asked(`data/${HERE}`, isPartial ? [["id", id], ["trial", trial]] : []);
   takeNotes(found);
   return [found];
@@ -25,8 +27,7 @@ async function indexOf({ id, trial }) {
 
 function takeNotes(found) {
   seen = found.seen;
-  for (const old of document.querySelectorAll(".notes")) old.remove();
-  main.before(...found.notes.map((note) => el("p.notes", note)));
+  showNotes(found.notes);
 }
 
 /** Take in the whole run, or what has changed in it, and leave what is shown as it is. */
@@ -50,13 +51,15 @@ async function renew() {
   say("The list has grown.");
 }
 
+function stateOfRun() {
+  return asked(`data/state/${HERE.replace(/^run\//, "")}`);
+}
+
 async function listen() {
-  const state = await asked(`data/state/${HERE.replace(/^run\//, "")}`);
+  const state = await stateOfRun();
   showState(state);
   if (runs.length === 0) {
-    // There was nothing to show; perhaps there is now.
     if (seen !== null && seen !== state.seen) location.reload();
-    seen = state.seen;
     return;
   }
   if (isPartial || state.seen !== seen) await renew();
