@@ -250,7 +250,7 @@ def totals_of(records: Iterable[EpisodeRecord | EpisodeTook]) -> Totals:
     cached: int | None = None
     written: int | None = None
     for record in records:
-        for step in record.steps:
+        for step in record.requests:
             if not step.attempts:
                 kept += 1
                 continue

@@ -13,9 +13,10 @@ from checkers.why.diagnosis import bounded
 from checkers.why.trace import TracedCall
 from envs.results import Result
 from envs.state import ABSENT, Difference, brief
+from runner.analysis.search_tree import search_of
 from runner.analysis.view import WHOLE, EpisodePart, Moment, TurnView, view
 from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
-from runner.records.record import call_text
+from runner.records.record import Recorded, call_text
 from runner.show.terminal import Line, Tone, clipped
 from trajectories.schema import Message
 
@@ -68,6 +69,9 @@ class Transcript:
         if recorded and recorded.error:
             yield Line(f"no steps were recorded: {recorded.error}", _BAD)
         yield from course
+        search = search_of(recorded.record) if recorded else None
+        if search is not None and self.part.step is None and not self.part.only_diff:
+            yield from search.lines(self.part.turn)
         yield Line("")
         yield from ending
 
@@ -121,7 +125,14 @@ class Document:
             "profile": examined.profile.name,
             "error": recorded.error if recorded else None,
             "verdict": examined.verdict.to_json(),
+            **_search_json(recorded),
         }
+
+
+def _search_json(recorded: Recorded | None) -> Json:
+    """Return the member that an episode of a search has."""
+    search = search_of(recorded.record) if recorded else None
+    return {"search": search.to_json()} if search else {}
 
 
 def _turn_lines(turn: TurnView) -> Iterator[Line]:

@@ -8,7 +8,6 @@ reports and comparisons are those of any run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from runner.analysis.figures import RunFigures, totals_of
@@ -18,9 +17,8 @@ from runner.commands.eval_options import EvalOptions
 from runner.commands.eval_vary import vary_variants
 from runner.commands.live_run import run_plan
 from runner.commands.shared import note
-from runner.commands.variants import Variant, Variants
+from runner.commands.variants import Variant, Variants, left_of, with_budget
 from runner.live.campaign import Plan
-from runner.live.conduct import Ending
 from runner.live.settings import with_protocol
 from runner.models.prompting import formats_named
 from runner.models.protocols.registry import protocols_named
@@ -85,31 +83,15 @@ def _run_all(variants: Variants, folder: Path, options: EvalOptions) -> int:
     for name, plan, trajectories in variants.members:
         place = folder / name
         resumes = options.resume is not None and is_run(place)
-        one = _with_budget(plan, *left)
+        one = with_budget(plan, *left)
         ending, status = run_plan(one, place, trajectories, options, resumes=resumes)
         if ending.stop_reason is not None:
             # By name, since a budget is what the runs before have left of it.
             note(f"{name}: {ending.stop_reason}; go on with --resume {folder}")
             return status
         worst = max(worst, status)
-        left = _left(*left, ending)
+        left = left_of(*left, ending)
     return worst
-
-
-def _with_budget(plan: Plan, requests: int | None, cost: float | None) -> Plan:
-    """Return a plan that may use what is left."""
-    return plan._replace(settings=replace(plan.settings, max_requests=requests, max_cost=cost))
-
-
-def _left(
-    requests: int | None, cost: float | None, ending: Ending
-) -> tuple[int | None, float | None]:
-    """Return what a run has left of requests and dollars, where they are bounded."""
-    spent = ending.spent
-    return (
-        None if requests is None else requests - spent.requests,
-        None if cost is None else cost - (spent.cost or 0.0),
-    )
 
 
 def _score(variant: Variant, folder: Path, options: EvalOptions) -> VariantScore:

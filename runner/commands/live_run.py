@@ -5,16 +5,16 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import workers_for
-from runner.commands.shared import note
+from runner.commands.shared import EntriesOptions, note
 from runner.data import choose
-from runner.live.campaign import Plan
+from runner.live.campaign import Job, Plan
 from runner.live.conduct import Ending, open_jobs, open_store
 from runner.live.meter import Meter
 from runner.live.scripted_model import ScriptedModel
@@ -43,32 +43,73 @@ def run_plan(
     Raises:
         DataError: The folder cannot be used.
     """
-    selection = _selection(options, folder if resumes else None)
-    many = len(trajectories) * options.trials
-    with open_store(folder, plan, selection, sys.argv, episodes=many, resumes=resumes) as store:
+
+    def sit(store: RunStore) -> Ending:
         jobs = open_jobs(store, trajectories, options.trials, options.only)
-        begun = sum(bool(job.course) for job in jobs)
-        going_on = f", {begun} of them from where they were" if begun else ""
-        note(f"{len(jobs)} episodes to do{going_on}, kept in {store.folder}")
+        say_what_is_to_do(store, jobs)
         if store.lost_tools:
             note(
                 f"warning: {len(store.lost_tools)} tool lists are lost that episodes name, and the "
                 "data do not give them any more: export cannot write those episodes"
             )
-
         meter = Meter(len(jobs), sys.stderr, time.monotonic)
+        ending = workers_for(options).conduct(plan, store, jobs, connect_to, meter)
+        return ending if jobs else ending._replace(idle=True)
+
+    selection = selection_of(
+        options, folder if resumes else None, options.sample, options.sample_seed, options.trials
+    )
+    many = len(trajectories) * options.trials
+    return keep_run(
+        plan, folder, selection, sit, episodes=many, resumes=resumes, gpu_price=options.gpu_price
+    )
+
+
+def keep_run(
+    plan: Plan,
+    folder: Path,
+    selection: Selection,
+    sit: Callable[[RunStore], Ending],
+    *,
+    episodes: int,
+    resumes: bool,
+    gpu_price: float | None = None,
+) -> tuple[Ending, int]:
+    """Do a sitting of a run; return how it ended, and the exit status.
+
+    Args:
+        plan: What its episodes are like.
+        folder: Where it is kept.
+        selection: Which episodes it has.
+        sit: Does episodes that are left, and keeps them.
+        episodes: How many it is to have.
+        resumes: Whether it goes on.
+        gpu_price: What the machine of the model costs per hour.
+
+    Raises:
+        DataError: The folder cannot be used.
+    """
+    command = sys.argv
+    with open_store(folder, plan, selection, command, episodes=episodes, resumes=resumes) as store:
         # What is loaded by now stays; looking through it again and again took a tenth of the time.
         gc.freeze()
         begun_at = time.monotonic()
         try:
-            ending = workers_for(options).conduct(plan, store, jobs, connect_to, meter)
+            ending = sit(store)
         except NotWritten as error:
             # The disk is full, say: what was kept is whole, and the run can go on.
             ending = Ending(str(error), failed=True, spent=Spent())
-        if jobs:
-            _keep_life(store, plan, time.monotonic() - begun_at, options.gpu_price)
+        if not ending.idle:
+            _keep_life(store, plan, time.monotonic() - begun_at, gpu_price)
         _say_what_was_masked(store.secrets)
         return ending, _status(ending, store)
+
+
+def say_what_is_to_do(store: RunStore, jobs: Sequence[Job]) -> None:
+    """Tell the user how many episodes are left, and where they are kept."""
+    begun = sum(bool(job.course) for job in jobs)
+    going_on = f", {begun} of them from where they were" if begun else ""
+    note(f"{len(jobs)} episodes to do{going_on}, kept in {store.folder}")
 
 
 def _keep_life(store: RunStore, plan: Plan, seconds: float, gpu_price: float | None) -> None:
@@ -102,13 +143,22 @@ def _status(ending: Ending, store: RunStore) -> int:
     return INTERRUPTED if ending.stop_reason == "interrupted" else DONE
 
 
-def _selection(options: EvalOptions, begun: Path | None) -> Selection:
+def selection_of(
+    options: EntriesOptions,
+    begun: Path | None,
+    sample: int | None = None,
+    sample_seed: int = 0,
+    trials: int = 1,
+) -> Selection:
     """Return what the user chose of the data, for the run's definition.
 
     Args:
         options: The user's.
         begun: The folder of a run that goes on: it has the same categories as they are spelled
             there, if these are the same.
+        sample: Size of a stratified sample, or None.
+        sample_seed: Its seed.
+        trials: How often each entry is done.
     """
     category = options.category
     if begun is not None and is_run(begun):
@@ -116,15 +166,9 @@ def _selection(options: EvalOptions, begun: Path | None) -> Selection:
         name = options.dataset
         if choose.categories(spelled, name) == choose.categories(category, name):
             category = spelled
-    return Selection(
-        category,
-        options.ids,
-        options.limit,
-        options.sample,
-        options.sample_seed if options.sample else None,
-        options.trials,
-        options.split,
-    )
+    seed = sample_seed if sample else None
+    ids, limit, split = options.ids, options.limit, options.split
+    return Selection(category, ids, limit, sample, seed, trials, split)
 
 
 def connect_to(plan: Plan) -> Model:

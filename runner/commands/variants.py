@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from runner.analysis.variants import VariantScore
 from runner.live.campaign import Plan
+from runner.live.conduct import Ending
 from trajectories.schema import Trajectory
 
 
@@ -37,3 +39,19 @@ class Variants(NamedTuple):
     """Told where the runs are kept, before the first."""
     report: Callable[[Path], Iterator[str]] | None = None
     """Makes the table in place of ``lines``, from where they are kept."""
+
+
+def with_budget(plan: Plan, requests: int | None, cost: float | None) -> Plan:
+    """Return a plan that may use what is left."""
+    return plan._replace(settings=replace(plan.settings, max_requests=requests, max_cost=cost))
+
+
+def left_of(
+    requests: int | None, cost: float | None, ending: Ending
+) -> tuple[int | None, float | None]:
+    """Return what a run has left of requests and dollars, where they are bounded."""
+    spent = ending.spent
+    return (
+        None if requests is None else requests - spent.requests,
+        None if cost is None else cost - (spent.cost or 0.0),
+    )

@@ -15,7 +15,7 @@ from runner.episodes.boundary import fault_of
 from runner.episodes.dialogue import Dialogue
 from runner.live.budget import Budget
 from runner.live.engine import Engine, Stopped
-from runner.live.loop import Ask, ModelAnswer, run_live
+from runner.live.loop import Ask, ModelAnswer, Playing, run_live
 from runner.live.settings import Settings
 from runner.live.vary import Levels
 from runner.models.base import ChatMessage, Request
@@ -35,6 +35,7 @@ from runner.records.record import (
     Key,
     RetrieveReference,
     RunDefinition,
+    SearchReference,
     Selection,
     StepRecord,
 )
@@ -85,6 +86,8 @@ class Plan(NamedTuple):
     """What retrieval offers; the data set has it by entry."""
     vary: Levels | None = None
     """At which levels of an experiment on the functions it is; its data set is made for them."""
+    search: SearchReference | None = None
+    """How the model searches, where it does."""
 
     @property
     def protocol(self) -> Protocol | None:
@@ -166,6 +169,7 @@ class Plan(NamedTuple):
             vary=self.vary and self.vary.to_json(),
             protocol=spoken and FormatReference(spoken.name, fingerprint(spoken)),
             retrieve=self.retrieve,
+            search=self.search,
         )
 
 
@@ -178,6 +182,7 @@ class Campaign:
         goes_on: Whether the model can go on with an episode of another process, so that its
             answers are kept as they come.
         replies: Where answers are looked up before the model is asked, or None.
+        play: Lets the model do a trajectory.
     """
 
     def __init__(
@@ -187,7 +192,9 @@ class Campaign:
         *,
         goes_on: bool = True,
         replies: ReplyCache | None = None,
+        play: Playing = run_live,
     ) -> None:
+        self._play = play
         self._plan = plan
         self._store = store
         self._goes_on = goes_on
@@ -222,7 +229,7 @@ class Campaign:
             self._store.put_step(AnsweredStep(*job.key, step, message), budget.spent)
 
         try:
-            done = await run_live(
+            done = await self._play(
                 self._prepare(trajectory),
                 plan.style(trajectory, job.trial),
                 plan.settings.mode,

@@ -17,6 +17,7 @@ from runner.live.activity import Activity
 from runner.live.budget import Budget
 from runner.live.campaign import Campaign, Job, Plan, jobs_of, restore_tools
 from runner.live.engine import Engine, Limits
+from runner.live.loop import Playing, run_live
 from runner.live.settings import Settings
 from runner.models.agent import PREFIX, AgentModel
 from runner.models.base import (
@@ -68,6 +69,8 @@ class Ending(NamedTuple):
     failed: bool
     """Whether it was an error that ended it."""
     spent: Spent
+    idle: bool = False
+    """Whether there was nothing to do."""
 
 
 Connect = Callable[[Plan], Model]
@@ -251,10 +254,15 @@ async def _put(model: Model, request: Request) -> None:
 
 
 def conduct_here(
-    plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
+    plan: Plan,
+    store: RunStore,
+    jobs: Sequence[Job],
+    connect: Connect,
+    watch: Watches,
+    play: Playing = run_live,
 ) -> Ending:
     """Do what ``conduct`` does, for those who have no event loop, or one that waits for this."""
-    return _to_end(conduct(plan, store, jobs, connect, watch))
+    return _to_end(conduct(plan, store, jobs, connect, watch, play))
 
 
 def limits_of(settings: Settings) -> Limits:
@@ -269,7 +277,12 @@ def limits_of(settings: Settings) -> Limits:
 
 
 async def conduct(
-    plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
+    plan: Plan,
+    store: RunStore,
+    jobs: Sequence[Job],
+    connect: Connect,
+    watch: Watches,
+    play: Playing = run_live,
 ) -> Ending:
     """Do the jobs of a run in this process.
 
@@ -279,14 +292,14 @@ async def conduct(
         jobs: What to do.
         connect: Connects to the model, inside the running loop.
         watch: Told how it gets on.
+        play: Lets the model do a trajectory.
     """
     settings = plan.settings
     budget = Budget(settings.max_requests, settings.max_cost, store.spent)
     model = connect(plan)
     # An agent of the user's own may know more of an episode than its messages.
-    campaign = Campaign(
-        plan, store, goes_on=not isinstance(model, AgentModel), replies=replies_of(plan)
-    )
+    goes_on = not isinstance(model, AgentModel)
+    campaign = Campaign(plan, store, goes_on=goes_on, replies=replies_of(plan), play=play)
     engine: Engine[Job, EpisodeRecord] = Engine(
         model, limits_of(settings), Random(0), budget, say=watch.say
     )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import Mode, Profile
-from checkers.why.answers import unread_calls
-from envs.calls import parse_calls
-from envs.errors import BackendFault, MalformedCall
+from envs.errors import BackendFault
 from envs.state import Snapshot
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import Episode
 from runner.episodes.telling import telling_of
+from runner.live.course import answer_of, end_of, led, step_of
 from runner.models.base import (
     FAULTS,
     AgentError,
@@ -23,26 +22,11 @@ from runner.models.base import (
     Reply,
     Request,
     RequestError,
-    Verbatim,
 )
 from runner.models.conversation import Style
-from runner.records.record import (
-    AnsweredStep,
-    Change,
-    EpisodeRecord,
-    Fault,
-    ReplyRecord,
-    StepRecord,
-    TurnEnd,
-    Why,
-    call_text,
-)
+from runner.records.record import AnsweredStep, EpisodeRecord, Fault, StepRecord, TurnEnd
 from trajectories.prepare import Prepared
 from trajectories.schema import Trajectory
-
-_OUR_MEMBERS = ("role", "content", "tool_calls")
-"""Members of an answer among the messages that we put there."""
-_OUR_MEMBERS_OF_CALLS = ("id", "type", "function")
 
 
 class ModelAnswer(NamedTuple):
@@ -61,6 +45,26 @@ PutTools = Callable[[str, Sequence[Mapping[str, Any]]], object]
 
 PutStep = Callable[[StepRecord, ChatMessage], object]
 """Keeps a request that was answered, with the answer as it stands among the messages."""
+
+
+class Playing(Protocol):
+    """Lets a model do a trajectory and judges it: ``run_live``, or a search."""
+
+    async def __call__(
+        self,
+        prepared: Prepared,
+        style: Style,
+        mode: Mode,
+        profile: Profile,
+        step_limit: int,
+        ask: Ask,
+        put_tools: PutTools,
+        put_step: PutStep | None = None,
+        course: Sequence[AnsweredStep] = (),
+        failures: Collection[ErrorKind] = FAULTS,
+    ) -> EpisodeRecord:
+        """Return the record of its first trial; the arguments are those of ``run_live``."""
+        ...
 
 
 async def run_live(
@@ -98,22 +102,22 @@ async def run_live(
         log = _Log(prepared.template.snapshot())
         try:
             await _converse(dialogue, log, ask, put_tools, put_step, course)
-            ended = _judged(prepared.trajectory, dialogue)
-        except _LedElsewhere as place:
+            ended = judged_of(prepared.trajectory, dialogue)
+        except LedElsewhere as place:
             course = course[: place.step]
             continue
         except (ModelError, BackendFault, CannotJudge) as error:
-            if course and _is_refused(error) and len(log.steps) == len(course):
+            if course and is_refused(error) and len(log.steps) == len(course):
                 # The provider does not go on with what it said in an earlier life.
                 course = ()
                 continue
-            ended = _broken_off(prepared.trajectory, dialogue, error, failures)
+            ended = broken_off(prepared.trajectory, dialogue, error, failures)
         return ended._replace(
             messages=dialogue.conversation.messages, steps=log.steps, turn_ends=log.turn_ends
         )
 
 
-def _judged(
+def judged_of(
     trajectory: Trajectory, dialogue: Dialogue, fault: Fault | None = None
 ) -> EpisodeRecord:
     """Return what became of an episode that is over, or that the model's own doing ended."""
@@ -122,22 +126,23 @@ def _judged(
     )
 
 
-def _broken_off(
+def broken_off(
     trajectory: Trajectory, dialogue: Dialogue, error: Exception, failures: Collection[ErrorKind]
 ) -> EpisodeRecord:
     """Return what became of an episode that an error ended, by whose doing it was."""
     if isinstance(error, ModelError) and error.kind is not None and error.kind in failures:
-        return _judged(trajectory, dialogue, Fault(error.kind, str(error)))
+        return judged_of(trajectory, dialogue, Fault(error.kind, str(error)))
     return EpisodeRecord.of(trajectory, None, str(error))._replace(
         traceback=error.traceback if isinstance(error, AgentError) else None
     )
 
 
-def _is_refused(error: Exception) -> bool:
+def is_refused(error: Exception) -> bool:
+    """Tell whether an error is a server's refusal of one request."""
     return isinstance(error, RequestError) and error.kind == "refused"
 
 
-class _LedElsewhere(Exception):
+class LedElsewhere(Exception):
     """An answer of an earlier life was given to another request, or its calls give other results.
 
     Args:
@@ -160,15 +165,19 @@ async def _converse(
     """Put requests to the model until the episode is over, and write down what they led to.
 
     Raises:
-        _LedElsewhere: The course does not lead where it led.
+        LedElsewhere: The course does not lead where it led.
     """
     episode, known = dialogue.episode, iter(course)
     while not episode.finished:
         request = dialogue.request()
         asked = len(request.messages)
         earlier = next(known, None)
-        reply, attempts = await ask(request) if earlier is None else _answer(earlier)
-        reply = dialogue.conversation.heard(reply)
+        if earlier is None:
+            answer = await ask(request)
+        else:
+            answer = ModelAnswer(answer_of(earlier), earlier.step.attempts)
+        reply = dialogue.conversation.heard(answer.reply)
+        answer = answer._replace(reply=reply)
         if request.tools:
             put_tools(request.tools.digest, request.tools.tools)
         turn = episode.turn
@@ -176,49 +185,17 @@ async def _converse(
             taken = dialogue.take(reply)
         except BackendFault:
             # The answer was given, and paid for, whatever its calls ran into.
-            log.step(asked, request, reply, attempts, Taken(turn, (), None), episode)
+            log.step(asked, request, answer, Taken(turn, (), None), episode)
             raise
-        step = log.step(asked, request, reply, attempts, taken, episode)
+        step = log.step(asked, request, answer, taken, episode)
         if earlier is None and put_step is not None:
             put_step(step, dialogue.conversation.messages[asked])
-        if earlier is not None and _led(earlier.step) != _led(step):
-            raise _LedElsewhere(len(log.steps) - 1)
+        if earlier is not None and led(earlier.step) != led(step):
+            raise LedElsewhere(len(log.steps) - 1)
         if episode.terminated:
             log.turn_ends.append(TurnEnd(taken.turn, "step_limit", None))
         elif not taken.calls:
-            log.end(taken, reply, episode)
-
-
-def _answer(earlier: AnsweredStep) -> ModelAnswer:
-    """Return an answer of an earlier life as it was when it came."""
-    step, message = earlier.step, earlier.message
-    said = step.reply
-    # All that is not ours in the message is what the server wants to see again.
-    ours = ("role", "tool_calls") if isinstance(message["content"], list) else _OUR_MEMBERS
-    members = {name: value for name, value in message.items() if name not in ours}
-    calls = tuple(
-        [
-            {name: value for name, value in call.items() if name not in _OUR_MEMBERS_OF_CALLS}
-            for call in message.get("tool_calls", ())
-        ]
-    )
-    verbatim = Verbatim(members, calls) if members or any(calls) else None
-    reply = Reply(
-        said.text,
-        tuple(said.tool_calls),
-        said.reasoning,
-        said.finish_reason,
-        step.usage,
-        step.latency,
-        step.cost,
-        verbatim,
-    )
-    return ModelAnswer(reply, step.attempts)
-
-
-def _led(step: StepRecord) -> tuple[object, ...]:
-    """Return what a step was asked with and led to."""
-    return step.turn, step.request_messages, step.tools, [*step.calls], [*step.results]
+            log.turn_ends.append(end_of(taken, reply, episode))
 
 
 class _Log:
@@ -233,52 +210,14 @@ class _Log:
         self,
         asked: int,
         request: Request,
-        reply: Reply,
-        attempts: int,
+        answer: ModelAnswer,
         taken: Taken,
         episode: Episode,
     ) -> StepRecord:
         """Note one request, its reply, and what the calls in it led to."""
         after = episode.session.snapshot() if taken.results else self._before
-        step = StepRecord(
-            turn=taken.turn,
-            request_messages=asked,
-            tools=request.tools.digest if request.tools else None,
-            reply=ReplyRecord(reply.text, reply.tool_calls, reply.reasoning, reply.finish_reason),
-            calls=[call_text(call) for call in taken.calls],
-            results=[result.text for result in taken.results],
-            changes=[Change.of(each) for each in self._before.differences(after)],
-            usage=reply.usage,
-            latency=reply.latency,
-            cost=reply.cost,
-            attempts=attempts,
-        )
+        states = self._before, after
+        step = step_of(request, answer.reply, answer.attempts, taken, states, messages=asked)
         self.steps.append(step)
         self._before = after
         return step
-
-    def end(self, taken: Taken, reply: Reply, episode: Episode) -> None:
-        """Note why a turn ended without calls."""
-        why: Why
-        turn, problem = taken.turn, taken.problem
-        offered = episode.trajectory.offered(tuple(episode.session.tools), turn)
-        if reply.finish_reason == "length":
-            why = "cut_off"
-        elif problem and (taken.meant or _looks_like_calls(reply.text)):
-            why = "unreadable"
-        elif form := unread_calls(reply.text or "", offered):
-            why, problem = "unreadable", f"calls in the text: {form.replace('_', ' ')}"
-        elif not (reply.text or "").strip():
-            why = "empty"
-        else:
-            why = "answer"
-        detail = problem if why in ("cut_off", "unreadable") else None
-        self.turn_ends.append(TurnEnd(turn, why, detail))
-
-
-def _looks_like_calls(text: str | None) -> bool:
-    """Tell whether a text that did not decode was meant as calls and not as an answer."""
-    try:
-        return bool(parse_calls(text or ""))
-    except MalformedCall:
-        return True

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from checkers.profile import Mode
 from checkers.replies.decoding import UNREADABLE, Step
-from envs.calls import Call
+from envs.calls import Call, parse_calls
 from envs.errors import MalformedCall
 from envs.results import Result
 from envs.session import Session
@@ -60,6 +60,15 @@ class Style(NamedTuple):
     """How functions are shown and calls are written, where not as usual."""
 
 
+class Apart(NamedTuple):
+    """A call of a function that only a search knows, apart from an answer's other calls."""
+
+    given: Mapping[str, Any] | None = None
+    """Its arguments; None where it is not called."""
+    rest: Reply | None = None
+    """The answer without it; None where it makes no other call."""
+
+
 class _Thoughts(NamedTuple):
     """An answer with thoughts that go back to the server."""
 
@@ -85,6 +94,7 @@ class Conversation(ABC):
         self._sent = self.messages
         self._turn = 0
         self._thoughts: tuple[_Thoughts, ...] = ()
+        self._extended: tuple[ToolList, Sequence[dict[str, Any]], ToolList] | None = None
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
         """Return the next request.
@@ -98,7 +108,7 @@ class Conversation(ABC):
             messages = [*messages, {"role": "user", "content": "\n\n".join(notes)}]
         tools = self.tools
         if extra and tools is not None:
-            tools = ToolList([*tools.tools, *extra])
+            tools = self._with_extra(tools, extra)
         # What is said only once is no beginning of later requests.
         return Request(messages, tools, None if notes or extra else self)
 
@@ -106,9 +116,24 @@ class Conversation(ABC):
         """Return a call as the model would write it; None of one that makes structured calls."""
         return None
 
-    def calls(self, reply: Reply, name: str) -> bool:
-        """Tell whether an answer calls a function, before it is taken into the conversation."""
-        return any(call.name == name for call in reply.tool_calls)
+    def apart(self, reply: Reply, name: str) -> Apart:
+        """Return what an answer gives a function of ours, before it is taken into the conversation.
+
+        Args:
+            reply: The answer.
+            name: The function's.
+        """
+        given = [call.arguments for call in reply.tool_calls if call.name == name]
+        if not given:
+            return Apart()
+        kept = [place for place, call in enumerate(reply.tool_calls) if call.name != name]
+        if not kept:
+            return Apart(_as_object(given[0]))
+        rest = reply._replace(tool_calls=tuple([reply.tool_calls[place] for place in kept]))
+        if rest.verbatim and rest.verbatim.calls:
+            signed = tuple([rest.verbatim.calls[p] for p in kept if p < len(rest.verbatim.calls)])
+            rest = rest._replace(verbatim=rest.verbatim._replace(calls=signed))
+        return Apart(_as_object(given[0]), rest)
 
     def heard(self, reply: Reply) -> Reply:
         """Return an answer with the thoughts that stand in its text."""
@@ -148,6 +173,12 @@ class Conversation(ABC):
     @abstractmethod
     def refuse(self, reason: str) -> None:
         """Note why an answer that was meant as calls was not executed."""
+
+    def _with_extra(self, tools: ToolList, extra: Sequence[dict[str, Any]]) -> ToolList:
+        # It is encoded once for as long as the same tools are offered, in all forks.
+        if self._extended is None or self._extended[0] is not tools or self._extended[1] != extra:
+            self._extended = tools, extra, ToolList([*tools.tools, *extra])
+        return self._extended[2]
 
     def _say(self, messages: Sequence[Message]) -> None:
         for message in messages:
@@ -332,9 +363,16 @@ class Prompting(Conversation):
         """Return a call as the model would write it."""
         return f"[{call}]"
 
-    def calls(self, reply: Reply, name: str) -> bool:
-        """Tell whether an answer calls a function."""
-        return (reply.text or "").strip().strip("`[").startswith(f"{name}(")
+    def apart(self, reply: Reply, name: str) -> Apart:
+        """Return what an answer gives a function of ours."""
+        text = (reply.text or "").strip().strip("`")
+        try:
+            calls = parse_calls(text)
+        except MalformedCall:
+            return Apart({} if text.lstrip("[").startswith(f"{name}(") else None)
+        given, others = _parted(calls, name)
+        written = f"[{', '.join(map(str, others))}]"
+        return Apart(given, reply._replace(text=written) if others else None)
 
 
 class ByProtocol(Conversation):
@@ -441,13 +479,15 @@ class ByProtocol(Conversation):
         """Return a call as the model would write it."""
         return self._protocol.write([call], "", self._documents)
 
-    def calls(self, reply: Reply, name: str) -> bool:
-        """Tell whether an answer calls a function."""
+    def apart(self, reply: Reply, name: str) -> Apart:
+        """Return what an answer gives a function of ours."""
         try:
             calls = self._protocol.read(reply.text or "", self._documents)
         except MalformedCall:
-            return False
-        return any(call.name == name for call in calls)
+            return Apart()
+        given, others = _parted(calls, name)
+        written = self._protocol.write(others, "", self._documents) if others else None
+        return Apart(given, reply._replace(text=written) if isinstance(written, str) else None)
 
     def heard(self, reply: Reply) -> Reply:
         """Return an answer with the thoughts that stand in its text."""
@@ -467,10 +507,25 @@ def conversation_of(style: Style, mode: Mode) -> Conversation:
     return FunctionCalling(style) if mode == "fc" else Prompting(style)
 
 
+def _parted(calls: Sequence[Call], name: str) -> tuple[Mapping[str, Any] | None, list[Call]]:
+    """Return what the first call of a function is given, and the calls of all others."""
+    given = [call.kwargs for call in calls if call.name == name]
+    return (given[0] if given else None), [call for call in calls if call.name != name]
+
+
 def _up_to(text: str, stops: Sequence[str]) -> str:
     """Return a text up to where a server should have ended it."""
     places = [place for stop in stops if (place := text.find(stop)) >= 0]
     return text[: min(places)] if places else text
+
+
+def _as_object(arguments: Any) -> Mapping[str, Any]:
+    """Return arguments by name; none where they are no object."""
+    try:
+        value = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _as_text(arguments: Any) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.records.files import write_whole
-from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
+from runner.records.record import OF_SEARCHES, EpisodeRecord, ReplyRecord, StepRecord
 from runner.records.result_file import FAULT_MEMBER, NO_ANSWER
 from runner.records.run import Run
 from trajectories.errors import DataError
@@ -129,10 +129,18 @@ def _transcript(run: Run, record: EpisodeRecord, tools: Mapping[str, Any]) -> di
     transcript: dict[str, Any] = {"messages": _readable(record)}
     digest = record.steps[-1].tools if record.steps else None
     if digest is not None:
-        transcript["tools"] = tools[digest]
+        # What only a search offers is called nowhere in the branch that stands.
+        own = OF_SEARCHES if record.search is not None else ()
+        transcript["tools"] = [t for t in tools[digest] if _name_of(t) not in own]
     passed = record.outcome == "passed"
     transcript["metadata"] = {"id": record.id, "trial": record.trial, "passed": passed}
     return transcript
+
+
+def _name_of(tool: Mapping[str, Any]) -> object:
+    """Return the name of a tool as chat servers have them; those of other APIs have it outside."""
+    function = tool.get("function")
+    return function.get("name") if isinstance(function, dict) else tool.get("name")
 
 
 def _readable(record: EpisodeRecord) -> list[Mapping[str, Any]]:

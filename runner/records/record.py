@@ -35,7 +35,14 @@ Key = tuple[str, int]
 Outcome = Literal["passed", "failed", "error"]
 """What became of an episode; an error is the harness's or the provider's, not the model's."""
 
-Why = Literal["answer", "cut_off", "unreadable", "empty", "step_limit"]
+Why = Literal["answer", "cut_off", "unreadable", "empty", "step_limit", "give_up", "exhausted"]
+
+GIVE_UP = "give_up_branch"
+"""The function by which a model gives up a branch of a search."""
+FINISH = "finish"
+"""The function by which it ends a turn of a search or gives up, where there is such a function."""
+OF_SEARCHES = (GIVE_UP, FINISH)
+"""Functions that only a search offers: none of them is called in the branch that stands."""
 
 JsonObject = Mapping[str, Any]
 
@@ -104,6 +111,8 @@ class StepRecord(NamedTuple):
     """US dollars; null where no price is known."""
     attempts: int
     """How often the request was made until it was answered; 0 where the answer was kept."""
+    asked: Any = ABSENT
+    """Its number among the requests of a search, from 0; no member elsewhere."""
 
 
 class AnsweredStep(NamedTuple):
@@ -125,6 +134,12 @@ class AnsweredStep(NamedTuple):
     def key(self) -> Key:
         """Trajectory and trial."""
         return self.id, self.trial
+
+    @property
+    def place(self) -> int:
+        """What grows from answer to answer; where it falls, the episode began anew."""
+        step = self.step
+        return step.asked if isinstance(step.asked, int) else step.request_messages
 
 
 class Spent(NamedTuple):
@@ -156,7 +171,7 @@ class TurnEnd(NamedTuple):
     """Index of the turn."""
     why: Why
     """``answer`` in words, ``cut_off`` by the server, ``unreadable`` calls, ``empty``, or the
-    ``step_limit``."""
+    ``step_limit``. In a search also ``give_up``, or ``exhausted`` where it might ask no more."""
     detail: str | None
     """What was wrong with the last answer."""
 
@@ -194,6 +209,46 @@ class Fault(NamedTuple):
     """The server's words, in one line."""
 
 
+class TriedStep(NamedTuple):
+    """One answer in a search, and what became of it."""
+
+    parent: int | None
+    """Number of the answer after which it was given, from 0; null at the beginning."""
+    became: Literal["stands", "undone", "given_up"]
+    """Whether it is of the branch that stands, was undone, or gave its branch up."""
+    step: StepRecord | None = None
+    """The request and the answer; null of one that stands: the next of the episode's steps."""
+    message: JsonObject | None = None
+    """The answer as it stood among the messages; likewise."""
+
+
+class SearchRecord(NamedTuple):
+    """How a search came to the branch that stands."""
+
+    requests: int
+    """Requests that were answered, in all branches."""
+    steps: int
+    """Steps that were executed, in all branches."""
+    undone: int
+    """Branches that were given up or came to nothing."""
+    exhausted: bool
+    """Whether it had used up what it might use."""
+    most_requests: int
+    """Requests that it might make."""
+    most_steps: int
+    """Steps that it might execute."""
+    tree: Sequence[TriedStep]
+    """All answers, in their order."""
+
+    def all_steps(self, standing: Sequence[StepRecord]) -> Iterator[StepRecord]:
+        """Yield the steps of all branches in their order, given those that stand."""
+        left = iter(standing)
+        for tried in self.tree:
+            step = tried.step or next(left, None)
+            if step is not None:
+                yield step
+
+
 class EpisodeRecord(NamedTuple):
     """One finished episode: a line of ``episodes.jsonl``.
 
@@ -227,6 +282,8 @@ class EpisodeRecord(NamedTuple):
     """What was told; left out where nothing was asked to be told, or no words were recorded."""
     fault: Fault | None = None
     """What ended it in its last turn that was the model's doing; left out where nothing did."""
+    search: SearchRecord | None = None
+    """How it was searched for: all else is of the branch that stands; left out where not at all."""
 
     @classmethod
     def of(
@@ -249,11 +306,28 @@ class EpisodeRecord(NamedTuple):
     @property
     def answered(self) -> list[AnsweredStep]:
         """The steps, each with its answer as it stands among the messages."""
-        return [
-            AnsweredStep(self.id, self.trial, step, self.messages[step.request_messages])
-            for step in self.steps
-            if step.request_messages < len(self.messages)
-        ]
+        undone = (
+            {}
+            if self.search is None
+            else {
+                step.asked: tried.message
+                for tried in self.search.tree
+                if (step := tried.step) is not None
+            }
+        )
+        found = []
+        for step in self.requests:
+            message = undone.get(step.asked)
+            if message is None and step.request_messages < len(self.messages):
+                message = self.messages[step.request_messages]
+            if message is not None:
+                found.append(AnsweredStep(self.id, self.trial, step, message))
+        return found
+
+    @property
+    def requests(self) -> Sequence[StepRecord]:
+        """The steps of all branches, in the order in which they were asked for."""
+        return self.steps if self.search is None else [*self.search.all_steps(self.steps)]
 
     @property
     def turns(self) -> int:
@@ -274,7 +348,9 @@ class EpisodeRecord(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the episode as a JSON object."""
         members = members_of(self)
-        absent = [name for name in ("traceback", "telling", "fault") if members[name] is None]
+        absent = [
+            name for name in ("traceback", "telling", "fault", "search") if members[name] is None
+        ]
         if self.result is None:
             course = ("messages", "steps", "turn_ends", "result")
             absent += [name for name in course if not members[name]]
@@ -306,6 +382,25 @@ def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
         if len(step.results) not in (0, len(step.calls)):
             # Calls that are only compared have none.
             yield f".steps[{index}].results", f"must be as many as the {len(step.calls)} calls"
+    if record.search is not None:
+        yield from _in_tree(record, record.search)
+
+
+def _in_tree(record: EpisodeRecord, search: SearchRecord) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a search's tree: answers come after those that they follow."""
+    for number, tried in enumerate(search.tree):
+        if tried.parent is not None and not 0 <= tried.parent < number:
+            yield f".search.tree[{number}].parent", "must be the number of an earlier answer"
+        if (tried.step is None) is not (tried.became == "stands"):
+            yield f".search.tree[{number}].step", "must be there unless the answer stands"
+    if sum(tried.step is None for tried in search.tree) != len(record.steps):
+        yield (
+            ".search.tree",
+            f"must have as many that stand as there are steps, {len(record.steps)}",
+        )
+    for number, step in enumerate(search.all_steps(record.steps)):
+        if step.asked != number:
+            yield f".search.tree[{number}]", f"must be of the request {number}"
 
 
 def _in_message(message: JsonObject) -> Iterator[tuple[str, str]]:
@@ -441,6 +536,23 @@ class RetrieveReference(NamedTuple):
     """Beginning of the hash of the pool's documents, in hex."""
 
 
+class SearchReference(NamedTuple):
+    """How a model was to search, where it might go back on steps or begin again."""
+
+    children: int
+    """Steps tried at one point; 1 is ReAct."""
+    max_calls: int
+    """Requests for an entry."""
+    max_nodes: int
+    """Steps for an entry."""
+    finish: bool
+    """Whether there was a function to end a turn by."""
+    repeat: int | None
+    """Attempts at an entry, at most, at the budget of the run with undo; null for one."""
+    texts_sha256: str
+    """Hash of what a search adds to the conversation, in hex."""
+
+
 class RunDefinition(NamedTuple):
     """Everything that defines a run's result: it is gone on with only under an equal one."""
 
@@ -468,6 +580,8 @@ class RunDefinition(NamedTuple):
     """The function-calling protocol by its name, where one was asked for; left out otherwise."""
     retrieve: RetrieveReference | None = None
     """What retrieval offered; left out where it chose nothing."""
+    search: SearchReference | None = None
+    """How it searched; left out of what is no search."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the definition as a JSON object."""

@@ -69,7 +69,10 @@ class ShelvedRun(NamedTuple):
         for flag in ("--run-dir", "--resume", "--only"):
             words = _without(words, flag)
         only = ("--only", "errors") if self.state == "finished" else ()
-        return (*words, "--resume", str(self.folder), *only)
+        # The runs of a search are done by one command.
+        searched = self.definition is not None and self.definition.search is not None
+        folder = self.folder.parent if searched else self.folder
+        return (*words, "--resume", str(folder), *only)
 
 
 def shelved(folder: Path) -> Iterator[ShelvedRun]:

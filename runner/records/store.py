@@ -264,7 +264,7 @@ class RunStore:
         if raw is not None:
             self._steps = self._steps or LineFile(self.folder / UNDERWAY_FILE)
             self._steps.append(raw)
-            self._go_on(step.key, step.step.request_messages, raw)
+            self._go_on(step.key, step.place, raw)
 
     def put_life(self, life: Life) -> None:
         """Keep how long a sitting took that is over.
@@ -382,7 +382,7 @@ class RunStore:
             self.spent = read(_WithSpent, line.value, line.where).spent
             if "step" in line.value:
                 answered = read(AnsweredStep, line.value, line.where)
-                self._go_on(answered.key, answered.step.request_messages, line.raw)
+                self._go_on(answered.key, answered.place, line.raw)
         for key in self._done.keys() & self._underway.keys():
             del self._underway[key]
         if found > sum(map(len, self._underway.values())):
@@ -402,7 +402,7 @@ class RunStore:
                     value = {**members_of(step), "spent": members_of(self.spent)}
                     raw = self.secrets.of_step(value)
                     if raw is not None:
-                        self._go_on(record.key, step.step.request_messages, raw)
+                        self._go_on(record.key, step.place, raw)
         self._write_underway()
 
     def _write_underway(self) -> None:

@@ -12,23 +12,31 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Awaitable, Callable
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from checkers.profile import Mode, Profile
 from envs.calls import Call
-from runner.episodes.dialogue import Dialogue
+from envs.errors import BackendFault
+from runner.episodes.dialogue import Dialogue, Taken
 from runner.models.base import Reply, Request, Usage
 from runner.models.conversation import Style
+from runner.records.record import FINISH, GIVE_UP
 from trajectories.prepare import Prepared
 
-GIVE_UP = "give_up_branch"
-"""The function by which a model gives a branch up."""
+GIVES_UP = "give_up_and_restart"
+"""What ``finish`` returns where the model gives a branch up."""
+ANSWERS = "give_answer"
+"""What it returns where the turn is over."""
 
 PROMPTS = Path(__file__).parents[2] / "configs" / "prompts" / "search.toml"
 
 Propose = Callable[[Request], Awaitable[Reply]]
 """Puts a request to the model."""
+
+Trail = tuple[int, ...]
+"""The answers that lead to a point of a search, by number."""
 
 
 class SearchLimits(NamedTuple):
@@ -53,12 +61,52 @@ class Effort(NamedTuple):
     """Whether the budget ended it."""
 
 
+class Tried(NamedTuple):
+    """One answer in a search, and what it led to."""
+
+    trail: Trail
+    """The answers before it."""
+    before: Dialogue
+    """What was asked about."""
+    request: Request
+    reply: Reply
+    """The answer as it came."""
+    heard: Reply
+    """The answer as it was taken: what ``finish`` was given is said in words."""
+    taken: Taken
+    after: Dialogue | None
+    """None where the answer gave the branch up."""
+
+
+class Follows(Protocol):
+    """Who is told how a search goes."""
+
+    def tried(self, tried: Tried) -> None:
+        """Take note of an answer; its number is how many came before."""
+        ...
+
+    def asks(self, trail: Trail, dialogue: Dialogue) -> None:
+        """Take note of where the search asks next."""
+        ...
+
+    def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
+        """Take note of a turn that is over, and of why, where it was not by its last answer."""
+        ...
+
+
+Gone = Literal["give_up", "exhausted"]
+"""Why a search ended a turn: the model gave up all that it tried, or might be asked no more."""
+
+
 class Texts(NamedTuple):
     """What a search adds to the conversation."""
 
     tried: str
     give_up: str
     give_up_tool: str
+    finish: str
+    finish_tool: str
+    finish_tool_alone: str
 
 
 async def search(
@@ -69,6 +117,9 @@ async def search(
     propose: Propose,
     limits: SearchLimits,
     step_limit: int | None = None,
+    *,
+    finish: bool = False,
+    follows: Follows | None = None,
 ) -> tuple[Dialogue, Effort]:
     """Let a model search its way through a trajectory; return the branch that stands.
 
@@ -80,8 +131,10 @@ async def search(
         propose: Puts a request to the model; what it raises ends the search.
         limits: What may be used.
         step_limit: Steps with calls on one branch of a turn, or None for no limit.
+        finish: Whether there is a function by which the model ends a turn or gives up.
+        follows: Told how the search goes.
     """
-    tree = _Tree(propose, limits)
+    tree = _Tree(propose, limits, finish, follows)
     dialogue = Dialogue(prepared, style, mode, profile, step_limit)
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
@@ -91,18 +144,24 @@ async def search(
 class _Node:
     """One state of a turn, and what was tried in it."""
 
-    def __init__(self, dialogue: Dialogue) -> None:
+    def __init__(self, dialogue: Dialogue, trail: Trail) -> None:
         self.dialogue = dialogue
+        self.trail = trail
         self.tried: list[str] = []
 
 
 class _Tree:
     """The search of one trajectory, and what it has used."""
 
-    def __init__(self, propose: Propose, limits: SearchLimits) -> None:
+    def __init__(
+        self, propose: Propose, limits: SearchLimits, finish: bool, follows: Follows | None
+    ) -> None:
         self.model_calls = self.nodes = self.given_up = 0
         self._propose = propose
         self._limits = limits
+        self._finish = finish
+        self._follows = follows
+        self._trail: Trail = ()
 
     @property
     def exhausted(self) -> bool:
@@ -112,64 +171,117 @@ class _Tree:
 
     async def search_turn(self, dialogue: Dialogue) -> Dialogue:
         """Return the dialogue after the turn it is in, on the branch that stands."""
-        path = [_Node(dialogue)]
-        last = dialogue
+        path = [_Node(dialogue, self._trail)]
+        last = path[0]
         while path and not self.exhausted:
             node = path[-1]
             if len(node.tried) >= self._limits.children:
                 path.pop()
                 continue
-            reply = await self._ask(node)
-            if self._gives_up(node, reply):
-                last = path.pop().dialogue
+            tried = await self._try(node)
+            trail = (*node.trail, self.model_calls - 1)
+            if tried.after is None:
+                last = path.pop()
                 self.given_up += 1
                 continue
-            child = node.dialogue.fork()
-            taken = child.take(reply)
-            node.tried.append(_shown(taken.calls, reply))
-            if not taken.calls:
-                return child
+            node.tried.append(_shown(tried.taken.calls, tried.heard))
+            child = _Node(tried.after, trail)
+            if not tried.taken.calls:
+                return self._over(child, None)
             self.nodes += 1
-            if child.episode.terminated:
+            if child.dialogue.episode.terminated:
                 last = child
                 self.given_up += 1
             else:
-                path.append(_Node(child))
-        return _ended(path[-1].dialogue if path else last)
+                path.append(child)
+        return self._over(path[-1] if path else last, "exhausted" if path else "give_up")
 
-    async def _ask(self, node: _Node) -> Reply:
-        self.model_calls += 1
-        return await self._propose(_with_notes(node, self._limits.children > 1))
-
-    def _gives_up(self, node: _Node, reply: Reply) -> bool:
-        if self._limits.children == 1:
-            return False
-        return node.dialogue.conversation.calls(reply, GIVE_UP)
-
-
-def _with_notes(node: _Node, may_give_up: bool) -> Request:
-    """Return what to ask at a node: the next request, and what a search adds to it."""
-    node.dialogue.request()  # begins the turn, if need be
-    texts = search_texts()
-    notes = []
-    if node.tried:
-        notes.append(texts.tried.replace("{tried}", "\n".join(node.tried)))
-    if not may_give_up:
-        return node.dialogue.request(notes)
-    written = node.dialogue.conversation.written(Call(GIVE_UP, (), {"reason": "..."}))
-    if written is not None:
-        notes.append(texts.give_up.replace("{call}", written))
-    return node.dialogue.request(notes, [_give_up_tool(texts.give_up_tool)])
-
-
-def _ended(dialogue: Dialogue) -> Dialogue:
-    """Return a dialogue whose turn, for want of a better branch, is over as it stands."""
-    if dialogue.episode.finished:
+    def _over(self, node: _Node, gone: Gone | None) -> Dialogue:
+        """Return the dialogue at a node once the turn is over, which it may be as it stands."""
+        self._trail = node.trail
+        dialogue = node.dialogue
+        if gone is not None and not dialogue.episode.finished:
+            dialogue = dialogue.fork()
+            dialogue.request()
+            dialogue.take(_in_words(""))
+        if self._follows is not None:
+            self._follows.turn_over(node.trail, dialogue, gone)
         return dialogue
-    ended = dialogue.fork()
-    ended.request()
-    ended.take(Reply("", (), None, None, Usage(), 0.0))
-    return ended
+
+    async def _try(self, node: _Node) -> Tried:
+        """Ask for one answer at a node, and take it in a session of its own."""
+        asked = node.dialogue
+        request = self._request(node)
+        if self._follows is not None:
+            self._follows.asks(node.trail, asked)
+        reply = asked.conversation.heard(await self._propose(request))
+        self.model_calls += 1
+        heard = self._heard(asked, reply)
+        unread = Taken(asked.episode.turn, (), None)
+        tried = Tried(node.trail, asked, request, reply, heard or reply, unread, None)
+        if heard is not None:
+            child = asked.fork()
+            tried = tried._replace(after=child)
+            try:
+                tried = tried._replace(taken=child.take(heard))
+            except BackendFault:
+                # The answer was given, and paid for, whatever its calls ran into.
+                self._note(tried)
+                raise
+        self._note(tried)
+        return tried
+
+    def _note(self, tried: Tried) -> None:
+        if self._follows is not None:
+            self._follows.tried(tried)
+
+    def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
+        """Return an answer as it is taken; None of one that gives the branch up."""
+        if self._finish:
+            given, rest = dialogue.conversation.apart(reply, FINISH)
+            if given is None or rest is not None:
+                # What it calls besides is done first; that all is done it may say again.
+                return rest or reply
+            if given.get("return_type") == GIVES_UP:
+                return None
+            answer = given.get("final_answer")
+            said = answer if isinstance(answer, str) else "" if answer is None else str(answer)
+            return _in_words(said, reply)
+        if (
+            self._limits.children > 1
+            and dialogue.conversation.apart(reply, GIVE_UP).given is not None
+        ):
+            return None
+        return reply
+
+    def _request(self, node: _Node) -> Request:
+        """Return what to ask at a node: the next request, and what a search adds to it."""
+        dialogue, texts = node.dialogue, search_texts()
+        dialogue.request()  # begins the turn, if need be
+        notes = []
+        if node.tried:
+            notes.append(texts.tried.replace("{tried}", "\n".join(node.tried)))
+        several = self._limits.children > 1
+        if not (several or self._finish):
+            return dialogue.request(notes)
+        call, note = _GIVE_UP_CALL, texts.give_up
+        if self._finish:
+            call, note = _FINISH_CALL, texts.finish
+        written = dialogue.conversation.written(call)
+        if written is not None:
+            notes.append(note.replace("{call}", written))
+        return dialogue.request(notes, [_own_tool(self._finish, several)])
+
+
+_GIVE_UP_CALL = Call(GIVE_UP, (), {"reason": "..."})
+_FINISH_CALL = Call(FINISH, (), {"return_type": ANSWERS, "final_answer": "..."})
+
+
+def _in_words(text: str, reply: Reply | None = None) -> Reply:
+    """Return an answer that says something, with what the model's own answer took."""
+    if reply is None:
+        return Reply(text, (), None, None, Usage(), 0.0)
+    return reply._replace(text=text, tool_calls=(), verbatim=None)
 
 
 def _shown(calls: Any, reply: Reply) -> str:
@@ -183,8 +295,25 @@ def search_texts() -> Texts:
     return Texts(**{name: text.strip() for name, text in texts.items()})
 
 
-def _give_up_tool(description: str) -> dict[str, Any]:
+def texts_hash() -> str:
+    """Return the hash of the file of these texts, in hex."""
+    return sha256(PROMPTS.read_bytes()).hexdigest()
+
+
+@cache
+def _own_tool(finish: bool, several: bool) -> dict[str, Any]:
+    """Return the function that a search offers: to finish, or to give a branch up."""
+    texts = search_texts()
+    if finish:
+        kind = {"type": "string", "enum": [ANSWERS, GIVES_UP]}
+        said = {"type": "string", "description": "What the user is told, where it is an answer."}
+        about = texts.finish_tool if several else texts.finish_tool_alone
+        return _tool(FINISH, about, {"return_type": kind, "final_answer": said}, "return_type")
     reason = {"type": "string", "description": "What was wrong, in a few words."}
-    parameters = {"type": "object", "properties": {"reason": reason}, "required": ["reason"]}
-    function = {"name": GIVE_UP, "description": description, "parameters": parameters}
+    return _tool(GIVE_UP, texts.give_up_tool, {"reason": reason}, "reason")
+
+
+def _tool(name: str, about: str, members: dict[str, Any], needed: str) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": members, "required": [needed]}
+    function = {"name": name, "description": about, "parameters": parameters}
     return {"type": "function", "function": function}

@@ -218,6 +218,7 @@ def test_search_works_in_a_protocol(
     output = tmp_path / "found.jsonl"
     asked = ["search", "--model", "fake", "--base-url", server.base_url, "--category", "base"]
     more = ["--limit", "2", "--protocol", name, "--output", str(output)]
+    more += ["--run-dir", str(tmp_path / "runs")]
     assert main([*asked, *more]) == 0
     found = [json.loads(line) for line in output.read_text().splitlines()]
     assert [line["valid"] for line in found] == [True] * 4
@@ -246,7 +247,8 @@ def test_a_branch_is_given_up_as_the_protocol_writes_it(
     server.answer = gives_up
     output = tmp_path / "found.jsonl"
     asked = ["search", "--model", "fake", "--base-url", server.base_url, "--category", "base"]
-    main([*asked, "--limit", "1", "--protocol", "hermes", "--output", str(output)])
+    kept = ["--run-dir", str(tmp_path / "runs"), "--no-preflight"]
+    main([*asked, "--limit", "1", "--protocol", "hermes", "--output", str(output), *kept])
     found = [json.loads(line) for line in output.read_text().splitlines()]
     assert [line["undone"] for line in found] == [0, 1]
     assert found[1]["valid"] is True

@@ -210,6 +210,8 @@ _NOTES: Mapping[str, str] = {
     "cut_off": "The model's last answer was cut off.",
     "unreadable": "The model's last answer holds calls that could not be read.",
     "empty": "The model ended the turn without a word.",
+    "exhausted": "The turn was ended since the model made too many requests.",
+    "give_up": "The model gave the turn up.",
     "step_limit": "The turn was ended since the model made too many calls.",
 }
 

@@ -39,6 +39,7 @@ whether the answer is relevant."""
 
 _ENDINGS: Mapping[str, Ended] = {
     "cut_off": "cut_off",
+    "exhausted": "step_limit",
     "give_up": "give_up",
     "step_limit": "step_limit",
     "unreadable": "nothing",

@@ -28,6 +28,84 @@ def test_a_small_budget_cuts(capsys):
     assert [row.split()[-1] for row in rows] == ["12", "12"]
 
 
+def records(folder):
+    """Return the lines of a run's episodes, without times, by key."""
+    lines = [json.loads(line) for line in (folder / "episodes.jsonl").read_bytes().splitlines()]
+    return sorted(lines, key=lambda line: (line["id"], line["trial"]))
+
+
+def test_every_method_is_a_run_that_readers_open(capsys, tmp_path):
+    runs = tmp_path / "runs"
+    kept = ["--run-dir", str(runs), "--repeat", "4"]
+    assert main([*SEARCH, "--model", "scripted:0.3", *kept]) == DONE
+    shown = capsys.readouterr().out
+    rows = [line.split("  ")[0] for line in shown.splitlines()[2:5]]
+    assert rows == ["ReAct", "ReAct@4", "DFSDT, 3 children"]
+    for name in ("react", "react-at-n", "dfsdt"):
+        assert main(["verify", str(runs / name)]) == DONE
+    [failed] = [line["id"] for line in records(runs / "react") if line["outcome"] == "failed"][:1]
+    assert main(["replay", failed, "--run", str(runs / "dfsdt")]) == DONE
+    assert main(["runs", str(tmp_path)]) == DONE
+    for form in ("bfcl", "openai-messages"):
+        assert main(["export", str(runs / "dfsdt"), "--format", form]) == DONE
+    transcripts = (runs / "dfsdt" / "openai-messages.jsonl").read_text(encoding="utf-8")
+    assert "give_up_branch" not in transcripts
+
+
+def test_attempts_share_the_requests_of_the_search_with_undo(capsys, tmp_path):
+    kept = ["--run-dir", str(tmp_path), "--repeat", "9", "--json"]
+    main([*SEARCH, "--model", "scripted:0.4", *kept])
+    react, again, dfsdt = json.loads(capsys.readouterr().out)["methods"]
+    assert react["requests"] < again["requests"]
+    assert abs(again["requests"] - dfsdt["requests"]) < 0.1 * dfsdt["requests"]
+    assert again["passed"] >= react["passed"]
+    assert again["attempts"] == len(records(tmp_path / "react-at-n")) > 12
+    first = [line for line in records(tmp_path / "react-at-n") if line["trial"] == 0]
+    assert first == records(tmp_path / "react")
+
+
+def test_a_search_goes_on_as_if_it_had_not_been_stopped(capsys, tmp_path):
+    asked = [*SEARCH, "--model", "scripted:0.4", "--concurrency", "1", "--repeat", "5"]
+    main([*asked, "--run-dir", str(tmp_path / "whole"), "--output", str(tmp_path / "a.jsonl")])
+    parts, where, sittings = tmp_path / "parts", "--run-dir", 0
+    while not (tmp_path / "b.jsonl").exists() and sittings < 40:
+        sittings += 1
+        more = ["--max-requests", str(45 * sittings), "--output", str(tmp_path / "b.jsonl")]
+        main([*asked, where, str(parts), *more])
+        where = "--resume"
+    assert 5 < sittings < 40
+    capsys.readouterr()
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+    for name in ("react", "dfsdt", "react-at-n"):
+        assert records(parts / name) == records(tmp_path / "whole" / name)
+
+
+def test_finish_is_offered_and_is_part_of_what_defines_the_runs(capsys, tmp_path):
+    asked = [*SEARCH, "--model", "scripted:0.3", "--limit", "4"]
+    assert main([*asked, "--finish", "--run-dir", str(tmp_path)]) == DONE
+    [line, *_] = records(tmp_path / "dfsdt")
+    assert line["steps"][-1]["reply"]["tool_calls"][0]["name"] == "finish"
+    capsys.readouterr()
+    assert main([*asked, "--resume", str(tmp_path)]) == USER_ERROR
+    assert "search.finish was True, is False" in capsys.readouterr().err
+
+
+def test_a_folder_is_not_searched_twice_nor_gone_on_with_where_there_is_nothing(capsys, tmp_path):
+    asked = [*SEARCH, "--model", "scripted:0", "--limit", "1"]
+    main([*asked, "--run-dir", str(tmp_path)])
+    for flag, folder, said in (
+        ("--run-dir", tmp_path, "has a search in it already"),
+        ("--run-dir", tmp_path / "react", "is one run; a search has several in a folder"),
+        ("--resume", tmp_path / "none", "has no search to go on with: no run react in it"),
+    ):
+        capsys.readouterr()
+        assert main([*asked, flag, str(folder)]) == USER_ERROR
+        assert capsys.readouterr().err == f"turnwise: {folder}: {said}" + (
+            "; --resume goes on with it\n" if "already" in said else "\n"
+        )
+    assert not (tmp_path / "none").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -36,6 +114,13 @@ def test_a_small_budget_cuts(capsys):
         (["--model", "scripted:reads"], "--model: there is no scripted model 'reads'; give a rate"),
         (["--model", "scripted:0", "--mode", "prompt"], "--mode: a scripted model makes"),
         (["--model", "scripted:0", "--ids", "nothing"], "--ids: no 'nothing' here"),
+        (["--model", "scripted:0", "--repeat", "2", "--children", "1"], "--repeat: has the budget"),
+        (["--model", "scripted:0", "--only", "errors"], "--only: needs --resume DIR"),
+        (["--model", "scripted:0", "--run-dir", "a", "--resume", "b"], "--run-dir: begins new"),
+        (["--model", "oracle"], "--model: oracle never errs; give scripted:RATE or a live model"),
+        (["--model", "python:a:b"], "--model: an agent of your own may remember"),
+        (["--model", "scripted:0", "--tokenizer", "t"], "--tokenizer: counts the tokens for"),
+        (["--model", "scripted:0", "--category", "simple_python"], "--category: turnwise has no"),
     ],
 )
 def test_bad_input_is_one_line(capsys, options, said):

@@ -1,0 +1,146 @@
+"""The tree of a search as it is looked at: what was tried where, what was undone, what it took."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+from runner.analysis.figures import Totals, totals_of
+from runner.records.record import EpisodeRecord, ReplyRecord, SearchRecord, StepRecord
+from runner.show.terminal import Line, Tone, clipped
+
+_WIDTH = 160
+"""Longest answer or result that is shown, in characters."""
+_DEEPEST = 12
+"""Branches within branches that are indented."""
+_MARKS: dict[str, tuple[str, Tone]] = {
+    "stands": ("+", "plain"),
+    "undone": ("-", "faint"),
+    "given_up": ("^", "new"),
+}
+
+
+class TreePoint(NamedTuple):
+    """One answer of a search."""
+
+    number: int
+    parent: int | None
+    depth: int
+    """How many branches it is away from the line that goes on longest."""
+    became: Literal["stands", "undone", "given_up"]
+    step: StepRecord
+
+    @property
+    def said(self) -> str:
+        """Its calls, or its words where it makes none, or why it gave up."""
+        if self.step.calls:
+            return "; ".join(self.step.calls)
+        return _words(self.step.reply)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as a JSON object."""
+        return {
+            "number": self.number,
+            "parent": self.parent,
+            "depth": self.depth,
+            "turn": self.step.turn,
+            "became": self.became,
+            "said": self.said,
+            "results": [*self.step.results],
+        }
+
+
+class SearchView(NamedTuple):
+    """A search: what it took, and all of its answers in their order."""
+
+    record: SearchRecord
+    points: Sequence[TreePoint]
+    totals: Totals
+
+    @property
+    def summary(self) -> str:
+        """What it took, in a line."""
+        made = self.record
+        undone = sum(point.became != "stands" for point in self.points)
+        parts = [
+            f"{made.requests} of at most {made.most_requests} requests",
+            f"{made.steps} of {made.most_steps} steps",
+            f"{made.undone} branches given up or ended, {undone} answers undone",
+        ]
+        if self.totals.prompt_tokens or self.totals.completion_tokens:
+            spent = f"{self.totals.prompt_tokens} tokens in, {self.totals.completion_tokens} out"
+            parts.append(spent)
+        if self.totals.cost:
+            parts.append(f"${self.totals.cost:.4f}")
+        if made.exhausted:
+            parts.append("all that it might use")
+        return "; ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the search as a JSON object."""
+        made = self.record
+        return {
+            "requests": made.requests,
+            "most_requests": made.most_requests,
+            "steps": made.steps,
+            "most_steps": made.most_steps,
+            "undone": made.undone,
+            "exhausted": made.exhausted,
+            "prompt_tokens": self.totals.prompt_tokens,
+            "completion_tokens": self.totals.completion_tokens,
+            "cost": self.totals.cost,
+            "tree": [point.to_json() for point in self.points],
+        }
+
+    def lines(self, turn: int | None = None) -> Iterator[Line]:
+        """Yield the lines that show it, or one turn of it."""
+        yield Line("")
+        yield Line(f"search: {self.summary}", "strong")
+        yield Line("  + stands, - undone, ^ gave its branch up", "faint")
+        before = None
+        for point in self.points:
+            number = point.step.turn
+            if turn is not None and number != turn:
+                continue
+            if number != before:
+                yield Line(f"  turn {number}")
+                before = number
+            yield from _point_lines(point)
+
+
+def search_of(record: EpisodeRecord) -> SearchView | None:
+    """Return the search that an episode was; None where it was none."""
+    search = record.search
+    if search is None:
+        return None
+    steps = list(search.all_steps(record.steps))
+    children = Counter(tried.parent for tried in search.tree)
+    points: list[TreePoint] = []
+    # Of several answers after the same one the last goes on; those before it are branches.
+    for number, (tried, step) in enumerate(zip(search.tree, steps, strict=True)):
+        above = points[tried.parent].depth if tried.parent is not None else 0
+        children[tried.parent] -= 1
+        depth = above + (children[tried.parent] > 0)
+        points.append(TreePoint(number, tried.parent, depth, tried.became, step))
+    return SearchView(search, points, totals_of([record]))
+
+
+def _point_lines(point: TreePoint) -> Iterator[Line]:
+    mark, tone = _MARKS[point.became]
+    indent = "  " * min(point.depth, _DEEPEST)
+    yield Line(f"  {point.number:>4}  {indent}{mark} {clipped(point.said, _WIDTH)}", tone)
+    if point.became == "undone":
+        for result in point.step.results:
+            yield Line(f"        {indent}  -> {clipped(result, _WIDTH)}", tone)
+
+
+def _words(reply: ReplyRecord) -> str:
+    """Return what an answer without calls says: its text, or what it gives a search's function."""
+    if reply.text:
+        return reply.text
+    for call in reply.tool_calls:
+        given = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+        return f"{call.name}({given})"
+    return "(no words)"
