@@ -234,12 +234,31 @@ class StepTook(NamedTuple):
     attempts: int
 
 
+class TriedTook(NamedTuple):
+    """What an answer of a search took; None of one that is among the episode's steps."""
+
+    step: StepTook | None = None
+
+
+class SearchTook(NamedTuple):
+    """What the answers of a search took."""
+
+    tree: Sequence[TriedTook] = ()
+
+
 class EpisodeTook(NamedTuple):
     """What an episode took and told, without anything else of its record."""
 
     outcome: Outcome | None
     steps: Sequence[StepTook] = ()
     telling: Telling | None = None
+    search: SearchTook | None = None
+
+    @property
+    def requests(self) -> Sequence[StepTook]:
+        """The steps of all branches."""
+        undone = [tried.step for tried in self.search.tree if tried.step] if self.search else []
+        return [*self.steps, *undone]
 
 
 def totals_of(records: Iterable[EpisodeRecord | EpisodeTook]) -> Totals:
