@@ -46,7 +46,7 @@ from runner.records.files import written
 from runner.records.record import EpisodeRecord, SearchReference
 from runner.records.run import is_run, open_run, records_in
 from runner.records.store import RunStore, claimed, default_folder
-from runner.rollouts.fallible import Errors, FallibleModel
+from runner.rollouts.fallible import Errors, FallibleModels
 from runner.rollouts.repeating import Attempt, next_round
 from runner.rollouts.search import SearchLimits, texts_hash
 from runner.rollouts.searching import run_search
@@ -253,7 +253,7 @@ def connect_searching(plan: Plan) -> Model:
     """Connect to the model of a plan; one that knows the ground truth needs no connection."""
     if plan.model.startswith(choose.SCRIPTED):
         rate = Scripted.named(plan.model, policies=False).error_rate
-        return FallibleModel(plan, Errors(rate))
+        return FallibleModels(plan, Errors(rate))
     return connect(plan.model, plan.settings.request_options())
 
 

@@ -32,7 +32,7 @@ from runner.models.connect import connect, price_of
 from runner.records.answers import AnswerLog
 from runner.records.masking import Secrets
 from runner.records.replies import ReplyCache
-from runner.rollouts.search_runs import Errors
+from runner.rollouts.fallible import Errors
 from trajectories.errors import DataError
 from trajectories.generation.filters import Sieve
 from trajectories.generation.kinds import InstructionKind

@@ -13,8 +13,8 @@ from runner.models.base import Reply, Request
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import OWN_FOOTNOTES, toolbox_of
+from runner.rollouts.fallible import Errors, FallibleModel
 from runner.rollouts.search import Propose, SearchLimits, search
-from runner.rollouts.search_runs import Errors, FallibleModel
 from trajectories.generation.minimal import Solution
 from trajectories.generation.tasks import dataset_of
 from trajectories.prepare import Prepared, prepare

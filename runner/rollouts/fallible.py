@@ -12,9 +12,9 @@ from envs.tool import bind
 from runner.episodes.scripted import Made, wrong_call
 from runner.live.campaign import Plan
 from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList, Usage
-from runner.records.record import FINISH, GIVE_UP
+from runner.records.record import FINISH, GIVE_UP, Key
 from runner.rollouts.search import ANSWERS, GIVES_UP
-from trajectories.prepare import prepare
+from trajectories.prepare import Prepared, prepare
 
 
 class Errors(NamedTuple):
@@ -27,10 +27,48 @@ class Errors(NamedTuple):
 
 
 class FallibleModel:
-    """Makes one call a step; by seed, entry, trial and what it is asked always the same.
+    """One trajectory's function-calling model: one call a step; asked the same it says the same.
 
     A wrong call that is refused it makes right in the next step. One that goes through it can only
     take back by giving the branch up, where it is offered to.
+
+    Args:
+        prepared: The trajectory.
+        errors: How often it errs.
+        seed: Of what it draws.
+    """
+
+    def __init__(self, prepared: Prepared, errors: Errors, seed: int | str) -> None:
+        tools = prepared.template.tools
+        self._truth = [
+            [_named(parse_call(text), tools) for text in turn.ground_truth]
+            for turn in prepared.trajectory.turns
+        ]
+        self._errors = errors
+        self._seed = f"{seed}/{prepared.trajectory.id}"
+
+    async def __call__(self, request: Request) -> Reply:
+        """Make the call that is due or a wrong one, give the branch up, or say that all is done."""
+        turn, made = _read(request.messages)
+        due, mistaken = _progress(self._truth[turn], made)
+        # By what it is asked, so that an episode that goes on errs as it would have; and at one
+        # point of a search otherwise where it is told what it tried there before.
+        last = request.messages[-1].get("content")
+        random = Random(f"{self._seed}/{turn}/{made}/{last}")
+        gives_up = _gives_up(request.tools)
+        if mistaken and gives_up and random.random() < self._errors.noticed:
+            return gives_up
+        if due is None:
+            return _done(request.tools)
+        if random.random() < self._errors.wrong_call:
+            truth = enumerate(self._truth)
+            elsewhere = [call for t, calls in truth if t != turn for call in calls]
+            return _calls(wrong_call(due, elsewhere, random))
+        return _calls(due)
+
+
+class FallibleModels:
+    """The model of a plan whose entries are each answered by such a one, each attempt by its own.
 
     Args:
         plan: Whose entries it is asked about.
@@ -40,61 +78,37 @@ class FallibleModel:
     def __init__(self, plan: Plan, errors: Errors) -> None:
         self._plan = plan
         self._errors = errors
-        self._truths: dict[str, list[list[Made]]] = {}
+        self._prepared: dict[str, Prepared] = {}
+        self._minds: dict[Key, FallibleModel] = {}
 
     async def ask(self, request: Request) -> Reply:
-        """Make the call that is due or a wrong one, give the branch up, or say that all is done."""
-        truth = self._truth(request.entry)
-        turn, made = _read(request.messages)
-        due, mistaken = _progress(truth[turn], made)
-        random = self._random(request, turn, made)
-        own = _own_functions(request.tools)
-        if mistaken and own and random.random() < self._errors.noticed:
-            return _gives_up(own)
-        if due is None:
-            return _done(own)
-        if random.random() < self._errors.wrong_call:
-            elsewhere = [call for t, calls in enumerate(truth) if t != turn for call in calls]
-            return _calls(wrong_call(due, elsewhere, random))
-        return _calls(due)
+        """Answer as the entry's model does in this attempt."""
+        key, plan = (request.entry, request.trial), self._plan
+        if key not in self._minds:
+            if request.entry not in self._prepared:
+                trajectory = plan.dataset.trajectories[request.entry]
+                self._prepared[request.entry] = prepare(plan.dataset, trajectory, plan.profile)
+            seed = f"{plan.settings.seed or 0}/{request.trial}"
+            prepared = self._prepared[request.entry]
+            self._minds[key] = FallibleModel(prepared, self._errors, seed)
+        return await self._minds[key](request)
 
     async def close(self) -> None:
         """Release nothing."""
 
-    def _truth(self, entry: str) -> list[list[Made]]:
-        """Return the calls that are due in each turn."""
-        if entry not in self._truths:
-            plan = self._plan
-            prepared = prepare(plan.dataset, plan.dataset.trajectories[entry], plan.profile)
-            tools = prepared.template.tools
-            self._truths[entry] = [
-                [_named(parse_call(text), tools) for text in turn.ground_truth]
-                for turn in prepared.trajectory.turns
-            ]
-        return self._truths[entry]
 
-    def _random(self, request: Request, turn: int, made: Sequence[tuple[Made, bool]]) -> Random:
-        # By what it is asked, so that an episode that goes on errs as it would have; and in one
-        # point of a search otherwise where it is told what it tried there before.
-        last = request.messages[-1].get("content")
-        seed = self._plan.settings.seed or 0
-        return Random(f"{seed}/{request.entry}/{request.trial}/{turn}/{made}/{last}")
-
-
-def _own_functions(tools: ToolList | None) -> frozenset[str]:
-    """Return those functions that a search offers."""
-    offered = tools.tools if tools else ()
-    return frozenset(tool["function"]["name"] for tool in offered) & {GIVE_UP, FINISH}
-
-
-def _gives_up(own: frozenset[str]) -> Reply:
-    if FINISH in own:
+def _gives_up(tools: ToolList | None) -> Reply | None:
+    """Return what gives a branch up; None where nothing would be undone."""
+    offered = {tool["function"]["name"]: tool["function"] for tool in tools.tools} if tools else {}
+    if GIVE_UP in offered:
+        return _calls((GIVE_UP, {"reason": "The last call was wrong."}))
+    if FINISH in offered and GIVES_UP in str(offered[FINISH]["parameters"]):
         return _calls((FINISH, {"return_type": GIVES_UP}))
-    return _calls((GIVE_UP, {"reason": "The last call was wrong."}))
+    return None
 
 
-def _done(own: frozenset[str]) -> Reply:
-    if FINISH in own:
+def _done(tools: ToolList | None) -> Reply:
+    if any(tool["function"]["name"] == FINISH for tool in (tools.tools if tools else ())):
         return _calls((FINISH, {"return_type": ANSWERS, "final_answer": "Done."}))
     return Reply("Done.", (), None, "stop", Usage(), 0.0)
 

@@ -27,6 +27,8 @@ from trajectories.prepare import Prepared
 
 GIVES_UP = "give_up_and_restart"
 """What ``finish`` returns where the model gives a branch up."""
+GIVES_UP_TURN = "give_up"
+"""What it returns where nothing is undone, and the model gives up the turn."""
 ANSWERS = "give_answer"
 """What it returns where the turn is over."""
 
@@ -105,6 +107,7 @@ class Texts(NamedTuple):
     give_up: str
     give_up_tool: str
     finish: str
+    finish_alone: str
     finish_tool: str
     finish_tool_alone: str
 
@@ -242,7 +245,7 @@ class _Tree:
             if given is None or rest is not None:
                 # What it calls besides is done first; that all is done it may say again.
                 return rest or reply
-            if given.get("return_type") == GIVES_UP:
+            if given.get("return_type") in (GIVES_UP, GIVES_UP_TURN):
                 return None
             answer = given.get("final_answer")
             said = answer if isinstance(answer, str) else "" if answer is None else str(answer)
@@ -266,7 +269,7 @@ class _Tree:
             return dialogue.request(notes)
         call, note = _GIVE_UP_CALL, texts.give_up
         if self._finish:
-            call, note = _FINISH_CALL, texts.finish
+            call, note = _FINISH_CALL, texts.finish if several else texts.finish_alone
         written = dialogue.conversation.written(call)
         if written is not None:
             notes.append(note.replace("{call}", written))
@@ -305,7 +308,7 @@ def _own_tool(finish: bool, several: bool) -> dict[str, Any]:
     """Return the function that a search offers: to finish, or to give a branch up."""
     texts = search_texts()
     if finish:
-        kind = {"type": "string", "enum": [ANSWERS, GIVES_UP]}
+        kind = {"type": "string", "enum": [ANSWERS, GIVES_UP if several else GIVES_UP_TURN]}
         said = {"type": "string", "description": "What the user is told, where it is an answer."}
         about = texts.finish_tool if several else texts.finish_tool_alone
         return _tool(FINISH, about, {"return_type": kind, "final_answer": said}, "return_type")

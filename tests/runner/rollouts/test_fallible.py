@@ -10,7 +10,7 @@ from runner.live.campaign import Plan
 from runner.live.loop import ModelAnswer
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
-from runner.rollouts.fallible import Errors, FallibleModel
+from runner.rollouts.fallible import Errors, FallibleModels
 from runner.rollouts.search import SearchLimits
 from runner.rollouts.searching import run_search
 from trajectories.dataset import load_embedded
@@ -38,7 +38,7 @@ async def one(trajectory, model, plan, children, finish, trial):
 def searched(rate, children, seed=0, *, finish=False, trial=0, entries=SOME):
     """Return what becomes of some entries."""
     plan = Plan("scripted", DATA, STRICT, 20, Settings(seed=seed), read_prompts())
-    model = FallibleModel(plan, Errors(rate))
+    model = FallibleModels(plan, Errors(rate))
     return [asyncio.run(one(t, model, plan, children, finish, trial)) for t in entries]
 
 

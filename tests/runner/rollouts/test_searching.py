@@ -207,7 +207,7 @@ def test_finish_gives_a_branch_up(dataset_of, help_desk):
 
 
 def test_without_undo_giving_up_ends_the_turn_as_it_stands(dataset_of, help_desk):
-    replies = [RIGHT, finishes("give_up_and_restart"), "I cannot.", LAST, "Done."]
+    replies = [RIGHT, finishes("give_up"), "I cannot.", LAST, "Done."]
     limits = SearchLimits(children=1)
     record = searched(dataset_of, help_desk, Asked("fc", *replies), limits=limits, finish=True)
     assert record.outcome == "passed"
