@@ -16,7 +16,7 @@ _MARKED = re.compile(r"anthropic/|(?:bedrock|vertex_ai)/.*claude|openrouter/anth
 MARKED = "Claude at anthropic/, bedrock/, vertex_ai/ and openrouter/"
 """Who wants marks, in words."""
 MEMBER = "cache_control"
-_MARK = {MEMBER: {"type": "ephemeral"}}
+MARK = {MEMBER: {"type": "ephemeral"}}
 
 
 def wants_marks(name: str) -> bool:
@@ -24,28 +24,32 @@ def wants_marks(name: str) -> bool:
     return bool(_MARKED.match(name))
 
 
-def marked_messages(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """Return a conversation with three marks at most: after the system prompt, and this request.
+def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
+    """Return after which messages marks go, three at most: the system prompt, and this request.
 
     The third is where the request before ended, which is certain to be found again: the provider
     looks only some blocks back, and one answer may call many functions.
     """
-    marks = {*_ends(messages)}
+    return frozenset(_ends(messages))
+
+
+def marked_messages(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return a conversation with its marks."""
+    marks = marked_places(messages)
     return [
-        {**message, **_MARK} if place in marks else message
-        for place, message in enumerate(messages)
+        {**message, **MARK} if place in marks else message for place, message in enumerate(messages)
     ]
 
 
 def marked_tools(tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return tools with one mark, after the last of them."""
-    return [*tools[:-1], *({**tool, **_MARK} for tool in tools[-1:])]
+    return [*tools[:-1], *({**tool, **MARK} for tool in tools[-1:])]
 
 
 def _ends(messages: Sequence[ChatMessage]) -> Iterator[int]:
     last = len(messages) - 1
-    answers = [n for n, message in enumerate(messages) if message["role"] == "assistant"]
-    for place in (0, answers[-1] - 1 if answers else last, last):
+    answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)
+    for place in (0, last if answered is None else answered - 1, last):
         message = messages[place]
         wanted = ("system",) if place == 0 < last else ("user", "tool")
         # The provider refuses a mark on a text that is empty.

@@ -18,7 +18,7 @@ from runner.models.base import FatalError, ModelError, Reply, Request, RequestOp
 from runner.models.caching import MEMBER, marked_messages, marked_tools, wants_marks
 from runner.models.connection import Client, check_members, known_cause, secrets_in
 from runner.models.reply import Endpoint, classify, classify_words
-from runner.models.translation import OPENAI_LIKE, TRANSLATED, Called, Translation, with_members
+from runner.models.translation import APIS, TRANSLATED, Called, Translation, with_members
 from runner.models.transport import HttpAnswer, Transport, check_status, json_in, within
 
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")
@@ -28,7 +28,6 @@ _THOUGHTS = ("reasoning", "reasoning_details", "thinking")
 _NO_PARALLEL = ("gemini", "vertex_ai")
 _UNREADABLE = "an answer that litellm cannot read"
 _NO_KEY = re.compile(r"missing [\w ]{0,30}api key", re.IGNORECASE)
-_SAYS = frozenset({"content", "candidates", "promptFeedback"})
 # litellm then opens connections in a way of its own.
 _OWN_TLS = ("SSL_VERIFY", "SSL_CERTIFICATE", "SSL_SECURITY_LEVEL")
 _REFUSED_SETTINGS = re.compile(r"parameters: \[([^][]*+)\]")
@@ -120,10 +119,10 @@ class LiteLLMModel(Client):
         self._handler = _merging_handler() if provider == "anthropic" else None
         if self._handler:
             self._settings["client"] = self._handler
-        self._as_it_is = provider in OPENAI_LIKE
+        self._completion = APIS[provider].completion if provider in APIS else None
         self._translation: Translation | None = None
         if provider in TRANSLATED and os.environ.keys().isdisjoint(_OWN_TLS):
-            called = Called(self._arguments, self._messages, self._kind)
+            called = Called(self._arguments, self._accepted, self._marks, self._kind)
             self._translation = Translation(self._litellm, name, options.base_url, called)
             self._transport = Transport(secure=True)
 
@@ -193,18 +192,13 @@ class LiteLLMModel(Client):
         if isinstance(answer, HttpAnswer):
             check_status(answer, self._endpoint)
             body = json_in(answer, self._endpoint.address)
-            # What is no message of Anthropic's or Gemini's is an error.
-            if self._as_it_is or not isinstance(body, dict) or _SAYS.isdisjoint(body):
-                return body
-            return _restored(self._understood(answer).model_dump(warnings=False))
+            return self._completion(body) if self._completion else body
         return _restored(answer.model_dump(warnings=False))
 
-    def _understood(self, answer: HttpAnswer) -> Any:
-        assert self._translation
-        try:
-            return self._translation.answer(answer)
-        except Exception:  # on an odd answer, KeyError and the like
-            raise classify_words(_UNREADABLE, self._endpoint) from None
+    def _leave_out(self, thoughts: frozenset[str]) -> None:
+        super()._leave_out(thoughts)
+        if self._translation:
+            self._translation.forget()
 
     def _explained(self, error: Exception) -> ModelError:
         if isinstance(error, self._litellm.UnsupportedParamsError):

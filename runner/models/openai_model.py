@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any
 
 from multidict import CIMultiDict
 from yarl import URL
@@ -25,6 +24,7 @@ from runner.models.base import (
     RequestOptions,
 )
 from runner.models.connection import Client, check_members, explain, secrets_in
+from runner.models.encoding import PerMessage
 from runner.models.reply import Endpoint
 from runner.models.transport import (
     HttpAnswer,
@@ -40,8 +40,6 @@ OPENAI_HOST = "api.openai.com"
 
 _NO_KEY = "no-key-needed"
 """What a server is sent where there is no key; some insist on one."""
-_MOST_CONVERSATIONS = 512
-"""How many conversations are kept in encoded form."""
 _NO_SUCH_PATH = (404, 405, 501)
 _HEADERS = {
     "Accept": "application/json",
@@ -94,7 +92,7 @@ class OpenAIModel(Client):
         asked = self._api.calling(options.calling)
         calling = {k: v for k, v in asked.items() if k not in options.extra_body}
         self._calling = _encoded(calling).replace(b"{", b",", 1)[:-1] if calling else b""
-        self._encoder = _Encoder(self._items)
+        self._encoded = PerMessage(self._items)
         self._headers = _sent(key, headers)
         self._transport = Transport(secure=url.scheme == "https")
 
@@ -111,18 +109,20 @@ class OpenAIModel(Client):
             f',"{self._api.conversation}":'.encode()
         )
 
-    def _items(self, message: ChatMessage) -> Sequence[Mapping[str, Any]]:
-        return self._api.items(self._accepted(message))
+    def _items(self, messages: Sequence[ChatMessage], place: int) -> bytes:
+        items = self._api.items(self._accepted(messages[place]))
+        return ",".join(map(_JSON.encode, items)).encode()
 
     def _leave_out(self, thoughts: frozenset[str]) -> None:
         super()._leave_out(thoughts)
-        self._encoder = _Encoder(self._items)
+        self._encoded = PerMessage(self._items)
 
     def _send(self, request: Request) -> Awaitable[HttpAnswer]:
         if request.trial not in self._heads:
             self._heads[request.trial] = self._head(request.trial)
         if request.prompt is None:
-            conversation = self._encoder.encoded(request.messages)
+            items = self._encoded.of(request.messages)
+            conversation = b"[%b]" % b",".join(filter(None, items))
         else:
             conversation = json.dumps(request.prompt).encode()
         parts = [self._heads[request.trial], conversation]
@@ -142,46 +142,6 @@ class OpenAIModel(Client):
             endpoint = endpoint._replace(model=f"/{self._api.path}, or no {endpoint.model}")
         check_status(answer, endpoint)
         return self._api.completion(json_in(answer, self._endpoint.address))
-
-
-class _Encoder:
-    """Conversations as JSON, each message encoded once, since a conversation only grows.
-
-    Args:
-        items: Makes of a message what stands for it in a request.
-    """
-
-    def __init__(self, items: Callable[[ChatMessage], Sequence[Mapping[str, Any]]]) -> None:
-        self._items = items
-        self._known: OrderedDict[int, _Known] = OrderedDict()
-
-    def encoded(self, messages: Sequence[ChatMessage]) -> bytes:
-        """Return a conversation as a JSON list."""
-        known = self._known.pop(id(messages), None)
-        parts = known.parts if known and known.begins(messages) else []
-        parts += [self._part(message) for message in messages[len(parts) :]]
-        if messages:
-            self._known[id(messages)] = _Known(messages, messages[-1], parts)
-        if len(self._known) > _MOST_CONVERSATIONS:
-            self._known.popitem(last=False)
-        return b"[%b]" % b",".join(filter(None, parts))
-
-    def _part(self, message: ChatMessage) -> bytes:
-        return ",".join(map(_JSON.encode, self._items(message))).encode()
-
-
-class _Known(NamedTuple):
-    """What was encoded of a conversation."""
-
-    messages: Sequence[ChatMessage]
-    """Kept, so that no other list gets its number."""
-    last: ChatMessage
-    parts: list[bytes]
-
-    def begins(self, messages: Sequence[ChatMessage]) -> bool:
-        """Tell whether a conversation begins with what was encoded."""
-        size = len(self.parts)
-        return size <= len(messages) and messages[size - 1] is self.last
 
 
 def _sent(key: str, given: Mapping[str, str]) -> CIMultiDict[str]:

@@ -56,6 +56,7 @@ _THOUGHT_PARTS = {
     "reasoning.summary": ("summary",),
 }
 
+_ITEMS = "output_items"
 # Where servers put thoughts; they want them back under the very name.
 _THOUGHTS = (
     "reasoning_content",
@@ -63,7 +64,7 @@ _THOUGHTS = (
     "thinking",
     "reasoning_details",
     "thinking_blocks",
-    "output_items",
+    _ITEMS,
 )
 _THOUGHT_NAMES = re.compile(rf"\b(?:{'|'.join(_THOUGHTS)})\b")
 _NOT_TAKEN = re.compile(
@@ -340,10 +341,9 @@ def _reasoning(message: Mapping[Any, Any]) -> str | None:
         if isinstance(value, Mapping):
             value = [value]
         if isinstance(value, list):
-            value = "".join(
-                part if isinstance(part, str) else _part(part, {**_TEXT_PARTS, **_THOUGHT_PARTS})
-                for part in value
-            )
+            # The items of an answer hold its text, too.
+            kinds = _THOUGHT_PARTS if name == _ITEMS else {**_TEXT_PARTS, **_THOUGHT_PARTS}
+            value = "".join(part if isinstance(part, str) else _part(part, kinds) for part in value)
         if isinstance(value, str) and value:
             return value
     return None

@@ -8,7 +8,7 @@ import pytest
 
 from runner.models.base import ChatMessage, FatalError, Request, RequestOptions, ToolList
 from runner.models.litellm_model import LiteLLMModel
-from runner.models.translation import OPENAI_LIKE, TRANSLATED, Translation
+from runner.models.translation import APIS, OPENAI_LIKE, TRANSLATED, Translation
 from tests.live.asking import CD, talk
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
@@ -64,7 +64,7 @@ CONVERSATION: list[ChatMessage] = [
         "thinking_blocks": [SIGNED],
         "tool_calls": [call("cd", "{}", 2), call("ls", '{"all": true}', 3)],
     },
-    {"role": "tool", "tool_call_id": "call_2", "content": ""},
+    {"role": "tool", "tool_call_id": "call_2", "content": "0"},
     {"role": "tool", "tool_call_id": "call_3", "content": '{"error": "none"}'},
     {"role": "assistant", "content": "There."},
     {"role": "user", "content": "And now?"},
@@ -130,52 +130,112 @@ def sent_by_litellm(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return sent
 
 
-@pytest.mark.parametrize("provider", TRANSLATED)
+TAKEN: dict[str, set[str]] = {
+    "anthropic": {"temperature", "max_tokens"},
+    "v0": set(),
+    "deepinfra": {"temperature", "max_tokens"},
+    "zai": {"temperature", "max_tokens"},
+}
+"""Settings that a provider takes, where it does not take all."""
+WITHOUT_TOOLS = ("perplexity", "sambanova")
+"""Providers that take tools for models that litellm knows."""
+
+
+def options_for(provider: str) -> dict[str, Any]:
+    settings = {"temperature": 0.5, "max_tokens": 2000, "seed": 7}
+    taken = TAKEN.get(provider, settings.keys())
+    options: dict[str, Any] = {
+        "sampling": {name: settings[name] for name in settings.keys() & taken},
+        "extra_headers": {"X-Who": "me"},
+        "extra_body": {"any": [1]},
+    }
+    # Which takes it for models that litellm knows.
+    calling = {} if provider == "fireworks_ai" else {"tool_choice": "auto"}
+    return {**options, "calling": calling}
+
+
+def headers_of(asked: Asked) -> dict[str, str]:
+    """Return the headers of a request but for those that say how an answer may be encoded."""
+    how = {"accept-encoding", "content-length", "connection"}
+    return {name: asked.headers[name] for name in asked.headers.keys() - how}
+
+
+@pytest.mark.parametrize("provider", [each for each in OPENAI_LIKE if each not in WITHOUT_TOOLS])
 def test_what_goes_out_is_what_litellm_sends(
     server: FakeServer,
     provider: str,
     monkeypatch: pytest.MonkeyPatch,
     sent_by_litellm: list[Any],
 ) -> None:
-    options: dict[str, Any] = {
-        "sampling": {"temperature": 0.5, "max_tokens": 2000},
-        "calling": {"tool_choice": "auto"},
-        "extra_headers": {"X-Who": "me"},
-        "extra_body": {"any": [1]},
-    }
-    if provider == "fireworks_ai":  # which takes it for models that litellm knows
-        del options["calling"]
-    if provider != "anthropic":  # which takes no seed
-        options["sampling"]["seed"] = 7
+    options = options_for(provider)
     ours = asked(server, client(server, provider, **options), REQUESTS)
     assert not sent_by_litellm
     monkeypatch.setenv("SSL_VERIFY", "true")
     theirs = asked(server, client(server, provider, **options), REQUESTS)
     assert [(one.path, one.body) for one in ours] == [(one.path, one.body) for one in theirs]
-    if provider == "anthropic":
-        assert ["cache_control" in str(one.body) for one in ours] == [False] * 6 + [True]
-    else:
-        settings = [one.body.get("generationConfig", one.body) for one in ours]
+    if "seed" in options["sampling"]:
         seed = "random_seed" if provider == "mistral" else "seed"
-        assert [each[seed] for each in settings] == [7] * 5 + [8, 7]
-    # Of headers, only what says how an answer may be encoded is ours.
-    how = {"accept-encoding", "content-length", "connection"}
-    for one, other in zip(ours, theirs, strict=True):
-        assert {name: one.headers[name] for name in one.headers.keys() - how} == {
-            name: other.headers[name] for name in other.headers.keys() - how
-        }
+        assert [one.body[seed] for one in ours] == [7] * 5 + [8, 7]
+    assert [headers_of(one) for one in ours] == [headers_of(other) for other in theirs]
 
 
-def test_where_litellm_would_send_something_else_it_sends_it(
-    server: FakeServer, monkeypatch: pytest.MonkeyPatch, sent_by_litellm: list[Any]
+WITHOUT_THOUGHTS: list[ChatMessage] = [
+    *CONVERSATION[:4],
+    {"role": "assistant", "content": "So.", "tool_calls": CONVERSATION[4]["tool_calls"]},
+    *CONVERSATION[5:],
+]
+MODELS = {"anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-pro"}
+
+
+def snake(value: Any) -> Any:
+    """Return a body of Gemini's with the other of its two spellings."""
+    names = {"functionCall": "function_call", "functionResponse": "function_response"}
+    if isinstance(value, dict):
+        return {names.get(name, name): snake(part) for name, part in value.items()}
+    return [snake(part) for part in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("provider", APIS)
+def test_what_goes_out_in_an_api_of_its_own_is_what_litellm_sends(
+    server: FakeServer,
+    provider: str,
+    monkeypatch: pytest.MonkeyPatch,
+    sent_by_litellm: list[Any],
 ) -> None:
-    def otherwise(*_: object) -> dict[str, Any]:
-        return {"messages": []}
+    options = options_for(provider)
+    url = server.base_url.removesuffix("/v1")
+    server.answer = lambda _: as_json(OTHERS[provider])
+    size = len(WITHOUT_THOUGHTS)
+    requests = [
+        Request(WITHOUT_THOUGHTS[:until], tools(CD, MORE), grows=grows)
+        for until in (2, 4, 7, size)
+        for grows in (False, True)
+    ]
 
-    monkeypatch.setattr(Translation, "_translated", otherwise)
-    seen = asked(server, client(server, "hosted_vllm"), REQUESTS[:2])
-    assert len(seen) == len(sent_by_litellm) == 2
-    assert [len(one.body["messages"]) for one in seen] == [2, 4]
+    def made() -> LiteLLMModel:
+        return LiteLLMModel(f"{provider}/{MODELS[provider]}", RequestOptions(url, **options))
+
+    ours = asked(server, made(), requests)
+    assert not sent_by_litellm
+    monkeypatch.setenv("SSL_VERIFY", "true")
+    server.answer = lambda _: as_json(OTHERS[provider])
+    theirs = asked(server, made(), requests)
+    assert [snake(one.body) for one in ours] == [snake(one.body) for one in theirs]
+    assert [one.path for one in ours] == [one.path for one in theirs]
+    assert [headers_of(one) for one in ours] == [headers_of(other) for other in theirs]
+    marked = provider == "anthropic"
+    assert ["cache_control" in str(one.body) for one in ours] == [False, marked] * 4
+
+
+def test_a_message_that_litellm_changes_is_sent_by_it(
+    server: FakeServer, sent_by_litellm: list[Any]
+) -> None:
+    # It leaves out answers of Mistral's tools that are empty.
+    empty = {"role": "tool", "tool_call_id": "call_1", "content": ""}
+    said = Request([*CONVERSATION[:3], empty], tools(CD))
+    seen = asked(server, client(server, "mistral"), [REQUESTS[0], REQUESTS[1], said, REQUESTS[1]])
+    assert [len(request.messages) for request in sent_by_litellm] == [4]
+    assert [len(one.body["messages"]) for one in seen] == [2, 4, 3, 4]
 
 
 def test_a_function_whose_name_litellm_changes_is_called_by_its_own(

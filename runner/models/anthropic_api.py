@@ -1,0 +1,112 @@
+"""Anthropic's Messages API: what a conversation and an answer look like there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from runner.models.base import ChatMessage
+from runner.models.blocks import SYSTEM, VERBATIM, BlockApi, Said, object_in, total
+from runner.models.caching import MARK
+
+_PLAIN = ("text", "tool_use")
+_ENDS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "content_filter",
+}
+
+
+def _blocks(message: ChatMessage, _: Sequence[ChatMessage]) -> Said:
+    role, content = message["role"], message["content"]
+    if role == "tool":
+        id = message["tool_call_id"]
+        return "user", [{"type": "tool_result", "tool_use_id": id, "content": content}]
+    if role != "assistant":
+        return (SYSTEM if role == "system" else "user"), _text(content)
+    ids = [call["id"] for call in message.get("tool_calls") or ()]
+    if VERBATIM in message:
+        return role, [*_again(message[VERBATIM], ids)]
+    calls = [
+        {
+            "type": "tool_use",
+            "id": call["id"],
+            "name": call["function"]["name"],
+            "input": object_in(call["function"]["arguments"]) or {},
+        }
+        for call in message.get("tool_calls") or ()
+    ]
+    return role, [*(message.get("thinking_blocks") or ()), *_text(content), *calls]
+
+
+def _text(content: object) -> Sequence[Mapping[str, Any]]:
+    """Return a text as a block; one that is empty is refused."""
+    return [{"type": "text", "text": content}] if content else []
+
+
+def _again(blocks: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the blocks of an answer, its calls with the ids of the conversation."""
+    own = iter(ids)
+    for block in blocks:
+        if block["type"] == "tool_use":
+            yield {**block, "id": next(own, block.get("id"))}
+        elif block["type"] != "text" or block.get("text"):
+            yield block
+
+
+def _completion(body: object) -> object:
+    blocks = body.get("content") if isinstance(body, Mapping) else None
+    if not isinstance(body, Mapping) or not isinstance(blocks, list) or body.get("error"):
+        return body
+    blocks = [block for block in blocks if isinstance(block, Mapping) and "type" in block]
+    texts = [block.get("text") for block in blocks if block["type"] == "text"]
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": "".join([text for text in texts if isinstance(text, str)]) or None,
+        "tool_calls": [_call(block) for block in blocks if block["type"] == "tool_use"],
+    }
+    if any(block["type"] not in _PLAIN for block in blocks):
+        message[VERBATIM] = blocks
+    end = body.get("stop_reason")
+    finish = _ENDS.get(end, end) if isinstance(end, str) else None
+    return {
+        "choices": [{"message": message, "finish_reason": finish}],
+        "usage": _usage(body.get("usage")),
+    }
+
+
+def _call(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    given = block.get("input")
+    arguments = given if given is None else json.dumps(given)
+    function = {"name": block.get("name"), "arguments": arguments}
+    return {"id": block.get("id"), "type": "function", "function": function}
+
+
+def _usage(usage: object) -> object:
+    if not isinstance(usage, Mapping):
+        return None
+    read, written = (usage.get(f"cache_{name}_input_tokens") for name in ("read", "creation"))
+    prompt = total(usage.get("input_tokens"), read, written)
+    if prompt is None:
+        # No prompt is empty: nobody counted.
+        return None
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": usage.get("output_tokens"),
+        "prompt_tokens_details": {"cached_tokens": read, "cache_creation_tokens": written},
+    }
+
+
+ANTHROPIC = BlockApi(
+    _blocks,
+    _completion,
+    conversation="messages",
+    content="content",
+    system=(b'"system":[', b"]"),
+    roles={"user": "user", "assistant": "assistant"},
+    mark=json.dumps(MARK, separators=(",", ":"))[1:-1].encode(),
+)
