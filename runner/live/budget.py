@@ -143,6 +143,8 @@ class Quota:
 
     async def admit(self, share: Share) -> str | None:
         """Wait for the turn of a job, count its request, or return why there may be none."""
+        if self._closed is not None:
+            return self._closed
         if not self._budget.limited:
             return self._budget.admit()
         turn: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
@@ -150,10 +152,12 @@ class Quota:
         self._share_out()
         return await turn
 
-    def begin_no_more(self, reason: str) -> None:
-        """Let no job begin any more."""
+    def close_all(self, reason: str) -> None:
+        """Let nobody make a request any more."""
         self._closed = reason
-        self._share_out()
+        for share in self._shares:
+            if share.waiting:
+                share.answer(reason)
 
     def _share_out(self) -> None:
         """Let all go on for whom the budget suffices beside those that come before them."""
@@ -177,9 +181,7 @@ class Quota:
             if share.used or share.waiting is None:
                 continue
             needs = share.needs(ratio)
-            if self._closed is not None:
-                share.answer(self._closed)
-            elif left >= needs or not begun:
+            if left >= needs or not begun:
                 share.answer(self._budget.admit())
                 begun.append(share)
                 left -= needs

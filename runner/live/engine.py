@@ -131,7 +131,7 @@ class Engine(Generic[Job, Done]):
         self.pace = pace or Pace(clock or RealTime(), limits.requests, limits.tokens)
         self._quota = Quota(self.budget)
         self._stopping = asyncio.Event()
-        self._no_more_requests = False
+        self._at_once = False
         self._interrupted = False
         self._latencies: deque[float] = deque(maxlen=200)
         self._last_answer = 0.0
@@ -235,7 +235,7 @@ class Engine(Generic[Job, Done]):
             wait: For how many seconds it waits as it has failed before; None where it has not.
             first: Whether it then goes before others.
         """
-        if self._no_more_requests:
+        if self._stopping.is_set():
             raise Stopped
         pace = self.pace
         tokens = _size(request) if pace.counts_tokens else 0.0
@@ -258,19 +258,19 @@ class Engine(Generic[Job, Done]):
         self._count(reply)
 
     def stop(self, reason: str, *, at_once: bool = False) -> None:
-        """Begin no further job; with ``at_once`` give up what is under way.
+        """Make no further request; with ``at_once`` give up those in flight.
 
         Args:
             reason: One line for the user.
-            at_once: Whether jobs under way may not ask any more either.
+            at_once: Whether answers are not waited for.
         """
         self.stop_reason = self.stop_reason or reason
-        self._no_more_requests = self._no_more_requests or at_once
+        self._at_once = self._at_once or at_once
         self._last_answer = asyncio.get_running_loop().time()
         self._stopping.set()
-        self._quota.begin_no_more(reason)
+        self._quota.close_all(reason)
         self._backoffs.give_up()
-        self.pace.give_up(longer_than=_GRACE)
+        self.pace.give_up()
 
     def _interrupt(self) -> None:
         again = self._interrupted
@@ -323,7 +323,7 @@ class Engine(Generic[Job, Done]):
         """Once the run is being stopped, give up what gets no answers any more."""
         await self._stopping.wait()
         loop = asyncio.get_running_loop()
-        while not self._no_more_requests:
+        while not self._at_once:
             usual = median(self._latencies) if self._latencies else 0.0
             remaining = self._last_answer + max(_GRACE, 3 * usual) - loop.time()
             if remaining <= 0:
@@ -334,10 +334,10 @@ class Engine(Generic[Job, Done]):
 
     async def _admit(self, share: Share | None) -> None:
         """Let a request pass, or raise because the run has ended or used up its budget."""
-        if self._no_more_requests:
+        if self._stopping.is_set():
             raise Stopped
         refusal = await self._quota.admit(share) if share else self.budget.admit()
-        if self._no_more_requests:
+        if self._at_once:
             raise Stopped
         if refusal is not None:
             # Answers that are on their way may still come.

@@ -244,7 +244,7 @@ class SharedBudget(Budget):
         """Admit no further request; the first reason stands."""
         if self._stop_reason is None:
             self._stop_reason, self._failed = reason, failed
-            self._quota.begin_no_more(reason)
+            self._quota.close_all(reason)
 
     def state(self) -> tuple[Spent, str | None, bool]:
         """Return what was used, why no request is admitted any more, and if that is an error."""

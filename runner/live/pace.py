@@ -76,7 +76,7 @@ class Waits:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._waiting: dict[asyncio.Future[None], float] = {}
+        self._waiting: set[asyncio.Future[None]] = set()
 
     async def sleep(self, seconds: float) -> None:
         """Wait.
@@ -85,19 +85,18 @@ class Waits:
             GivenUp: Somebody has given it up.
         """
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting[waiting] = self._clock.time() + seconds
+        self._waiting.add(waiting)
         handle = self._clock.call_later(seconds, _end, waiting)
         try:
             await waiting
         finally:
             handle.cancel()
-            del self._waiting[waiting]
+            self._waiting.discard(waiting)
 
-    def give_up(self, longer_than: float = -inf) -> None:
-        """Give up all waits that have more than so many seconds to go."""
-        now = self._clock.time()
-        for waiting, until in self._waiting.items():
-            if until - now > longer_than and not waiting.done():
+    def give_up(self) -> None:
+        """Give up all waits."""
+        for waiting in self._waiting:
+            if not waiting.done():
                 waiting.set_exception(GivenUp())
 
 
@@ -178,11 +177,10 @@ class Pace:
         self._wake()
         return await turn
 
-    def give_up(self, longer_than: float) -> None:
-        """Give up the waits of those whose turn comes later than in so many seconds."""
-        held = max(0.0, self.held_until - self._clock.time())
-        for place, (turn, _) in enumerate(self._queue):
-            if held + place / self.rate > longer_than and not turn.done():
+    def give_up(self) -> None:
+        """Give up the waits of all."""
+        for turn, _ in self._queue:
+            if not turn.done():
                 turn.set_exception(GivenUp())
 
     def _slot(self) -> float:

@@ -72,6 +72,16 @@ _NOT_TAKEN = re.compile(
     r"|\bnot (?:supported|permitted|allowed)\b",
     re.IGNORECASE,
 )
+_THOUGHT_WORDS = (
+    r"(?:reasoning_content|reasoning_details|reasoning\W{1,3}item|thought_?signatures?)"
+)
+_WANTS_THOUGHTS = re.compile(
+    rf"\b(?:missing|without|requires?|required|expected|include)\b.{{0,60}}\b{_THOUGHT_WORDS}\b"
+    rf"|\b{_THOUGHT_WORDS}\b.{{0,80}}\b(?:missing|required|(?:passed|sent|included|provided) back"
+    rf"|must be (?:passed|sent|included|provided|present))\b"
+    r"|\bmust start with a thinking block\b",
+    re.IGNORECASE,
+)
 # Where they put signatures of a call.
 _SIGNATURES = ("extra_content", "provider_specific_fields")
 
@@ -188,6 +198,8 @@ def classify(
         )
     if _BAD_PARAMETER.search(known):
         return FatalError(f"{model} refuses a parameter of this run{said}")
+    if _WANTS_THOUGHTS.search(known):
+        return RequestError(f"{refused} - it wants its thoughts back: run with --reasoning all")
     return RequestError(refused)
 
 

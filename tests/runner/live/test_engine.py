@@ -454,12 +454,20 @@ def interrupted(model, limits=QUICK):
     return run
 
 
-def test_the_first_interrupt_finishes_what_is_under_way_and_begins_nothing_new():
-    model = Interrupting(5)
+def test_the_first_interrupt_lets_what_is_in_flight_be_answered_and_asks_no_more():
+    model, answered = Interrupting(5), []
+
+    async def do(job, ask):
+        for _ in range(3):
+            await ask(QUESTION)
+            answered.append(job)
+        return job
+
     run = interrupted(model)
-    run.run(range(20), run.ask_thrice)
-    assert sorted(run.done) == [0, 1, 2, 3]
-    assert model.asked == 12
+    run.run(range(20), do)
+    assert run.done == []
+    # Each of the four had one answer; the fifth request was in flight, and is answered.
+    assert model.asked == len(answered) == run.engine.budget.spent.requests == 5
     assert (run.engine.stop_reason, run.engine.failed) == ("interrupted", False)
 
 
@@ -703,8 +711,8 @@ def test_what_the_receiver_raises_ends_the_run():
 
 def test_an_error_after_an_interrupt_is_not_lost():
     async def do(job, ask):
-        run.engine._interrupt()
         await ask(QUESTION)
+        run.engine._interrupt()
         raise ZeroDivisionError("a bug")
 
     run = Recorder(Scripted())
