@@ -199,7 +199,7 @@ def classify(
     if _BAD_PARAMETER.search(known):
         return FatalError(f"{model} refuses a parameter of this run{said}")
     if _WANTS_THOUGHTS.search(known):
-        return RequestError(f"{refused} - it wants its thoughts back: run with --reasoning all")
+        return RequestError(f"{address} wants all thoughts back: --reasoning all{said}")
     return RequestError(refused)
 
 

@@ -244,3 +244,25 @@ def test_several_choices_give_the_first() -> None:
 def test_more_tokens_than_a_request_can_have_are_unknown(said: float, tokens: int | None) -> None:
     answer = {"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": said}}
     assert read_completion(answer, 1.0, ENDPOINT).usage[0] == tokens
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The `reasoning_content` in the thinking mode must be passed back to the API.",
+        "thinking is enabled but reasoning_content is missing in assistant tool call message",
+        "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`."
+        " When `thinking` is enabled, a final `assistant` message must start with a thinking block.",
+        "Function call is missing a thought_signature in functionCall parts.",
+        "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item",
+    ],
+)
+def test_who_wants_thoughts_back_is_told_of_with_the_remedy(words):
+    error = classify(400, {"error": {"message": words}}, {})
+    assert isinstance(error, RequestError)
+    assert str(error).startswith("the server wants all thoughts back: --reasoning all (400): ")
+
+
+def test_who_takes_no_thoughts_wants_none_back():
+    said = {"error": {"message": "property 'reasoning_content' is unsupported"}}
+    assert "--reasoning" not in str(classify(400, said, {}))
