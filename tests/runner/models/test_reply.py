@@ -251,8 +251,9 @@ def test_more_tokens_than_a_request_can_have_are_unknown(said: float, tokens: in
     [
         "The `reasoning_content` in the thinking mode must be passed back to the API.",
         "thinking is enabled but reasoning_content is missing in assistant tool call message",
-        "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`."
-        " When `thinking` is enabled, a final `assistant` message must start with a thinking block.",
+        "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found"
+        " `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a"
+        " thinking block.",
         "Function call is missing a thought_signature in functionCall parts.",
         "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item",
     ],
