@@ -86,9 +86,10 @@ check: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Check format, lint, types
 		"pydocstyle envs checkers trajectories runner"; do \
 		echo "$$tool"; $(VENV)/bin/$$tool || failed=1; done; test -z "$$failed"
 
-conformance: $(VENV)/.dev $(VENV)/.models $(BFCL_VENV)/.bfcl ## Compare with BFCL itself: [RECORDED=folder of runs] [BFCL=its command]
+conformance: $(VENV)/.dev $(VENV)/.models $(BFCL_VENV)/.bfcl ## Compare with BFCL itself: [RECORDED=folder of runs] [BFCL=its command] [VLLM=python that has it]
 	@$(VENV)/bin/python -m tests.conformance --bfcl-python $(BFCL_VENV)/bin/python \
-		$${RECORDED:+--recorded "$$RECORDED"} $${BFCL:+--bfcl "$$BFCL"} $(ARGS)
+		$${RECORDED:+--recorded "$$RECORDED"} $${BFCL:+--bfcl "$$BFCL"} \
+		$${VLLM:+--vllm-python "$$VLLM"} $(ARGS)
 
 bench: $(VENV)/.core $(BFCL_VENV)/.bfcl ## Speed beside BFCL's: [RECORDED=folder of runs] [RUN=one run BFCL=its command]
 	@$(VENV)/bin/python -m tests.benchmarks --bfcl-python $(BFCL_VENV)/bin/python \

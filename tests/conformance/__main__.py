@@ -16,7 +16,16 @@ from pathlib import Path
 
 from envs.long_context import Pack
 from envs.registry import BACKENDS
-from tests.conformance import handlers, observations, prompts, requests, retired, single_turn, table
+from tests.conformance import (
+    handlers,
+    observations,
+    prompts,
+    requests,
+    retired,
+    single_turn,
+    table,
+    vllm_parsers,
+)
 from tests.conformance.compare import Tally
 from tests.conformance.diagnoses import found_causes, read_causes
 from tests.conformance.generator import Generator
@@ -41,6 +50,7 @@ PARTS = (
     "observations",
     "requests",
     "retired",
+    "vllm",
 )
 
 
@@ -77,6 +87,8 @@ def main() -> int:
         differences += requests.run(options.bfcl)
     if options.only in (None, "retired"):
         differences += retired.run(data)
+    if options.only == "vllm" or (options.only is None and options.vllm_python):
+        differences += vllm_parsers.run(options.vllm_python, options.seed)
     return 1 if differences else 0
 
 
@@ -221,6 +233,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--bfcl", metavar="COMMAND", help="bfcl, of a full installation of bfcl-eval"
     )
+    parser.add_argument(
+        "--vllm-python", type=Path, metavar="PYTHON", help="an interpreter that has vLLM"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the random scripts (default 0)")
     parser.add_argument("--scripts", type=int, default=2000, help="how many random scripts")
     parser.add_argument("--only", choices=PARTS, help="run one part")
@@ -229,6 +244,8 @@ def _options() -> argparse.Namespace:
         parser.error("--only recorded needs --recorded DIR")
     if options.only == "requests" and options.bfcl is None:
         parser.error("--only requests needs --bfcl COMMAND")
+    if options.only == "vllm" and options.vllm_python is None:
+        parser.error("--only vllm needs --vllm-python PYTHON")
     return options
 
 

@@ -239,12 +239,14 @@ def asked_of_bfcl(python: Path, handler: str, questions: Sequence[Mapping[str, A
     return [json.loads(line) for line in driver.stdout.splitlines()]
 
 
-def read_by_turnwise(protocol: str, text: str) -> list[Any] | None:
+def read_by_turnwise(
+    protocol: str, text: str, documents: Sequence[Mapping[str, Any]] = ()
+) -> list[Any] | None:
     """Return the calls that a protocol reads, None where they cannot be read."""
     spoken = PROTOCOLS[protocol]
     assert not isinstance(spoken, Native)
     try:
-        return [[call.name, dict(call.kwargs)] for call in spoken.read(text, [])]
+        return [[call.name, dict(call.kwargs)] for call in spoken.read(text, documents)]
     except MalformedCall:
         return None
 
