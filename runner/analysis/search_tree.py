@@ -13,7 +13,7 @@ from runner.show.terminal import Line, Tone, clipped
 
 _WIDTH = 160
 """Longest answer or result that is shown, in characters."""
-_DEEPEST = 12
+DEEPEST = 12
 """Branches within branches that are indented."""
 _MARKS: dict[str, tuple[str, Tone]] = {
     "stands": ("+", "plain"),
@@ -67,7 +67,8 @@ class SearchView(NamedTuple):
         parts = [
             f"{made.requests} of at most {made.most_requests} requests",
             f"{made.steps} of {made.most_steps} steps",
-            f"{made.undone} branches given up or ended, {undone} answers undone",
+            f"{_counted(made.undone, 'branch', 'branches')} given up or ended",
+            f"{_counted(undone, 'answer', 'answers')} undone",
         ]
         if self.totals.prompt_tokens or self.totals.completion_tokens:
             spent = f"{self.totals.prompt_tokens} tokens in, {self.totals.completion_tokens} out"
@@ -127,9 +128,13 @@ def search_of(record: EpisodeRecord) -> SearchView | None:
     return SearchView(search, points, totals_of([record]))
 
 
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
 def _point_lines(point: TreePoint) -> Iterator[Line]:
     mark, tone = _MARKS[point.became]
-    indent = "  " * min(point.depth, _DEEPEST)
+    indent = "  " * min(point.depth, DEEPEST)
     yield Line(f"  {point.number:>4}  {indent}{mark} {clipped(point.said, _WIDTH)}", tone)
     if point.became == "undone":
         for result in point.step.results:

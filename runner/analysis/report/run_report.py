@@ -28,11 +28,14 @@ from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.cards import Card, Shared
 from runner.analysis.report.pages import groups, packed, page
 from runner.analysis.runs import Viewed, ViewedRun
+from runner.analysis.search_tree import DEEPEST, SearchView, search_of
 from runner.analysis.writing import Json
 from runner.episodes.examined import ExaminedCalls, ExaminedTurns
 
 _BUDGET = 4_400
 """Characters that an episode's pack may take on average; 1,000 of them stay under 5 MB."""
+_FEWEST_POINTS = 60
+"""Answers of a search that are shown however large the run is."""
 _FEWEST = 1_000
 """Number of episodes up to which all share what this many would have."""
 
@@ -47,6 +50,7 @@ BOUNDS = (
 REPORT_ASSETS = (
     "report.css",
     "scores.css",
+    "search.css",
     "radar.js",
     "groups.js",
     "overview.js",
@@ -54,6 +58,7 @@ REPORT_ASSETS = (
     "texts.js",
     "state.js",
     "answer.js",
+    "search.js",
     "episode.js",
     "report.js",
 )
@@ -122,7 +127,33 @@ def card_json(
     card = Card(record, shared, bounds)
     shown = examined.show(card) if examined else card.asked(episode.trajectory)
     said = [bounds.json(found) for each in opinions if (found := each.whole(record.key))]
-    return {**shown, "judged": said} if said else shown
+    searched = search_of(record)
+    return {
+        **shown,
+        **({"judged": said} if said else {}),
+        **({"search": _search_json(searched, bounds)} if searched else {}),
+    }
+
+
+def _search_json(searched: SearchView, bounds: Bounds) -> Json:
+    """Return what a search took and its tree, as far as there is room for it."""
+    points = searched.points[: max(bounds.members, _FEWEST_POINTS)]
+    tree = [
+        {
+            "number": point.number,
+            "turn": point.step.turn,
+            "depth": min(point.depth, DEEPEST),
+            "became": point.became,
+            "said": bounds.cut(point.said),
+            # Those of what stands are in the turns.
+            "results": [bounds.cut(text) for text in point.step.results[: bounds.members]]
+            if point.became == "undone"
+            else [],
+        }
+        for point in points
+    ]
+    left = len(searched.points) - len(points)
+    return {"summary": searched.summary, "tree": tree, "left": left}
 
 
 def overview(episodes: Sequence[Viewed], machine: OwnMachine | None = None) -> Json:

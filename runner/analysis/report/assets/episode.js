@@ -120,6 +120,7 @@ function summaryOf(run, row, data) {
           el("details", el("summary", "Evidence"), evidenceList(data.evidence)),
       ),
     (data.judged || []).map(judgedPart),
+    data.search && searchPart(data.search),
     row.divergence &&
       el(
         "p",

@@ -1,0 +1,30 @@
+"""The tree of a search on the page: it opens, and what was undone stands apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from runner.analysis.report.run_report import report
+from runner.analysis.runs import view_run
+from runner.cli import main
+from runner.records.run import open_run
+from trajectories.dataset import load_embedded
+from trajectories.schema import Category
+
+
+def test_a_search_shows_its_branches(show: Callable[..., Page], tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    asked = ["search", "--model", "scripted:0.5", "--category", "base", "--limit", "2"]
+    assert main([*asked, "--run-dir", str(folder)]) == 0
+    run = open_run(folder / "dfsdt")
+    [undone, *_] = [each for each in run.records if each.search and each.search.undone]
+    assert run.profile is not None
+    html = report([view_run(run, load_embedded([Category.BASE]), run.profile, 20)])
+    page = show(html, f"#e/{undone.id}/0")
+    page.locator("details.search summary").click()
+    expect(page.locator(".search .point.undone").first).to_be_visible()
+    assert undone.search is not None
+    expect(page.locator(".search .point")).to_have_count(undone.search.requests)
