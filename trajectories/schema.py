@@ -405,6 +405,12 @@ class Trajectory(Strict):
         return self.expects.documents if self.expects else None
 
     @property
+    def opening(self) -> str:
+        """What is said first, on one line."""
+        said = (message.content for turn in self.turns for message in turn.messages)
+        return " ".join(next(filter(None, said), "").split())
+
+    @property
     def known_calls(self) -> int:
         """How many calls its ground truth has, or are expected."""
         answers = len(self.expects.answers) if self.expects else 0

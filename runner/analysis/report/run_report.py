@@ -9,6 +9,8 @@ from functools import partial
 
 from checkers.profile import BFCL
 from envs.bounds import BOUNDS as EPISODE_BOUNDS
+from checkers.why.diagnosis import SUB_REASONS, Cause
+from envs.state import cut
 from runner.analysis.figure_lines import (
     errata_line,
     hallucination_line,
@@ -38,6 +40,8 @@ _FEWEST_POINTS = 60
 """Answers of a search that are shown however large the run is."""
 _FEWEST = 1_000
 """Number of episodes up to which all share what this many would have."""
+_OPENING = 160
+"""Characters of what the user says first that the list shows."""
 
 BOUNDS = (
     Bounds(text=20_000, members=200),
@@ -101,6 +105,8 @@ def about_run(run: ViewedRun, gpu_price: float | None, opinions: Sequence[Opinio
         "mended": mended_scores(run),
         "groups": group_scores(run),
         "judges": [each.judge for each in opinions],
+        "options": ["--run", str(run.source.path), "--profile", run.profile.name],
+        "meanings": {**{cause: cause.meaning for cause in Cause}, **SUB_REASONS},
         "rows": [{**row(each), **_judged(each, opinions)} for each in run.episodes],
     }
 
@@ -218,12 +224,14 @@ def row(episode: Viewed) -> Json:
         "id": trajectory.id,
         "trial": recorded.trial,
         "category": trajectory.category,
+        "opening": cut(trajectory.opening, _OPENING),
         "outcome": judged.outcome,
         "recorded": _recorded_otherwise(episode),
         "reason": failure and failure.reason,
         "meaning": failure and failure.reason.meaning,
         "failed_turn": judged.verdict and judged.verdict.failed_turn,
         "cause": diagnosis and diagnosis.cause,
+        "sub_reason": diagnosis and diagnosis.sub_reason,
         "cause_at": diagnosis and [diagnosis.turn, diagnosis.step],
         "detail": judged.error or (diagnosis and diagnosis.detail),
         "told": told and told.facts and [told.facts - len(told.untold), told.facts],

@@ -10,7 +10,6 @@ from runner.commands.options import argument, option
 from runner.commands.shared import JsonOption, note
 from runner.data import choose
 from runner.show.terminal import WIDTH, clipped, say, say_json, table
-from trajectories.schema import Trajectory
 
 EXAMPLE = "turnwise dataset list turnwise --category base"
 
@@ -44,17 +43,11 @@ def run(options: Options) -> int:
     wanted = choose.categories(options.category or "all,nested", name)
     entries = list(choose.dataset(name, wanted, note).trajectories.values())
     if options.json:
-        members = ({"id": e.id, "category": e.category, "asks": _first_words(e)} for e in entries)
+        members = ({"id": e.id, "category": e.category, "asks": e.opening} for e in entries)
         say_json({"entries": [*members]})
         return DONE
     width = max(WIDTH, shutil.get_terminal_size().columns)
     longest = min(max(len(entry.id) for entry in entries), width // 2)
     for entry in entries:
-        say(clipped(f"{clipped(entry.id, longest):{longest}}  {_first_words(entry)}", width))
+        say(clipped(f"{clipped(entry.id, longest):{longest}}  {entry.opening}", width))
     return DONE
-
-
-def _first_words(entry: Trajectory) -> str:
-    """Return what the user says first."""
-    said = (message.content for turn in entry.turns for message in turn.messages)
-    return " ".join(next(filter(None, said), "").split())

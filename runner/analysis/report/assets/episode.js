@@ -1,5 +1,8 @@
 // One episode: its turns and steps, the ground truth beside them, and the state against its own.
 
+// So many steps are drawn as they come into sight.
+const MANY = 12;
+
 /** Return the view of one episode: its node, and how to move in it. */
 async function episodeView(run, number) {
   const row = run.rows[number];
@@ -8,7 +11,7 @@ async function episodeView(run, number) {
   const moments = data.pairs ? callsOf(data) : momentsOf(row, data);
   const shown = data.pairs ? answerPart(row, data, shared) : turnsPart(row, data, moments, shared);
   const node = el("div.episode", summaryOf(run, row, data), shown);
-  highlight(node);
+  highlight(node, place.filters.q);
 
   function at() {
     return moments.findIndex(({ turn, step }) => turn === place.turn && step === place.step);
@@ -61,7 +64,8 @@ function turnsPart(row, data, moments, shared) {
       shared,
     ),
   );
-  return el("div.columns", outline(row, data), el("div.turns", turns));
+  const many = moments.length > MANY ? ".many" : "";
+  return el("div.columns", outline(row, data), el(`div.turns${many}`, turns));
 }
 
 function anchor(turn, step) {
@@ -84,6 +88,7 @@ function summaryOf(run, row, data) {
       el("span", other(-1, "Previous"), other(1, "Next")),
     ),
     el("h1", row.id),
+    copies({ id: row.id, "turnwise debug …": commandOf(run, row) }),
     el(
       "p.facts-line",
       badge(row.outcome),
@@ -110,7 +115,7 @@ function summaryOf(run, row, data) {
         "div.why",
         el(
           "p",
-          row.cause && el("strong", words(row.cause)),
+          row.cause && el("strong", term(causeOf(row), meaningOf(run, row))),
           row.cause && row.detail && ": ",
           row.detail,
           " ",
@@ -143,6 +148,12 @@ function judgedPart(said) {
   );
 }
 
+/** Return the command that opens an episode in the debugger. */
+function commandOf(run, row) {
+  const trial = row.trial > 0 ? ["--trial", String(row.trial)] : [];
+  return ["turnwise", "debug", row.id, ...run.options, ...trial].map(shellWord).join(" ");
+}
+
 function causeLink({ cause_at: at }) {
   if (!at || at[0] === null) return null;
   const [turn, step] = at;
@@ -160,7 +171,7 @@ function evidenceList(evidence) {
       el(
         "div",
         el("dt", words(name)),
-        el("dd", typeof value === "string" ? value : JSON.stringify(value)),
+        el("dd", valueOf(typeof value === "string" ? value : JSON.stringify(value))),
       ),
     ),
   );
@@ -327,6 +338,7 @@ function callPart(call, was, first) {
   return el(
     "div.call",
     codeOf(call),
+    copies(partsOf(call)),
     el("div", { class: call.ok ? "result" : "result refused" }, block(laidOut(call.result))),
     call.changes.length > 0 && changesList(call.changes),
     call.off.length > 0 &&
@@ -341,8 +353,17 @@ function callPart(call, was, first) {
 }
 
 function codeOf(call) {
-  if (call.name === null) return el("pre.code", el("em", "unreadable: "), call.call);
-  return el("pre.code", el("b", call.name), call.call.slice(call.name.length));
+  const shown =
+    call.name === null
+      ? el("pre.code", el("em", "unreadable: "), call.call)
+      : el("pre.code", el("b", call.name), call.call.slice(call.name.length));
+  return folded(shown, call.call);
+}
+
+/** Return what of a call one may want elsewhere. */
+function partsOf({ name, call, result }) {
+  const inner = name === null ? null : call.slice(name.length).replace(/^\(|\)$/g, "");
+  return { call, ...(inner && { arguments: inner }), result };
 }
 
 /** Return how a turn ended, and how the state then stands against the ground truth's. */
@@ -496,24 +517,4 @@ function rawOf({ part: { request }, sent: before }, data, shared) {
       json(request.usage),
     );
   });
-}
-
-/** Mark what was searched for, where the browser can do so without touching the page. */
-function highlight(node) {
-  const query = place.filters.q.trim().toLowerCase();
-  if (!("highlights" in CSS)) return;
-  CSS.highlights.delete("found");
-  if (query.length < 2) return;
-  const ranges = [];
-  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const text = walker.currentNode.data.toLowerCase();
-    for (let at = text.indexOf(query); at >= 0; at = text.indexOf(query, at + query.length)) {
-      const range = new Range();
-      range.setStart(walker.currentNode, at);
-      range.setEnd(walker.currentNode, Math.min(at + query.length, walker.currentNode.length));
-      ranges.push(range);
-    }
-  }
-  CSS.highlights.set("found", new Highlight(...ranges));
 }

@@ -25,7 +25,12 @@ function overviewOf(run) {
       card(
         "Why episodes failed",
         bars(
-          causes.map(([cause, count]) => [words(cause), count, filterLink({ cause, outcome: "" })]),
+          causes.map(([cause, count]) => [
+            words(cause),
+            count,
+            filterLink({ cause, outcome: "" }),
+            run.meanings[cause],
+          ]),
         ),
         el("p.quiet", sub_reasons.map(([names, count]) => `${names.map(words).join(", ")} ${count}`).join("; ")),
       ),
@@ -75,7 +80,7 @@ function headline(run, total) {
       el(
         "details",
         el("summary", "How it was run"),
-        el("pre", JSON.stringify(run.definition, null, 2)),
+        el("pre", { tabindex: "0" }, JSON.stringify(run.definition, null, 2)),
       ),
   );
 }
@@ -120,7 +125,7 @@ function scoresTable(scores) {
       "thead",
       el(
         "tr",
-        ["", "score", "", "95% interval", "passed", ...told].map((name, column) =>
+        ["category", "score", "of 100%", "95% interval", "passed", ...told].map((name, column) =>
           el("th", { scope: "col", class: column ? "number" : null }, name),
         ),
       ),
@@ -158,13 +163,14 @@ function scoresTable(scores) {
 
 function bars(items) {
   const most = Math.max(...items.map(([, count]) => count));
-  const bar = ([label, count, href]) =>
+  const bar = ([label, count, href, meaning]) =>
     el(
-      "a",
-      { href },
+      "a.term",
+      { href, "aria-description": meaning },
       el("span.label", label),
       el("span.bar", { vars: { share: count / most } }),
       el("span.count", count),
+      meaning && el("span.tip", { role: "tooltip" }, meaning),
     );
   return el(
     "ul.bars",

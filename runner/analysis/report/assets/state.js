@@ -22,8 +22,8 @@ function expectedTable(differences, here) {
         return el(
           "tr",
           el("th", { scope: "row" }, pathOf(path)),
-          el("td.good", { "data-label": "Expected" }, left),
-          el("td.bad", { "data-label": here }, right),
+          el("td.good", { "data-label": "Expected" }, valueOf(expected, left)),
+          el("td.bad", { "data-label": here }, valueOf(actual, right)),
         );
       }),
     ),
@@ -40,12 +40,17 @@ function changesList(changes) {
       return el(
         "li",
         el("span.path", pathOf(path)),
-        el("span.was", was),
+        valueOf(before, was, "was"),
         el("span.arrow", { "aria-label": "became" }, "→"),
-        el("span.is", is),
+        valueOf(after, is, "is"),
       );
     }),
   );
+}
+
+/** Return a value of any length, and what of it is marked. */
+function valueOf(text, shown = text, kind = "whole") {
+  return folded(el(`span.${kind}`, shown), text);
 }
 
 /** Return a path in which the browser may break the line. */
@@ -149,7 +154,7 @@ function branch(name, value, before, expected, aside = false) {
     },
     el("span.name", name),
     " ",
-    el("span.value", written(value)),
+    valueOf(written(value), written(value), "value"),
     wanted,
   );
   return { node, changed, differs };
@@ -175,7 +180,7 @@ function group(
   const node = el(
     "details",
     { class: `branch${marks}`, open: changed || differs },
-    el("summary", el("span.name", name), " ", el("span.quiet", parts.length), wanted),
+    el("summary", el("span.name", name), " ", el("span.members", plural(parts.length, "member")), wanted),
     parts.map((part) => part.node),
   );
   return { node, changed, differs };

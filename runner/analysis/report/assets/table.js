@@ -10,6 +10,7 @@ const COLUMNS = [
     cell: (row, run) => [
       el("a", { href: address(placeIn(row)) }, row.id),
       run.overview.trials.length > 0 && el("span.quiet.trial", ` trial ${row.trial}`),
+      row.opening && el("p.quiet.detail", row.opening),
     ],
   },
   {
@@ -28,8 +29,8 @@ const COLUMNS = [
     name: "cause",
     label: "Why",
     value: (row) => row.cause || "~",
-    cell: (row) => [
-      row.cause && words(row.cause),
+    cell: (row, run) => [
+      row.cause && term(causeOf(row), meaningOf(run, row)),
       row.detail && el("span.quiet.detail", row.detail),
     ],
   },
@@ -113,6 +114,8 @@ function listView(run) {
   });
   const choosers = NARROWED_BY.map((name) => chooser(run, name, narrow));
   const clear = el("button.clear", { type: "button", click: () => narrow(nothing) }, "Clear");
+  const resetButton = () =>
+    el("button", { type: "button", click: () => narrow(nothing) }, "Show all episodes");
   const count = el("p.count.quiet", { role: "status" });
   const sortBy = (name) => narrow({ sort: nextSort(filters.sort, name) });
   const head = el(
@@ -143,6 +146,8 @@ function listView(run) {
     body.append(...left.slice(shown, shown + by).map((row) => lineOf(row, run, columns)));
     shown = Math.min(left.length, shown + by);
     more.replaceChildren(shown < left.length ? `${left.length - shown} more` : "");
+    if (left.length === 0) more.append("No episode is like that. ", resetButton());
+    highlight(body, filters.q);
     // Anew, so that it is told again should the end still be in sight.
     watch.unobserve(more);
     if (shown < left.length) watch.observe(more);
@@ -155,16 +160,18 @@ function listView(run) {
   }
 
   function select() {
-    const query = filters.q.trim().toLowerCase();
+    const searched = wordsOf(filters.q);
     const isWanted = (row, index) =>
       NARROWED_BY.every((name) => !filters[name] || row[name] === filters[name]) &&
-      (!query || textOf(row).includes(query) || (texts[index] || "").includes(query));
+      searched.every(
+        (word) => textOf(row).includes(word) || (texts[index] || "").includes(word),
+      );
     left = sorted(run.rows.filter(isWanted), filters.sort);
     shown = 0;
     body.replaceChildren();
     grow();
     showFilters();
-    if (query.length > 1 && texts.length === 0) readTranscripts();
+    if (searched.some((word) => word.length > 1) && texts.length === 0) readTranscripts();
   }
 
   function showFilters() {
@@ -306,8 +313,18 @@ function whereOf([turn, step, call]) {
   return call === null ? `turn ${turn}, end` : `turn ${turn}, step ${step}`;
 }
 
+/** Return why an episode failed, in words. */
+function causeOf({ cause, sub_reason: kind }) {
+  return kind ? `${words(cause)} (${words(kind).toLowerCase()})` : words(cause);
+}
+
+function meaningOf(run, { cause, sub_reason: kind }) {
+  return [run.meanings[cause], run.meanings[kind]].filter(Boolean).join(": ");
+}
+
 function textOf(row) {
-  return [row.id, row.category, row.outcome, row.cause && words(row.cause), row.detail, row.reason]
+  const { id, category, outcome, cause, detail, reason, opening } = row;
+  return [id, category, outcome, cause && causeOf(row), detail, reason, opening]
     .join("\n")
     .toLowerCase();
 }

@@ -1,7 +1,7 @@
 // Texts of any length, and what is opened only when it is wanted.
 
-const LINES = 14;
-const CHARACTERS = 1500;
+const LINES = 20;
+const CHARACTERS = 2000;
 
 function json(value) {
   return block(JSON.stringify(value, null, 2));
@@ -22,27 +22,26 @@ function lazily(title, make) {
 }
 
 function prose(text) {
-  return el("p.prose", text);
+  return folded(el("p.prose", text), text);
 }
 
-/** Return a text of any length; a long one shows its beginning until asked for all. */
+/** Return a text as it is. */
 function block(text) {
-  const short = beginning(text);
-  if (short === text) return el("pre", text);
-  const shown = el("pre", short);
-  const whole = `${plural(text.split("\n").length, "line")}, ${plural(text.length, "character")}`;
+  return folded(el("pre", text), text);
+}
+
+/** Return what shows a text, of which a long one shows its first lines until asked for all. */
+function folded(node, text) {
+  const lines = text.split("\n").length;
+  if (lines <= LINES + 3 && text.length <= CHARACTERS) return node;
+  const whole = `${plural(lines, "line")}, ${plural(text.length, "character")}`;
   const button = el("button.all", { type: "button", click: showAll }, `Show all: ${whole}`);
   function showAll() {
-    shown.replaceChildren(visible(text));
+    node.classList.remove("folded");
     button.remove();
   }
-  return [shown, button];
-}
-
-function beginning(text) {
-  const lines = text.split("\n");
-  const short = lines.length > LINES + 3 ? lines.slice(0, LINES).join("\n") : text;
-  return short.length > CHARACTERS + 100 ? short.slice(0, CHARACTERS) : short;
+  node.classList.add("folded");
+  return [node, button];
 }
 
 /** Return the text of a JSON object with a line for every member of it, and no other change. */
@@ -64,4 +63,74 @@ function laidOut(text) {
 
 function newLine(depth) {
   return `\n${"  ".repeat(Math.max(depth, 0))}`;
+}
+
+/** Return buttons that put texts on the clipboard, by what they are called. */
+function copies(texts) {
+  return el(
+    "span.copies",
+    Object.entries(texts).map(([name, text]) => {
+      const button = el("button.copy", { type: "button", click: copy }, `Copy ${name}`);
+      async function copy() {
+        await toClipboard(text);
+        button.textContent = "Copied";
+        say(`Copied: ${name}`);
+        button.addEventListener("blur", () => button.replaceChildren(`Copy ${name}`), {
+          once: true,
+        });
+      }
+      return button;
+    }),
+  );
+}
+
+async function toClipboard(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  // A page that is not from a safe place has no clipboard but this one.
+  const area = el("textarea", { class: "aside" });
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  return area.remove();
+}
+
+/** Return a text as one word of a shell's command. */
+function shellWord(text) {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Return what says more of itself under the pointer and when it has the focus. */
+function term(text, meaning) {
+  if (!meaning) return text;
+  const tip = el("span.tip", { role: "tooltip" }, meaning);
+  return el("span.term", { tabindex: "0", "aria-description": meaning }, text, tip);
+}
+
+/** Return the words of a search; those between quotes are one. */
+function wordsOf(query) {
+  const found = query.toLowerCase().matchAll(/"([^"]+)"|\S+/g);
+  return [...found].map(([whole, quoted]) => quoted || whole);
+}
+
+/** Mark what was searched for, where the browser can do so without touching the page. */
+function highlight(node, query) {
+  if (!("highlights" in CSS)) return;
+  CSS.highlights.delete("found");
+  const searched = wordsOf(query).filter((word) => word.length > 1);
+  if (searched.length === 0) return;
+  const ranges = [];
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode.data.toLowerCase();
+    for (const word of searched) {
+      for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+        const range = new Range();
+        range.setStart(walker.currentNode, at);
+        range.setEnd(walker.currentNode, Math.min(at + word.length, walker.currentNode.length));
+        ranges.push(range);
+      }
+    }
+  }
+  CSS.highlights.set("found", new Highlight(...ranges));
 }

@@ -115,6 +115,8 @@ def test_a_row_says_what_the_list_shows(episodes):
         "id": "desk_0",
         "trial": 0,
         "category": "miss_func",
+        "opening": "My screen is dark.",
+        "sub_reason": None,
         "outcome": "failed",
         "recorded": None,
         "reason": "multi_turn:instance_state_mismatch",
