@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 
 from checkers.profile import BFCL
-from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from checkers.why.diagnosis import SUB_REASONS, Cause
+from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from envs.state import cut
 from runner.analysis.figure_lines import (
     errata_line,
