@@ -244,7 +244,8 @@ def _print_estimate(
         guess = Estimate.sum([_guess(each.plan, each.trajectories, trials) for each in members])
         entries = len({t.id for each in members for t in each.trajectories})
         say(
-            f"{entries} entries in {len(members)} {variants.kind}s, {guess.requests} "
+            f"{entries} entries in {len(members)} "
+            f"{variants.kind}{'' if len(members) == 1 else 's'}, {guess.requests} "
             f"requests and about {guess.tokens} prompt tokens"
         )
     say(_in_dollars(plan, guess))

@@ -12,6 +12,8 @@ from runner.models.tools import Document
 
 _MOST_PYTHON = 150_000
 """Characters of what is not in the plain form of calls."""
+_NO_WORDS = ("[", "(", "`", "{")
+"""Where one of these stands before a list, it may be calls that are meant, or a fence."""
 
 
 def python_calls(text: str) -> list[Call]:
@@ -21,10 +23,19 @@ def python_calls(text: str) -> list[Call]:
         MalformedCall: They cannot be read, or are so long that a syntax tree takes seconds.
     """
     check_length(text)
-    calls = plain_calls(text)
+    calls = plain_calls(text) or _after_words(text)
     if not calls:
         check_python(text)
     return calls or parse_calls(text)
+
+
+def _after_words(text: str) -> list[Call]:
+    """Return the calls in plain form on the last line, where words alone stand before it."""
+    begin = text.rfind("\n[") + 1
+    words = text[:begin]
+    if not words or any(sign in words for sign in _NO_WORDS):
+        return []
+    return plain_calls(text[begin:])
 
 
 def check_python(text: str) -> None:

@@ -200,6 +200,8 @@ FORMS = [
         [Call("zone", (), {"city": "Oslo"})],
     ),
     ("python", "```python\n[forecast('Oslo, Norway', 3)]\n```", ONE),
+    ("python", "I'll look:\n[forecast(city='Oslo, Norway', days=3), now()]", TWO),
+    ("python", "[forecast('Oslo, Norway', 3)] or\n[now()]", ONE),
 ]  # fmt: skip
 
 
