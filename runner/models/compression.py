@@ -6,34 +6,31 @@ mark, which counts within the limit.
 
 from __future__ import annotations
 
-import ast
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from envs.calls import Call
 from envs.errors import MalformedCall
+from envs.registry import tools_of
 from envs.results import Result
 from envs.session import Session
 from runner.models.conversation import Observe
-from trajectories.errors import DataError, needing
+from runner.models.shortening import shorter, structure, whole
+from trajectories.errors import DataError, did_you_mean, needing
 from trajectories.jsonl import parse_object, read_text
 
 Way = Literal["cut", "ends", "keys"]
-"""The beginning; the ends of texts inside it, or else of the whole; or where that is not enough
-only the members that a file keeps, and then the ends."""
+"""The beginning; what ``shortening`` makes of it, or else the ends of the whole; or where members
+must be left out, those that no file keeps."""
 WAYS: tuple[Way, ...] = ("cut", "ends", "keys")
 KEYS = Path(__file__).parents[2] / "configs" / "compression"
 """Where the members are listed that are kept, a file for each backend."""
 
 SMALLEST = 64
 _CHARACTERS = 4
-_TEXTS = (2048, 1024, 512, 256, 128, 64, 32, 16)
-"""How long texts in a result may be, in characters: the longest of them that is short enough."""
-_LEFT_OUT = " ... "
 _MARK = " ... [{} tokens left out] ... "
 _PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"{_PAIR}|\\u[0-9a-fA-F]{{4}}|\\.", re.DOTALL)
@@ -88,14 +85,14 @@ class Compression(NamedTuple):
         """
         if self.tokens(text) <= self.limit:
             return text
-        if self.way != "cut" and (whole := self._with_short_texts(text)) is not None:
-            return whole
         if self.way == "keys" and keep is not None:
+            if (fitting := self._fitting(whole(text))) is not None:
+                return fitting
             text = _reduced(text, keep)
             if self.tokens(text) <= self.limit:
                 return text
-            if (whole := self._with_short_texts(text)) is not None:
-                return whole
+        if self.way != "cut" and (fitting := self._fitting(shorter(text))) is not None:
+            return fitting
         # The mark is within the limit, whatever a tokenizer makes of where the pieces meet.
         room = self.limit
         while room > 0:
@@ -106,17 +103,9 @@ class Compression(NamedTuple):
             room -= max(1, over)
         return text[: self.limit] if self.tokens(text[: self.limit]) <= self.limit else ""
 
-    def _with_short_texts(self, text: str) -> str | None:
-        """Return a result within the limit whose long texts are short and all else is there.
-
-        None where that is not enough, or there is nothing inside it.
-        """
-        value, write = _structure(text)
-        for longest in _TEXTS if isinstance(value, dict | list) else ():
-            found = write(_with_short(value, longest))
-            if self.tokens(found) <= self.limit:
-                return found
-        return None
+    def _fitting(self, forms: Iterable[str]) -> str | None:
+        """Return the first form of a result that is within the limit, None where none is."""
+        return next((each for each in forms if self.tokens(each) <= self.limit), None)
 
     def _shortened(self, text: str, room: int) -> str:
         ends = self._token_ends(text)
@@ -133,32 +122,6 @@ class Compression(NamedTuple):
         if self.tokenizer is not None:
             return _ends_by(self.tokenizer)(text)
         return [*range(_CHARACTERS, len(text), _CHARACTERS), len(text)]
-
-
-def _structure(text: str) -> tuple[Any, Callable[[Any], str]]:
-    """Return the value of a result, JSON or a Python literal, and what writes it again."""
-    try:
-        return json.loads(text), json.dumps
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return ast.literal_eval(text), str
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return None, str
-
-
-def _with_short(value: Any, longest: int) -> Any:
-    """Return a value whose texts have no more than so many characters but for a mark."""
-    if isinstance(value, str):
-        if len(value) <= longest + len(_LEFT_OUT):
-            return value
-        head = longest - longest // 8
-        return value[:head] + _LEFT_OUT + value[len(value) - longest // 8 :]
-    if isinstance(value, dict):
-        return {name: _with_short(inner, longest) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_with_short(inner, longest) for inner in value]
-    return value
 
 
 def observing(observe: Observe | None, compression: Compression | None) -> Observe | None:
@@ -187,8 +150,11 @@ def kept_members(backend: str) -> Mapping[str, tuple[str, ...]]:
     path = KEYS / f"{backend}.json"
     if not path.is_file():
         return {}
-    found = {}
+    found, functions = {}, tools_of((backend,))
     for name, value in parse_object(read_text(path), str(path)).items():
+        if name not in functions:
+            advice = did_you_mean(name, functions)
+            raise DataError(str(path), f"{name!r} is no function of {backend}{advice}")
         match value:
             case {"keep": [*paths]} if all(isinstance(each, str) and each for each in paths):
                 found[name] = tuple(map(str, paths))
@@ -219,11 +185,12 @@ def _escape_around(text: str, place: int) -> tuple[int, int] | None:
 
 
 def _reduced(text: str, keep: tuple[str, ...]) -> str:
-    """Return a result with only those members whose path is kept; a mere text as it is."""
-    value, write = _structure(text)
+    """Return a result with only those members whose path is kept; as it is where none is there."""
+    value, write = structure(text)
     if not isinstance(value, dict | list):
         return text
-    return write(_kept(value, [path.replace("[]", ".[]").split(".") for path in keep]))
+    kept = _kept(value, [path.replace("[]", ".[]").split(".") for path in keep])
+    return write(kept) if kept else text
 
 
 def _kept(value: Any, paths: list[list[str]]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 
 from envs.calls import parse_call
 from runner.data import choose
-from runner.models.compression import Compression, observing
+from runner.models import compression
+from runner.models.compression import Compression, kept_members, observing
+from runner.models.shortening import shorter
 from runner.rollouts.env import RolloutEnv
 from tests.runner.commands.running import run
 from trajectories.errors import DataError
@@ -86,13 +89,76 @@ def test_only_what_is_shown_changes() -> None:
     assert max(len(text) for text in env.step([call]).info["results"]) <= 256
 
 
+LOST = {"cut": (63.2, 180), "ends": (67.3, 5), "keys": (67.2, 6)}
+"""Percentage of tokens that is saved, and values that a later call needs and that are lost."""
+
+
 def test_the_figures_of_our_long_contexts(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("compress", "--by", "cut,ends,keys", "--json") == 0
-    cut, ends, keys = json.loads(capsys.readouterr().out)
-    for way in (ends, keys):
-        assert way["kept"] <= 0.4 * way["tokens"]
-        assert way["lost"] < cut["lost"] / 5
-    assert keys["lost"] <= 0.01 * keys["values"]
+    found = {each["way"]: each for each in json.loads(capsys.readouterr().out)}
+    shown = {
+        way: (round(100 - 100 * each["kept"] / each["tokens"], 1), each["lost"])
+        for way, each in found.items()
+    }
+    assert shown == LOST
+    for way in ("ends", "keys"):
+        assert found[way]["kept"] <= 0.4 * found[way]["tokens"]
+        assert found[way]["lost"] <= 0.01 * found[way]["values"]
+
+
+def test_objects_in_a_list_become_rows_and_the_largest_members_go() -> None:
+    tickets = [
+        {"id": 100 + n, "title": f"Lamp {n}", "text": f"{n}" * 40, "by": "ada"} for n in range(60)
+    ]
+    rows = json.loads(Compression.named("1024").shown(json.dumps(tickets)))
+    assert rows["columns"] == ["id", "title", "text"]
+    assert rows["in all rows"] == {"by": "ada"}
+    assert len(rows["rows"]) == 60
+    fewer = json.loads(Compression.named("400").shown(json.dumps(tickets)))
+    assert fewer["left out"] == ["text"]
+    assert fewer["rows"][59] == [159, "Lamp 59"]
+    assert [each.partition(" ")[0] for each in shorter("words only")] == []
+
+
+def test_every_listed_member_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = {path.stem: kept_members(path.stem) for path in compression.KEYS.glob("*.json")}
+    assert {"TicketAPI", "TwitterAPI"} <= {*found}
+    text = json.dumps([{"id": 1, "content": "x", "username": "a", "tags": []}])
+    keep = found["TwitterAPI"]["get_user_tweets"]
+    short = json.loads(compression._reduced(text, keep))
+    assert short == [{"id": 1, "content": "x", "username": "a"}]
+    # What leads nowhere keeps all.
+    assert compression._reduced('{"a": 1}', keep) == '{"a": 1}'
+    monkeypatch.setattr(compression, "KEYS", tmp_path)
+    (tmp_path / "MathAPI.json").write_text('{"ad": {"keep": ["result"]}}')
+    kept_members.cache_clear()
+    with pytest.raises(DataError, match="'ad' is no function of MathAPI; did you mean add"):
+        kept_members("MathAPI")
+
+
+def test_a_real_tokenizer_counts(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    words = tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]")
+    made = tokenizers.Tokenizer(words)
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    path = tmp_path / "tokenizer.json"
+    made.save(str(path))
+    one = Compression.named("64,cut", str(path))
+    assert one.tokens("one two, three") == 4
+    text = "word " * 500
+    assert one.tokens(text) == 500
+    shown = one.shown(text)
+    assert 40 < one.tokens(shown) <= 64
+    for way in WAYS:
+        for whole in (text, json.dumps([{"a": text, "b": n} for n in range(30)]), "é\ud800x " * 90):
+            short = Compression.named(f"64,{way}", str(path)).shown(whole.replace("\ud800", "?"))
+            assert one.tokens(short) <= 64
+    path.write_text("{}")
+    compression._ends_by.cache_clear()
+    with pytest.raises(DataError, match="is no tokenizer"):
+        Compression.named("64", str(path))
+    with pytest.raises(DataError, match=r"none\.json"):
+        Compression.named("64", str(tmp_path / "none.json"))
 
 
 @pytest.mark.parametrize(
