@@ -238,7 +238,7 @@ class Engine(Generic[Job, Done]):
         if self._stopping.is_set():
             raise Stopped
         pace = self.pace
-        tokens = _size(request) if pace.counts_tokens else 0.0
+        tokens = likely_tokens(request) if pace.counts_tokens else 0.0
         if wait is None:
             started = await pace.turn(tokens)
         else:
@@ -418,7 +418,7 @@ class Engine(Generic[Job, Done]):
             self.budget.count(reply.usage, reply.cost)
 
 
-def _size(request: Request) -> float:
+def likely_tokens(request: Request) -> float:
     """Return how many tokens a request is likely to need, roughly."""
     tools = len(request.tools.encoded) if request.tools else 0
     said = sum(len(str(message)) for message in request.messages)

@@ -26,11 +26,11 @@ from runner.live.budget import Budget, Quota, Share
 from runner.live.campaign import Campaign, Job, Plan
 from runner.live.cluster import TRIES, Cluster, Fleet, connected, library
 from runner.live.conduct import Connect, Ending, Watches, limits_of, replies_of, secrets_of
-from runner.live.engine import STOPPING, Engine
-from runner.live.pace import Pace, RealTime
+from runner.live.engine import STOPPING, Engine, likely_tokens
+from runner.live.pace import GivenUp, Pace, RealTime, Started
 from runner.live.settings import Settings
 from runner.models.agent import AgentModel
-from runner.models.base import FatalError, Model, Reply, Request
+from runner.models.base import FatalError, Model, Reply, Request, Usage
 from runner.models.reply import one_line
 from runner.records.record import AnsweredStep, EpisodeRecord, Key, Spent
 from runner.records.store import RunStore
@@ -174,9 +174,6 @@ def refuse_what_must_not_travel(settings: Settings, connect: Connect) -> None:
     Raises:
         DataError: There is one of these.
     """
-    if settings.rpm or settings.tpm:
-        limit = "--rpm" if settings.rpm else "--tpm"
-        raise DataError(limit, "is kept to by one process, and not by the workers of --engine ray")
     try:
         library().cloudpickle.dumps(connect)
     except Exception as error:
@@ -199,16 +196,28 @@ def _connect_in(folder: str, connect: Connect, plan: Plan) -> Model:
 
 
 class SharedBudget(Budget):
-    """The one budget of a run whose requests are made by many processes; any of them may end it."""
+    """The one budget of a run whose requests are made by many processes; any of them may end it.
+
+    Args:
+        max_requests: None for no limit.
+        max_cost: US dollars, or None.
+        spent: What was used before.
+        requests: Most requests a minute, or None.
+        tokens: Most tokens a minute, or None.
+    """
 
     def __init__(
         self,
         max_requests: int | None = None,
         max_cost: float | None = None,
         spent: Spent | None = None,
+        requests: int | None = None,
+        tokens: int | None = None,
     ) -> None:
         super().__init__(max_requests, max_cost, spent)
         self._quota = Quota(self)
+        self._pace = Pace(RealTime(), requests, tokens)
+        self._started: dict[Key, Started] = {}
         self._shares: dict[Key, Share] = {}
         self._stop_reason: str | None = None
         self._failed = False
@@ -219,13 +228,16 @@ class SharedBudget(Budget):
             self._stop_reason = super().admit()
         return self._stop_reason
 
-    async def admit_for(self, key: Key, expected: int) -> str | None:
+    async def admit_for(self, key: Key, expected: int, tokens: float = 0.0) -> str | None:
         """Wait for the turn of an episode, count its request, or return why there may be none.
 
         Args:
             key: Which episode.
             expected: How many requests it is expected to take.
+            tokens: How many tokens the request is likely to need.
         """
+        with suppress(GivenUp):
+            self._started[key] = await self._pace.turn(tokens)
         if self._stop_reason is None:
             if key not in self._shares:
                 self._shares[key] = self._quota.open(expected)
@@ -234,8 +246,18 @@ class SharedBudget(Budget):
                 self.stop(refusal)
         return self._stop_reason
 
+    def count_for(self, key: Key, usage: Usage, cost: float | None) -> None:
+        """Take note of what an answer took in an episode."""
+        self.count(usage, cost)
+        started = self._started.pop(key, None)
+        if started is not None:
+            known = usage.prompt is not None
+            took = (usage.prompt or 0) + (usage.completion or 0)
+            self._pace.answered(started, took if known else None)
+
     def close(self, key: Key, *, finished: bool) -> None:
         """Take note that an episode is over, or given up."""
+        self._started.pop(key, None)
         share = self._shares.pop(key, None)
         if share is not None:
             self._quota.close(share, finished=finished)
@@ -245,6 +267,7 @@ class SharedBudget(Budget):
         if self._stop_reason is None:
             self._stop_reason, self._failed = reason, failed
             self._quota.close_all(reason)
+            self._pace.give_up()
 
     def state(self) -> tuple[Spent, str | None, bool]:
         """Return what was used, why no request is admitted any more, and if that is an error."""
@@ -298,11 +321,13 @@ class _Admitted:
         self._job = job
 
     async def ask(self, request: Request) -> Reply:
-        refusal = await self._budget.admit_for.remote(self._job.key, self._job.expected_requests)
+        job = self._job
+        asks = self._budget.admit_for.remote(job.key, job.expected_requests, likely_tokens(request))
+        refusal = await asks
         if refusal is not None:
             raise FatalError(refusal)
         reply = await self._model.ask(request)
-        await self._budget.count.remote(reply.usage, reply.cost)
+        await self._budget.count_for.remote(job.key, reply.usage, reply.cost)
         return reply
 
     async def close(self) -> None:
@@ -315,7 +340,9 @@ class _Account:
     def __init__(self, settings: Settings, spent: Spent, watch: Watches) -> None:
         # It takes no processor, so there is always room for it.
         remote = library().remote(SharedBudget).options(num_cpus=0)
-        self.budget = remote.remote(settings.max_requests, settings.max_cost, spent)
+        self.budget = remote.remote(
+            settings.max_requests, settings.max_cost, spent, settings.rpm, settings.tpm
+        )
         self.spent = spent
         self._watch = watch
         self.stop_reason: str | None = None
@@ -332,10 +359,11 @@ class _Account:
             self.stop_reason, self.failed = reason, failed
 
     def interrupt(self, *_: object) -> None:
-        """Begin no further job; the second time, give up those under way."""
+        """Make no further request; the second time, give up those under way."""
         if self.stop_reason is not None:
             raise KeyboardInterrupt
         self.stop_reason = "interrupted"
+        self.budget.stop.remote(self.stop_reason)
         self._watch.say(STOPPING)
 
 

@@ -50,6 +50,35 @@ def test_who_waits_for_a_budget_that_is_stopped_is_let_go():
     asyncio.run(asyncio.wait_for(main(), 20))
 
 
+def test_a_limit_of_requests_a_minute_is_one_for_all_workers():
+    async def main():
+        budget = SharedBudget(requests=60)
+        keys = [(name, 0) for name in "abc"]
+        waiting = [asyncio.create_task(budget.admit_for(key, 1)) for key in keys]
+        while not waiting[0].done():
+            await asyncio.sleep(0)
+        # The others have a second each to wait.
+        assert [task.done() for task in waiting] == [True, False, False]
+        budget.stop("interrupted")
+        assert await asyncio.gather(*waiting) == [None, "interrupted", "interrupted"]
+        assert budget.state() == (Spent(1), "interrupted", False)
+
+    asyncio.run(asyncio.wait_for(main(), 20))
+
+
+def test_a_limit_of_tokens_goes_by_what_answers_took():
+    async def main():
+        budget = SharedBudget(tokens=60)
+        key = ("a", 0)
+        assert await budget.admit_for(key, 2, 50.0) is None
+        # Nothing of what was feared: the next may start at once.
+        budget.count_for(key, Usage(0, 0), None)
+        assert await budget.admit_for(key, 2, 1.0) is None
+        assert budget.spent.requests == 2
+
+    asyncio.run(asyncio.wait_for(main(), 5))
+
+
 def test_answers_cost():
     budget = SharedBudget(None, 0.5)
     assert budget.admit() is None
