@@ -66,7 +66,7 @@ test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite but for
 test-all: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the whole test suite
 	@$(pytest) $(ARGS)
 
-test-browser: $(VENV)/.dev $(VENV)/.browser ## Test the HTML report in Chromium: [CHROMIUM=/usr/bin/chromium]
+test-browser: $(VENV)/.dev $(VENV)/.extras $(VENV)/.browser ## Test the pages in Chromium: [CHROMIUM=/usr/bin/chromium] [AXE=axe.min.js]
 	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)
 
 pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, in Chromium: [CHROMIUM=/usr/bin/chromium]
