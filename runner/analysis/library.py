@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from runner.analysis.comparison import RunComparison, compare_each
 from runner.analysis.figures import RunFigures
-from runner.analysis.listing import Mended
+from runner.analysis.listing import JudgedResults, Mended
 from runner.analysis.mended import Mend, judge_of
 from runner.analysis.runs import (
     Viewed,
@@ -31,7 +31,7 @@ from runner.analysis.runs import (
 from runner.data import choose
 from runner.data.choose import Notify
 from runner.data.errata import open_errata
-from runner.records.record import Key
+from runner.records.record import DatasetReference, Key
 from runner.records.run import Run, open_run
 from runner.records.shelf import ShelvedRun, Stamp, stamp_of
 from trajectories.dataset import EMBEDDED, Dataset
@@ -58,6 +58,11 @@ class Opened(NamedTuple):
     """What is to be known of it, such as that the data is not what it was."""
     stamp: Stamp
     """What its files were."""
+
+
+def titled(name: str, run: Run) -> str:
+    """Return what to call a run that is listed under a name: that, and the model's."""
+    return name if run.name in name else f"{name}: {run.name}"
 
 
 class Library:
@@ -107,6 +112,23 @@ class Library:
 
         return self._episodes.get((folder, key), make)
 
+    def judged(self, folder: Path) -> JudgedResults:
+        """Return what became of the entries of result files; nothing is fetched for that.
+
+        Raises:
+            DataError: They cannot be read, or their data is not here.
+        """
+        if not choose.has_bfcl():
+            raise DataError(str(folder), "is of BFCL's data: turnwise dataset fetch bfcl")
+        run = self.whole(folder).run
+        name, version, sha256 = run.dataset.name, run.dataset.version, run.dataset.sha256
+        return JudgedResults(
+            run.source.name,
+            DatasetReference(name, version, sha256),
+            run.profile.name,
+            tuple(each.judged for each in run.episodes),
+        )
+
     def warm(self, runs: Iterable[ShelvedRun]) -> None:
         """Load the data of some runs before somebody asks: our own, which takes longest."""
         own = [r for r in runs if r.definition and r.definition.dataset.name == EMBEDDED]
@@ -122,7 +144,7 @@ class Library:
             DataError: One cannot be read, they are judged otherwise, or have nothing in common.
         """
         opened = {name: open_run(folder) for name, folder in folders.items()}
-        runs = [replace(run, name=f"{name}: {run.name}") for name, run in opened.items()]
+        runs = [replace(run, name=titled(name, run)) for name, run in opened.items()]
         notes: list[str] = []
         dataset = plain_dataset_of(runs[0], None, notes.append, self._load)
         changes = {run.name: data_change(run, dataset) for run in runs[1:]}

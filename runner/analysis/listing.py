@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from runner.analysis.figures import EpisodeTook, RunFigures, ToldFigures, told_json, totals_of
 from runner.records.codec import read
 from runner.records.files import raw_lines
-from runner.records.record import Asked, RunDefinition
+from runner.records.record import Asked, DatasetReference, EpisodeRecord, RunDefinition
 from runner.records.shelf import (
     ShelvedRun,
     Stamp,
@@ -53,6 +53,16 @@ class Mended(NamedTuple):
     interval: tuple[float, float] | None
 
 
+class JudgedResults(NamedTuple):
+    """What became of the entries of result files, which do not say it themselves."""
+
+    model: str
+    """What the folder is called."""
+    dataset: DatasetReference
+    profile: str
+    episodes: tuple[EpisodeRecord, ...]
+
+
 class Listed(NamedTuple):
     """One run of the table."""
 
@@ -67,6 +77,8 @@ class Listed(NamedTuple):
     mended: Mended | None = None
     """None where there are no errata, or none of its data."""
     reckoned: bool = False
+    judged: JudgedResults | None = None
+    """None of a run folder, or until result files are judged."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON."""
@@ -78,7 +90,14 @@ class Listed(NamedTuple):
             "reckoned": self.reckoned,
             "took": self.took and self.took._asdict(),
             "mended": self.mended and self.mended._asdict(),
+            **self._judged_json(),
         }
+
+    def _judged_json(self) -> dict[str, Any]:
+        if self.judged is None:
+            return {}
+        model, dataset, profile, _ = self.judged
+        return {"model": model, "dataset": dataset._asdict(), "profile": profile}
 
 
 def run_json(run: ShelvedRun) -> dict[str, Any]:
@@ -114,11 +133,18 @@ class RunIndex:
     Args:
         folder: Where they are, at any depth.
         mend: Returns what a run scores with errata; None where there are none.
+        judge: Judges result files; by default they are not listed.
     """
 
-    def __init__(self, folder: Path, mend: Callable[[Path], Mended | None] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        mend: Callable[[Path], Mended | None] | None = None,
+        judge: Callable[[Path], JudgedResults] | None = None,
+    ) -> None:
         self._folder = folder
         self._mend = mend
+        self._judge = judge
         self._listed: dict[str, Listed] = {}
         self._texts: dict[str, str] = {}
         self._gone: dict[str, int] = {}
@@ -133,7 +159,7 @@ class RunIndex:
         """Look for what has changed; who comes while another one looks waits for that."""
         with self._scanning:
             known = dict(self._listed)
-            for folder in run_folders(self._folder):
+            for folder in run_folders(self._folder, results=self._judge is not None):
                 name = self._name(folder)
                 self._look_at(name, folder, known.pop(name, None))
             with self._changing:
@@ -181,15 +207,26 @@ class RunIndex:
             newest = self._listed.get(name)
         if newest is None or newest.reckoned:
             return True
-        took, mended = None, None
-        if newest.run.problem is None:
-            took = _took(newest.run.folder)
-            mended = self._mend(newest.run.folder) if self._mend else None
+        reckoned = self._reckoned(newest)
         with self._changing:
             now = self._listed.get(newest.name)
             if now is not None and now.stamp == newest.stamp:
-                self._put(now._replace(took=took, mended=mended, reckoned=True))
+                self._put(reckoned._replace(reckoned=True))
         return True
+
+    def _reckoned(self, listed: Listed) -> Listed:
+        run = listed.run
+        if run.problem is not None:
+            return listed
+        mended = self._mend(run.folder) if self._mend else None
+        if run.state != "recorded" or self._judge is None:
+            return listed._replace(took=_took(run.folder), mended=mended)
+        try:
+            judged = self._judge(run.folder)
+        except DataError as error:
+            return listed._replace(run=run._replace(state="damaged", problem=str(error)))
+        known = run._replace(episodes=judged.episodes, planned=len(judged.episodes))
+        return listed._replace(run=known, mended=mended, judged=judged)
 
     def _name(self, folder: Path) -> str:
         inside = folder.relative_to(self._folder).as_posix()

@@ -232,6 +232,11 @@ def profile_for(data: Dataset, name: str | None = None) -> Profile:
     return PROFILES[name] if name else BFCL if data.folder else STRICT
 
 
+def has_bfcl() -> bool:
+    """Tell whether BFCL's data is in the cache."""
+    return (cache_folder() / bfcl.MANIFEST_FILE).is_file()
+
+
 def bfcl_folder(name: str, notify: Notify) -> Path:
     """Return the folder of BFCL's data, ``bfcl`` or ``bfcl:FOLDER``, fetching it if need be.
 
@@ -243,7 +248,7 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
     if name != "bfcl":
         raise DataError("--dataset", f"{name!r} is neither bfcl nor bfcl:FOLDER")
     folder = cache_folder()
-    if (folder / bfcl.MANIFEST_FILE).is_file():
+    if has_bfcl():
         return folder
     notify(f"fetching {bfcl.PACKAGE} {bfcl.VERSION} into {folder}")
     return fetch.fetch()

@@ -21,6 +21,8 @@ from trajectories.errors import DataError
 from trajectories.jsonl import NotFinite, parse_object
 
 LOCK_FILE = "lock"
+_BUFFER = 1 << 17
+"""Bytes read at once: lines of episodes are long."""
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
@@ -185,15 +187,14 @@ def lines(path: Path, containing: bytes = b"") -> Iterator[FileLine]:
             yield FileLine(where, raw, value, end)
 
 
-def raw_lines(path: Path, start: int = 0) -> Iterator[bytes]:
-    """Yield the finished lines of a file as they stand there, from an offset on.
+def raw_lines(path: Path) -> Iterator[bytes]:
+    """Yield the finished lines of a file as they stand there.
 
     Raises:
         DataError: The file cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            file.seek(start)
+        with path.open("rb", buffering=_BUFFER) as file:
             for raw in file:
                 # What follows an unfinished line belongs to it, should it be finished meanwhile.
                 if not raw.endswith(b"\n"):

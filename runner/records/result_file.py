@@ -58,6 +58,11 @@ def find(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
+def is_among(names: Iterable[str]) -> bool:
+    """Tell whether one of these names of files is that of a result file."""
+    return any(name.endswith("_result.json") and _is_known(Path(name)) for name in names)
+
+
 def read(path: Path, mode: Mode | None = None) -> list[Recorded]:
     """Read a result file.
 

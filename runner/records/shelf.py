@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from runner.records import result_file
 from runner.records.codec import read
 from runner.records.files import LOCK_FILE, raw_lines
 from runner.records.record import EpisodeRecord, Outcome, RunDefinition, RunFile
@@ -20,7 +21,7 @@ from runner.records.store import EPISODES_FILE, RUN_FILE, read_run_file
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
-State = Literal["finished", "unfinished", "running", "damaged", "unknown"]
+State = Literal["finished", "unfinished", "running", "damaged", "unknown", "recorded"]
 
 Stamp = tuple[int, ...]
 
@@ -40,7 +41,7 @@ class ShelvedRun(NamedTuple):
     folder: Path
     state: State
     """Whether it has all of its episodes, or does not say how many these are; whether somebody is
-    writing it, or it cannot be read."""
+    writing it, or it cannot be read; ``recorded`` is a folder of result files."""
     episodes: tuple[EpisodeRecord, ...] = ()
     """Those that finished, with nothing but which they are and what became of them."""
     planned: int | None = None
@@ -88,7 +89,11 @@ def shelved(folder: Path) -> Iterator[ShelvedRun]:
 
 def stamp_of(folder: Path) -> Stamp:
     """Return what tells whether a run has changed: sizes, times and places of its files."""
-    return tuple(part for name in (RUN_FILE, EPISODES_FILE) for part in _stamp(folder / name))
+    files = [folder / RUN_FILE, folder / EPISODES_FILE]
+    found = tuple(part for file in files for part in _stamp(file))
+    if found:
+        return found
+    return tuple(part for file in sorted(folder.rglob("*_result.json")) for part in _stamp(file))
 
 
 def _stamp(path: Path) -> Stamp:
@@ -109,6 +114,8 @@ def still_written(run: ShelvedRun) -> ShelvedRun:
 
 def shelved_run(folder: Path) -> ShelvedRun:
     """Return one run as it lies in its folder, whatever state it is in."""
+    if not is_run(folder):
+        return ShelvedRun(folder, "recorded")
     try:
         file = read(RunFile, read_run_file(folder), str(folder / RUN_FILE))
         episodes = tuple(_episodes(folder / EPISODES_FILE))
@@ -128,19 +135,31 @@ def shelved_run(folder: Path) -> ShelvedRun:
     )
 
 
-def run_folders(folder: Path, deepest: int = _DEEPEST) -> Iterator[Path]:
-    """Yield the folders in which a run lies, below one or it itself; links are not followed."""
+def run_folders(folder: Path, deepest: int = _DEEPEST, *, results: bool = False) -> Iterator[Path]:
+    """Yield the folders in which a run lies, below one or it itself; links are not followed.
+
+    Args:
+        folder: Where to look.
+        deepest: How many folders deep.
+        results: Whether folders of result files are runs, too, with all that is below them.
+    """
     if is_run(folder):
         yield folder
         return
     try:
         with os.scandir(folder) as found:
-            inside = [entry.name for entry in found if entry.is_dir(follow_symlinks=False)]
+            inside: list[str] = []
+            files: list[str] = []
+            for entry in found:
+                (inside if entry.is_dir(follow_symlinks=False) else files).append(entry.name)
     except OSError:
+        return
+    if results and result_file.is_among(files):
+        yield folder
         return
     for name in sorted(inside) if deepest else ():
         if not name.startswith("."):
-            yield from run_folders(folder / name, deepest - 1)
+            yield from run_folders(folder / name, deepest - 1, results=results)
 
 
 def _episodes(path: Path) -> Iterator[EpisodeRecord]:

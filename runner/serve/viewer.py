@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from envs.errors import BackendFault
 from runner.analysis import several
 from runner.analysis.align import MOST
-from runner.analysis.library import Library, Opened
+from runner.analysis.library import Library, Opened, titled
 from runner.analysis.listing import Listed, RunIndex
 from runner.analysis.report import served
 from runner.analysis.report.align_page import ALIGN_ASSETS, align_file
@@ -162,7 +162,8 @@ class Viewer:
         self._errata = errata
         self._now = now
         self._library = Library(errata)
-        self._index = RunIndex(folder, None if errata == "none" else self._library.mended)
+        mend = None if errata == "none" else self._library.mended
+        self._index = RunIndex(folder, mend, self._library.judged)
         self._looked = now()
         self._complete = Event()
         self._wanted = Event()
@@ -347,7 +348,7 @@ class Viewer:
     def _about(self, listed: Listed, opened: Opened) -> Any:
         return {
             **served.index_json(opened.run),
-            "name": f"{listed.name}: {opened.run.source.name}",
+            "name": titled(listed.name, opened.run.source),
             "folder": str(listed.run.folder),
             "notes": list(opened.notes),
             "seen": _seen(opened.stamp),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runner.analysis.listing import Mended, RunIndex
+from runner.analysis.listing import JudgedResults, Mended, RunIndex
 from runner.records.store import EPISODES_FILE, RunStore
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns
 from tests.runner.records.made import defining, episode
@@ -122,6 +122,42 @@ def test_a_folder_that_is_a_run_itself_has_its_own_name(tmp_path):
     index = RunIndex(tmp_path / "one")
     index.refresh()
     assert list(listed(index)) == ["one"]
+
+
+def test_result_files_are_judged_after_they_are_listed(tmp_path, data):
+    place = tmp_path / "results" / "some_model"
+    place.mkdir(parents=True)
+    (place / "BFCL_v4_multi_turn_base_result.json").write_text("{}")
+    (place / "more").mkdir()
+    (place / "more" / "BFCL_v4_multi_turn_miss_func_result.json").write_text("{}")
+    reference = definition(data).dataset
+    judged = JudgedResults(
+        "some_model", reference, "bfcl", (episode("x", 0, "base", "passed", 1, 1),)
+    )
+    index = RunIndex(tmp_path, judge=lambda folder: judged)
+    index.refresh()
+    [(name, before)] = listed(index).items()
+    assert (name, before["state"], before["score"]) == ("results/some_model", "recorded", None)
+    while index.reckon():
+        pass
+    after = listed(index)["results/some_model"]
+    assert (after["score"], after["profile"], after["planned"]) == (1.0, "bfcl", 1)
+    without = RunIndex(tmp_path)
+    without.refresh()
+    assert listed(without) == {}
+
+
+def test_result_files_that_cannot_be_judged_say_why(tmp_path):
+    def refuse(folder):
+        raise DataError(str(folder), "is of no data here")
+
+    (tmp_path / "BFCL_v4_multi_turn_base_result.json").write_text("{}")
+    index = RunIndex(tmp_path, judge=refuse)
+    index.refresh()
+    while index.reckon():
+        pass
+    [found] = listed(index).values()
+    assert (found["state"], found["problem"]) == ("damaged", f"{tmp_path}: is of no data here")
 
 
 def test_who_writes_a_run_may_go_without_touching_it(tmp_path, monkeypatch):

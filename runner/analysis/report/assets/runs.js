@@ -9,6 +9,7 @@ const STATES = {
   unfinished: ["error", "! unfinished"],
   damaged: ["failed", "✗ damaged"],
   unknown: ["", "? unknown"],
+  recorded: ["", "recorded"],
 };
 const isServed = typeof ROOT !== "undefined";
 const RUN_COLUMNS = [
