@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 import time
 from collections import Counter
@@ -29,8 +28,10 @@ from runner.live.meter import Meter
 from runner.live.settings import Settings, read_settings
 from runner.records.answers import DEFINITION_FILE, AnswerLog
 from runner.records.files import written
+from runner.records.masking import Secrets
 from runner.records.record import Spent
 from runner.records.secret import command_without
+from runner.records.store import server_meant
 from runner.show.terminal import say, say_json
 from trajectories.dataset import DATA, Dataset, load_embedded
 from trajectories.errors import DataError, did_you_mean
@@ -71,7 +72,9 @@ class Options(JsonOption, ReachedOptions, SamplingOptions, PaceOptions):
         "KINDS",
         default="I1,I2,I3",
     )
-    number: int = option("entries to write, as many of each kind", "N", default=30, read=positive)
+    number: int = option(
+        "entries to write in all, shared by the kinds", "N", default=30, read=positive
+    )
     origin: Literal["paths", "functions"] = option(
         "what the writer is shown: calls with results, which it puts into words; or functions, "
         "for which it makes something up, and searches find the calls",
@@ -119,9 +122,15 @@ class Options(JsonOption, ReachedOptions, SamplingOptions, PaceOptions):
         "(default: nobody)",
         "MODEL",
     )
-    groups: Path = option("which backends belong together (TOML)", "FILE", default=GROUPS)
-    personas: Path = option("whose voice users have, a line each", "FILE", default=PERSONAS)
-    prompts: Path = option("texts to use instead of ours", "FILE", default=PROMPTS)
+    groups: Path = option(
+        "which backends belong together, as TOML (default: ours)", "FILE", default=GROUPS
+    )
+    personas: Path = option(
+        "whose voice users have, a line each (default: ours)", "FILE", default=PERSONAS
+    )
+    prompts: Path = option(
+        "what writers are told, as TOML (default: ours)", "FILE", default=PROMPTS
+    )
     rejected: Path | None = option("write what was not kept, one JSON line each", "FILE")
     scenarios: Path | None = option(
         "also write scenarios, of which turnwise dataset build --source DIR makes the harder "
@@ -159,7 +168,13 @@ def run(options: Options) -> int:
         crew = WritingCrew(order, log, note)
         maker = asyncio.run(crew.make(lambda total: Meter(total, sys.stderr, time.monotonic)))
         done = _Done(maker, crew, log.spent)
-    _write(options, maker.output)
+    if done.stopped is not None:
+        note(done.stopped)
+        made = f"{len(maker.output.entries)} of {sum(order.wanted.values())} entries are made"
+        note(f"{made}; --resume goes on")
+        if not maker.output.yields.tasks:
+            return _status(done)
+    _write(options, maker.output, order.secrets)
     built = _build(options.scenarios, maker.output)
     cover = _covered(graph, dataset_of(*maker.output.entries))
     _report(options, order, done, _Figures(graph, cover, ours, built))
@@ -339,7 +354,7 @@ def _definition(options: Options, order: Commission) -> dict[str, Any]:
         "model": order.model,
         "solver": order.solver if order.solves else None,
         "judge": order.judge,
-        "settings": dict(order.settings.defining().to_json()) if order.live else None,
+        **(_asked(order.settings) if order.live else {}),
         "prompts_sha256": order.prompts.sha256,
         "groups_sha256": how.groups.sha256,
         "personas_sha256": how.voices.sha256,
@@ -356,13 +371,26 @@ def _definition(options: Options, order: Commission) -> dict[str, Any]:
     }
 
 
-def _write(options: Options, output: Output) -> None:
+def _asked(settings: Settings) -> dict[str, Any]:
+    """Return how models are asked, where it is not as usual."""
+    asked = settings.defining().to_json()
+    usual = Settings().defining().to_json()
+    if asked["base_url"] is not None:
+        asked = {**asked, "base_url": [*server_meant(asked["base_url"])]}
+    return {name: value for name, value in asked.items() if value != usual.get(name)}
+
+
+def _write(options: Options, output: Output, secrets: Secrets) -> None:
     """Write the entries, and what was not kept."""
     with written(options.output) as file:
         file.write(lines(output.entries))
     if options.rejected is not None:
         with written(options.rejected) as file:
-            file.writelines(f"{json.dumps(_rejected(each))}\n" for each in output.rejected)
+            for each in output.rejected:
+                line = _rejected(each)
+                # What a model says may hold a key.
+                raw = secrets.of_step(line) or secrets.of_step({**line, "answer": "", "reason": ""})
+                file.write((raw or b"").decode())
 
 
 def _rejected(rejected: Rejected) -> dict[str, Any]:
@@ -452,9 +480,6 @@ def _report(options: Options, order: Commission, done: _Done, figures: _Figures)
     cost = "" if spent.cost is None else f", ${spent.cost:.2f}"
     say(f"requests now: {requests}; in all {spent.requests}, {spent.tokens} tokens{cost}")
     say(f"{len(output.entries)} entries in {options.output}")
-    if done.stopped is not None:
-        note(done.stopped)
-        note(f"{len(output.entries)} of {sum(order.wanted.values())} are made; --resume goes on")
 
 
 def _with_ours(figures: _Figures) -> dict[str, int]:

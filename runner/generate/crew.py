@@ -32,6 +32,7 @@ from runner.models.connect import connect, price_of
 from runner.records.answers import AnswerLog
 from runner.records.masking import Secrets
 from runner.records.replies import ReplyCache
+from runner.records.store import server_meant
 from runner.rollouts.fallible import Errors
 from trajectories.errors import DataError
 from trajectories.generation.filters import Sieve
@@ -234,9 +235,11 @@ class WritingCrew:
     def _asker(self, role: str, model: Model, asked: Mapping[str, Any]) -> Asker:
         settings = self._order.settings
         asked = {**asked, **settings.of_requests()}
+        server = asked["base_url"]
         asker = Asker(
             model,
-            asked,
+            # The same server may have another port when the command goes on.
+            {**asked, "base_url": server and [*server_meant(server)]},
             limits_of(settings),
             self._log,
             self._replies(asked),

@@ -175,8 +175,8 @@ class ScriptedWriter:
 
     def _plain(self, task: WritingTask) -> Instruction:
         source = Random(f"{self._seed}/{task.key}")
-        openers = source.sample(_OPENERS, len(task.bare.turns))
-        closers = source.sample(_CLOSERS, len(task.bare.turns))
+        count = len(task.bare.turns)
+        openers, closers = _some(_OPENERS, count, source), _some(_CLOSERS, count, source)
         turns = [
             WrittenTurn(
                 f"{opener}: {self._wishes(task, index)}. {closer}",
@@ -277,6 +277,14 @@ class ScriptedWriter:
         facts = "; ".join(self._facts(task, 0))
         longest = max(texts, key=lambda text: (len(set(text.split())), text))
         return f"{longest} {facts}"
+
+
+def _some(texts: Sequence[str], count: int, source: Random) -> list[str]:
+    """Return so many texts by chance, each again only when all have come."""
+    found: list[str] = []
+    while len(found) < count:
+        found += source.sample(texts, min(len(texts), count - len(found)))
+    return found
 
 
 def _is_strange(value: str, rest: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 from checkers.told import literals, stands_in
@@ -24,6 +25,8 @@ from trajectories.schema import Trajectory
 FEWEST_IN_TURN, FEWEST_IN_ALL = 12, 30
 """Words."""
 MOST_IN_TURN, MOST_IN_ALL = 150, 400
+_MOST_ON_AVERAGE = 60
+"""Words of a turn, where there are many."""
 _LEAST_COMMON = 0.25
 """Share of everyday words in English; of our own entries none has less than 0.35."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
@@ -178,8 +181,9 @@ def _too_many(written: Instruction) -> str | None:
     for index, count in enumerate(counts):
         if count > MOST_IN_TURN:
             return f"turn {index} has {count} words; it may have {MOST_IN_TURN} at most"
-    if sum(counts) > MOST_IN_ALL:
-        return f"there are {sum(counts)} words in all; {MOST_IN_ALL} are the most"
+    most = max(MOST_IN_ALL, _MOST_ON_AVERAGE * len(counts))
+    if sum(counts) > most:
+        return f"there are {sum(counts)} words in all; {most} are the most"
     return None
 
 
@@ -261,7 +265,7 @@ def _shown(value: Any) -> Iterator[Any]:
 def _tells(value: Any) -> bool:
     if isinstance(value, str):
         return len(value.split()) > 2 or (len(value) > 2 and any(map(str.isdigit, value)))
-    return bool(value != int(value) or abs(value) >= SMALL)
+    return isfinite(value) and (value != int(value) or abs(value) >= SMALL)
 
 
 def _alone(value: Any, text: str) -> bool:

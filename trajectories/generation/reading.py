@@ -9,6 +9,8 @@ from trajectories.making.scenarios import MissingParameter
 
 _LONGEST_ANSWER = 100_000
 """Characters of an answer that are looked at."""
+_LONGEST_TEXT = 5_000
+"""Characters of what is said in a turn."""
 
 
 class OutOfForm(Exception):
@@ -82,9 +84,10 @@ def _left_out(value: object, turns: int) -> MissingParameter | None:
         case None:
             return None
         case {"turn": int(turn), "without": str(without), "answer": str(answer)} if (
-            0 <= turn < turns and without.strip() and answer.strip()
+            not isinstance(turn, bool) and 0 <= turn < turns
         ):
-            _check(without + answer, "left_out")
+            for text in (without, answer):
+                _check(text, "left_out")
             return MissingParameter(turn, without.strip(), answer.strip())
     raise OutOfForm(
         f'"left_out" must be null or have a "turn" below {turns}, "without" and "answer"'
@@ -92,6 +95,8 @@ def _left_out(value: object, turns: int) -> MissingParameter | None:
 
 
 def _check(text: str, where: str) -> None:
+    if len(text) > _LONGEST_TEXT:
+        raise OutOfForm(f"{where}: has more than {_LONGEST_TEXT} characters")
     if not text.strip():
         raise OutOfForm(f"{where}: says nothing")
     if any("\ud800" <= sign <= "\udfff" for sign in text):

@@ -8,6 +8,7 @@ import pytest
 
 from trajectories.generation.reading import OutOfForm, read_written
 
+LEFT = {"turn": 1, "without": "Do it.", "answer": "At noon."}
 TURN = {"words": " Please do it. ", "functions": ["cd"]}
 
 
@@ -42,6 +43,9 @@ def test_the_value_that_is_left_out_is_read() -> None:
         (json.dumps({"turns": [TURN, {"words": "\ud800", "functions": []}]}), "half a character"),
         (json.dumps({"turns": [TURN, TURN], "left_out": {"turn": 2}}), '"left_out" must be'),
         (json.dumps({"turns": [TURN, TURN], "left_out": "none"}), '"left_out" must be'),
+        (json.dumps({"turns": [TURN, TURN], "left_out": {**LEFT, "turn": True}}), "must be null"),
+        (json.dumps({"turns": [TURN, TURN], "left_out": {**LEFT, "answer": " "}}), "says nothing"),
+        (json.dumps({"turns": [TURN, {**TURN, "words": "x " * 2501}]}), "than 5000 characters"),
     ],
 )
 def test_what_is_not_in_form_is_refused_with_the_reason(answer: str, reason: str) -> None:
