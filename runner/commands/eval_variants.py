@@ -7,7 +7,7 @@ reports and comparisons are those of any run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from runner.analysis.figures import RunFigures, totals_of
@@ -27,8 +27,8 @@ from runner.show.terminal import say
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
-Maker = Callable[[EvalOptions, Plan, Sequence[Trajectory]], Variants | None]
-"""Makes variants of a plan; None where the user wants none of its kind."""
+Maker = Callable[[EvalOptions, Plan, Sequence[Trajectory]], Variants]
+"""Makes variants of a plan, as an option says."""
 
 
 def variants_of(
@@ -39,18 +39,17 @@ def variants_of(
     Raises:
         DataError: The options contradict each other, or name something that there is not.
     """
-    found = [made for make in MAKERS if (made := make(options, plan, trajectories)) is not None]
-    if len(found) > 1:
-        raise DataError(found[1].flag, f"does not go together with {found[0].flag}")
-    if not found:
+    wanted = [name for name in MAKERS if vars(options)[name] not in (None, ())]
+    if len(wanted) > 1:
+        raise DataError(f"--{wanted[1]}", f"does not go together with --{wanted[0]}")
+    if not wanted:
         return None
+    several = f"takes one run, and --{wanted[0]} makes several"
     if options.output is not None:
-        folders = f"the verdicts are in the folders of the {found[0].kind}s"
-        raise DataError("--output", f"takes one run; {folders}")
+        raise DataError("--output", f"{several}; the verdicts are in their folders")
     if options.errata != "none":
-        each = f"turnwise table has it for each {found[0].kind}'s folder"
-        raise DataError("--errata", f"takes one run: {each}")
-    return found[0]
+        raise DataError("--errata", f"{several}: turnwise table has it for each folder")
+    return MAKERS[wanted[0]](options, plan, trajectories)
 
 
 def run_variants(variants: Variants, folder: Path, options: EvalOptions) -> int:
@@ -102,14 +101,10 @@ def _score(variant: Variant, folder: Path, options: EvalOptions) -> VariantScore
     return VariantScore(variant.name, figures, planned, CallShape.of(records))
 
 
-def _formats(
-    options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]
-) -> Variants | None:
+def _formats(options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]) -> Variants:
     """Return a run in each of the prompt formats that the user names."""
-    if not options.formats:
-        return None
-    formats = formats_named([name.strip() for name in options.formats.split(",")])
-    if plan.settings.protocol is not None or options.protocols is not None:
+    formats = formats_named([name.strip() for name in (options.formats or "").split(",")])
+    if plan.settings.protocol is not None:
         raise DataError("--formats", "does not go together with a protocol")
     if plan.settings.mode != "prompt":
         raise DataError("--formats", "is for prompting models: add --mode prompt")
@@ -133,15 +128,11 @@ def _in_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     return asked
 
 
-def _protocols(
-    options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]
-) -> Variants | None:
+def _protocols(options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]) -> Variants:
     """Return a run in each of the protocols that the user names."""
-    if options.protocols is None:
-        return None
     if plan.settings.protocol is not None:
         raise DataError("--protocols", "does not go together with --protocol")
-    protocols = protocols_named([name.strip() for name in options.protocols.split(",")])
+    protocols = protocols_named([name.strip() for name in (options.protocols or "").split(",")])
     settings = {p.name: with_protocol(plan.settings, p.name, "--protocols") for p in protocols}
     members = [
         Variant(name, plan._replace(settings=each), trajectories) for name, each in settings.items()
@@ -149,5 +140,9 @@ def _protocols(
     return Variants("--protocols", "protocol", members, protocol_lines)
 
 
-MAKERS: Sequence[Maker] = (_formats, _protocols, vary_variants)
-"""What makes several runs of one command."""
+MAKERS: Mapping[str, Maker] = {
+    "formats": _formats,
+    "protocols": _protocols,
+    "vary": vary_variants,
+}
+"""What makes several runs of one command, by the option that asks for it."""

@@ -22,16 +22,12 @@ from trajectories.schema import Trajectory
 from trajectories.widened import own_functions
 
 
-def vary_variants(
-    options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]
-) -> Variants | None:
+def vary_variants(options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]) -> Variants:
     """Return a run at each level of the axes that the user names.
 
     Raises:
         DataError: An axis, a level or a file cannot be used, or nothing is left to run.
     """
-    if not options.vary:
-        return None
     axes = axes_of(options.vary)
     if plan.settings.mode == "prompt" and any(axis.name == "names" for axis in axes):
         raise DataError(FLAG, "names is for function calling: calls in text name the real ones")

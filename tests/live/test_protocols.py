@@ -412,6 +412,10 @@ def test_functions_have_one_choice(knows: Callable[..., FakeServer], tmp_path: P
     ("more", "message"),
     [
         (("--protocol", "hermess"), "--protocol: 'hermess' is no protocol; did you mean hermes?"),
+        (("--protocol", "Hermes"), "--protocol: 'Hermes' is no protocol; did you mean hermes?"),
+        (("--protocol", "text"), "--protocol: text are several protocols: --protocols text"),
+        (("--protocols", "hermes", "--vary", "tools=5"), "--vary: does not go together with --p"),
+        (("--vary", "tools=5", "--output", "x.jsonl"), "--output: takes one run, and --vary makes"),
         (("--protocols", "hermes,kimmi"), "--protocols: 'kimmi' is no protocol; did you mean kimi"),
         (("--protocols", ""), "--protocols: '' is no protocol; did you mean"),
         (("--protocol", "hermes", "--protocols", "react"), "--protocols: does not go together"),

@@ -55,8 +55,10 @@ def protocol_named(name: str, option: str = "--protocol") -> Protocol:
         DataError: There is none.
     """
     found = PROTOCOLS.get(name)
+    if found is None and name in (*KINDS, "all"):
+        raise DataError(option, f"{name} are several protocols: --protocols {name}")
     if found is None:
-        close = nearest(name, PROTOCOLS, least=0.0) or "hermes"
+        close = nearest(name.lower(), PROTOCOLS, least=0.3) or "hermes"
         raise DataError(option, f"{name!r:.60} is no protocol; did you mean {close}?")
     return found
 
