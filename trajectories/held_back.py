@@ -7,6 +7,7 @@ that a model which has seen everything public has not seen these.
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from hashlib import sha256, shake_256
@@ -15,6 +16,7 @@ from pathlib import Path
 from trajectories.canary import CANARY
 from trajectories.dataset import DATA
 from trajectories.errors import DataError
+from trajectories.jsonl import parse_object
 
 HELD_BACK = DATA / "held_back.bin"
 NAME = "held-back"
@@ -26,11 +28,18 @@ NOTE = (
 
 _HEAD = f"Held back; see trajectories/held_back.py. {CANARY}\n".encode()
 _DIGEST = 32
+_NAME = re.compile(r"(?:scenarios/)?\w[\w.-]*")
+_LARGEST = 100_000_000
+"""Characters that are unpacked at most."""
 
 
 def pack(files: Mapping[str, str]) -> bytes:
     """Return files by name, no longer in clear text."""
-    body = zlib.compress(json.dumps(files, sort_keys=True).encode(), 9)
+    return sealed(zlib.compress(json.dumps(files, sort_keys=True).encode(), 9))
+
+
+def sealed(body: bytes) -> bytes:
+    """Return a compressed body with what tells that it is whole."""
     return b"".join((_HEAD, sha256(body).digest(), _hidden(body)))
 
 
@@ -48,7 +57,14 @@ def unpack(path: Path = HELD_BACK) -> dict[str, str]:
     digest, body = rest[:_DIGEST], _hidden(rest[_DIGEST:])
     if rest is packed or sha256(body).digest() != digest:
         raise DataError(str(path), "is damaged; install turnwise anew")
-    files: dict[str, str] = json.loads(zlib.decompress(body))
+    try:
+        text = zlib.decompressobj().decompress(body, _LARGEST).decode()
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise DataError(str(path), f"cannot be unpacked: {error}") from None
+    files = parse_object(text, str(path))
+    for name, content in files.items():
+        if not isinstance(content, str) or not _NAME.fullmatch(name):
+            raise DataError(str(path), f"$[{name!r:.80}]: is no file of text in the folder")
     return files
 
 

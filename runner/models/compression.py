@@ -74,7 +74,7 @@ class Compression(NamedTuple):
         """Return how many tokens a text has."""
         if self.tokenizer is None:
             return -(-len(text) // _CHARACTERS)
-        return len(_ends_by(self.tokenizer)(text))
+        return len(ends_by(self.tokenizer)(text))
 
     def shown(self, text: str, keep: tuple[str, ...] | None = None) -> str:
         """Return what a model reads of a result: the same object where that is within the limit.
@@ -120,7 +120,7 @@ class Compression(NamedTuple):
 
     def _token_ends(self, text: str) -> list[int]:
         if self.tokenizer is not None:
-            return _ends_by(self.tokenizer)(text)
+            return ends_by(self.tokenizer)(text)
         return [*range(_CHARACTERS, len(text), _CHARACTERS), len(text)]
 
 
@@ -211,7 +211,7 @@ def _kept(value: Any, paths: list[list[str]]) -> Any:
 
 
 @cache
-def _ends_by(path: str) -> Ends:
+def ends_by(path: str) -> Ends:
     """Return what counts with a tokenizer's file.
 
     Raises:
@@ -229,7 +229,11 @@ def _ends_by(path: str) -> Ends:
     tokenizer.no_truncation()
 
     def ends(text: str) -> list[int]:
-        found = tokenizer.encode(text, add_special_tokens=False).offsets
+        try:
+            found = tokenizer.encode(text, add_special_tokens=False).offsets
+        except Exception as error:  # such as a word that it lacks
+            said = " ".join(str(error).split())
+            raise DataError("--tokenizer", f"{path} cannot count: {said:.200}") from None
         return [end for _, end in found]
 
     return ends

@@ -89,7 +89,7 @@ def reader_of(hint: Any) -> Read:
     if origin in (list, tuple, Sequence):
         return _sequence(reader_of(arguments[0]))
     if origin in (dict, Mapping):
-        return _object
+        return _object if arguments[1] in (Any, object) else _mapping(reader_of(arguments[1]))
     if hasattr(hint, "from_json"):
         return _own(hint)
     if hasattr(hint, "_fields"):
@@ -156,6 +156,19 @@ def _object(value: Any) -> Any:
     if not isinstance(value, dict):
         raise Unfit(_must_be("an object", value))
     return value
+
+
+def _mapping(member: Read) -> Read:
+    def read_value(value: Any) -> Any:
+        found = {}
+        for name, each in _object(value).items():
+            try:
+                found[name] = member(each)
+            except Unfit as misfit:
+                raise misfit.below(f"[{name!r:.{_LONGEST}}]") from None
+        return found
+
+    return read_value
 
 
 def _own(kind: Any) -> Read:

@@ -102,7 +102,7 @@ def _trajectories() -> Form:
 def _single_turns() -> Form:
     names = (
         *("simple_python", "parallel", "irrelevance", "exec_simple", "rest", "simple_java"),
-        *("sql", "chat", "nested", "live_relevance", "simple_javascript"),
+        *("sql", "chat", "live_relevance", "simple_javascript"),
     )
     data = b"".join(_lines(f"{name}.jsonl", 1) for name in names)
     health = "env health --dataset IN/data.jsonl"

@@ -8,6 +8,7 @@ from runner.records.export import export_bfcl
 from runner.records.run import read_run
 from tests.conftest import bfcl_files
 from tests.fuzz.forms import FORMAT_1, Form, forms
+from tests.fuzz.more_forms import more_forms
 
 
 def made(work: Path) -> dict[str, Form]:
@@ -17,4 +18,4 @@ def made(work: Path) -> dict[str, Form]:
         path = work / "bfcl" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return forms(work)
+    return {**forms(work), **more_forms(work)}

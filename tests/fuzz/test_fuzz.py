@@ -16,7 +16,8 @@ from tests.fuzz.trying import Bench
 NAMES = (
     *("trajectories", "single turns", "run folder", "result file", "verdicts", "errata"),
     *("readings", "scenarios", "settings", "initial config", "scripts", "exceptions", "bfcl"),
-    *("votes", "judges"),
+    *("votes", "judges", "debugger", "held back", "packs", "sittings", "functions", "mcp server"),
+    *("queries", "other words", "experiment", "tokenizer", "options", "kept answers", "runs"),
 )
 CHANGES = 300
 

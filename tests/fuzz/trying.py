@@ -18,10 +18,12 @@ from unittest import mock
 from zlib import crc32
 
 from runner.cli import main
+from runner.live.paraphrases import read_paraphrases
+from runner.models import compression
 from runner.serve import mcp_server
 from tests.fuzz.changes import changed
 from tests.fuzz.forms import FORMAT_1, Form
-from trajectories import standing
+from tests.fuzz.readers import READERS
 from trajectories.errors import DataError
 
 STATUSES = (0, 2, 3)
@@ -93,7 +95,7 @@ class Bench:
             "BFCL": str(self._work.parent / "bfcl" / "data"),
             "ID": self._form.files.get("id", b"").decode(),
         }
-        words = command.split()
+        words = [self._text(word) for word in command.split()]
         for short, whole in stand.items():
             words = [
                 whole
@@ -106,6 +108,13 @@ class Bench:
                 for word in words
             ]
         return words
+
+    def _text(self, word: str) -> str:
+        """Return a word, or of ``TEXT:NAME`` what is in the file of the name."""
+        if not word.startswith("TEXT:"):
+            return word
+        text = (self._work / "in" / word.removeprefix("TEXT:")).read_bytes()
+        return text.decode(errors="surrogateescape").replace("\0", "")
 
 
 def _ended(words: list[str], given: Path, out: Path) -> Tried:
@@ -131,13 +140,14 @@ def _ended(words: list[str], given: Path, out: Path) -> Tried:
 
 
 def _status(words: list[str], given: Path) -> int:
-    if words != ["READINGS"]:
+    for cache in (read_paraphrases, compression.ends_by):
+        cache.cache_clear()  # by path, and the file is another one
+    if words[0] not in READERS:
         # Nothing is served, and no terminal taken: what is read is read before.
         with mock.patch.object(mcp_server, "serve", mock.AsyncMock()):
             return main(words)
     try:
-        readings = standing.read_record(given / "readings.jsonl")
-        standing.summary(standing.standings({}, readings))
+        READERS[words[0]](given)
     except DataError:
         return 2
     return 0
@@ -164,7 +174,7 @@ def _problem(
     may = (*STATUSES, 1) if " ".join(words).startswith(WITH_FINDINGS) else STATUSES
     if status not in may:
         return f"status {status}: {told[-500:]}"
-    last = "turnwise" if "READINGS" in words else told.rstrip("\n").rpartition("\n")[2]
+    last = "turnwise" if words[0] in READERS else told.rstrip("\n").rpartition("\n")[2]
     if status == 2 and not last.startswith("turnwise"):
         return f"status 2, and told was {told[:500]!r}"
     if any(sign in said + told for sign in ("\x1b", "\x9b", "\u202e", "\x07", "Traceback")):

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+import zlib
 
 import pytest
 
 from tests.source import ROOT
 from trajectories.canary import CANARY
 from trajectories.errors import DataError
-from trajectories.held_back import HELD_BACK, pack, unpack
+from trajectories.held_back import HELD_BACK, pack, sealed, unpack
 from trajectories.making.scenarios import SCENARIOS
 from trajectories.schema import MULTI_TURN
 
@@ -52,3 +53,20 @@ def test_damage_is_found(tmp_path, at):
 def test_what_is_not_there_is_said(tmp_path):
     with pytest.raises(DataError, match="cannot be read"):
         unpack(tmp_path / "none.bin")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"no zlib", "cannot be unpacked"),
+        (zlib.compress(b"\xff"), "cannot be unpacked"),
+        (zlib.compress(b"[]"), "must be a JSON object"),
+        (zlib.compress(b'{"../a": "b"}'), "is no file of text"),
+        (zlib.compress(b'{"a": 1}'), "is no file of text"),
+    ],
+)
+def test_what_is_whole_but_not_of_the_form_is_refused(tmp_path, body, said):
+    path = tmp_path / "packed.bin"
+    path.write_bytes(sealed(body))
+    with pytest.raises(DataError, match=said):
+        unpack(path)

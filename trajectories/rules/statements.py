@@ -56,14 +56,21 @@ class AlteredTruth(NamedTuple):
 
 
 def is_executed(entry: Entry) -> bool:
-    """Tell whether an entry is of SQL statements and has a database that they are executed on."""
+    """Tell whether an entry is of SQL statements and has a database that can execute them."""
+    return _has_database(entry) and not entry.fault
+
+
+def _has_database(entry: Entry) -> bool:
     of_statements = entry.trajectory.judged_by is JudgedBy.STATEMENTS
     return of_statements and bool(entry.trajectory.environments)
 
 
 def check_executed(entry: Entry) -> Iterator[Problem]:
     """Yield statements that are refused, that do nothing, or that are not the answers."""
-    if not is_executed(entry):
+    if not _has_database(entry):
+        return
+    if entry.fault:
+        yield entry.problem(playing.EXEC, Severity.ERROR, None, "ground_truth", entry.fault)
         return
     problems = [*playing.check_calls(entry)]
     yield from problems

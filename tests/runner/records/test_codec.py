@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import gc
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import pytest
 
 from runner.records.codec import Unfit, read, reader_of
 from runner.records.record import EpisodeRecord
 from tests.runner.records.made import episode, step
+from trajectories.errors import DataError
 
 
 def test_what_was_read_is_gone_with_the_last_that_holds_it():
@@ -28,3 +32,19 @@ def test_what_was_read_is_gone_with_the_last_that_holds_it():
 def test_a_number_is_finite(number):
     with pytest.raises(Unfit, match="must be a finite number"):
         reader_of(float)(number)
+
+
+class Sizes(NamedTuple):
+    """A record with members of members."""
+
+    by_run: Mapping[str, Mapping[str, int]]
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [({"a": {"b": "c"}}, "['a']['b']: must be a whole number"), ({"a": 1}, "['a']: must be an")],
+)
+def test_members_of_an_object_are_of_their_type(value, place):
+    assert read(Sizes, {"by_run": {"a": {"b": 1}}}, "x").by_run == {"a": {"b": 1}}
+    with pytest.raises(DataError, match=re.escape(f"$.by_run{place}")):
+        read(Sizes, {"by_run": value}, "x")

@@ -1,0 +1,115 @@
+"""What reads a changed file where no command does alone; for a bad one it raises ``DataError``."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest import mock
+
+import mcp
+
+from envs.registry import BACKENDS
+from runner.analysis import breakpoints
+from runner.analysis.debugger.stepper import Stepper
+from runner.models.base import Reply, Request, Usage
+from runner.records.masking import Secrets
+from runner.records.replies import ReplyCache
+from runner.retrieval.corpus import own_corpus
+from runner.retrieval.queries import found_in, needed
+from runner.retrieval.reading import corpus_named
+from tests.runner.analysis.debugger.episodes import examined
+from trajectories import held_back, standing
+from trajectories.jsonl import read_text
+
+
+def readings(given: Path) -> None:
+    """Read what people made of entries."""
+    found = standing.read_record(given / "readings.jsonl")
+    standing.summary(standing.standings({}, found))
+
+
+def debugger(given: Path) -> None:
+    """Do in the debugger what a script says: a key and a text on each line."""
+    shown = examined()
+    stepper = Stepper(shown)
+    for line in read_text(given / "script.txt").split("\n")[:30]:
+        key, _, text = line.partition(" ")
+        match key:
+            case "call" | "instead":
+                stepper.call(text, instead=key == "instead")
+            case "search":
+                stepper.search(text)
+            case "move":
+                stepper.move(len(text))
+            case "break":
+                breakpoints.stops(shown, [breakpoints.read_place(text)], [])
+            case "break-on":
+                breakpoints.stops(shown, [], [text])
+
+
+def held_back_files(given: Path) -> None:
+    """Unpack what is held back, packed anew so that its digest is right."""
+    body = zlib.compress((given / "files.json").read_bytes())
+    path = given / "held_back.bin"
+    path.write_bytes(held_back.sealed(body))
+    held_back.unpack(path)
+
+
+def reply_cache(given: Path) -> None:
+    """Read an answer that was kept, whose digest is right."""
+    with TemporaryDirectory() as folder:
+        cache = ReplyCache(Path(folder), {}, Secrets([]))
+        request = Request([], None)
+        cache.keep(("a", 0), request, Reply("x", (), None, None, Usage(), 0.0))
+        [path] = Path(folder).rglob("*.json")
+        text = (given / "reply.json").read_bytes()
+        path.write_bytes(sha256(text).hexdigest().encode() + b"\n" + text)
+        cache.find(("a", 0), request)
+
+
+def functions(given: Path) -> None:
+    """Read what is searched, in each form; to rank it takes a library."""
+    for name in ("documents.json", "openapi.json", "openapi.yaml", "lines.jsonl"):
+        corpus_named(str(given / name), None, lambda _: None)
+
+
+def queries(given: Path) -> None:
+    """Read what is searched for."""
+    path = str(given / "q.jsonl")
+    found_in(own_corpus(BACKENDS), needed(path, None, lambda _: None))
+
+
+def mcp_server(given: Path) -> None:
+    """Read what an MCP server says that it offers."""
+
+    class Client:
+        def __init__(self, server: object) -> None:
+            pass
+
+        async def __aenter__(self) -> Client:
+            return self
+
+        async def __aexit__(self, *error: object) -> None:
+            pass
+
+        async def list_tools(self, cursor: str | None = None) -> mcp.types.ListToolsResult:
+            said = (given / "tools.json").read_bytes()
+            return mcp.types.ListToolsResult.model_validate_json(said)
+
+    with mock.patch.object(mcp, "Client", Client):
+        corpus_named(str(given / "server.py"), None, lambda _: None)
+
+
+READERS: Mapping[str, Callable[[Path], None]] = {
+    "READINGS": readings,
+    "DEBUGGER": debugger,
+    "HELD-BACK": held_back_files,
+    "REPLY-CACHE": reply_cache,
+    "FUNCTIONS": functions,
+    "QUERIES": queries,
+    "MCP-SERVER": mcp_server,
+}
+"""By the word that stands for a command."""
