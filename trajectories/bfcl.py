@@ -8,7 +8,6 @@ configs stay as they are; sessions of this data are loaded tolerantly.
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -20,7 +19,7 @@ from envs.lazy import lazily
 from envs.long_context import Pack
 from trajectories.documents import misfits
 from trajectories.errors import DataError
-from trajectories.jsonl import read_objects
+from trajectories.jsonl import parse_object, read_objects
 from trajectories.schema import (
     FACTS,
     Category,
@@ -284,11 +283,11 @@ def load_pack(folder: Path) -> Pack:
     module = folder.parent / MATERIAL_MODULE
     try:
         if cached.exists():
-            material = json.loads(cached.read_text(encoding="utf-8"))
+            material = parse_object(cached.read_text(encoding="utf-8"), str(cached))
         else:
             material = read_material(module.read_text(encoding="utf-8"))
         return _pack(material)
-    except (OSError, KeyError, RecursionError, TypeError, ValueError) as error:
+    except (DataError, OSError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise DataError(
             str(cached), f"the long-context material cannot be read ({error}); fetch the data anew"
         ) from None

@@ -28,7 +28,7 @@ NOTE = (
 
 _HEAD = f"Held back; see trajectories/held_back.py. {CANARY}\n".encode()
 _DIGEST = 32
-_NAME = re.compile(r"(?:scenarios/)?\w[\w.-]*")
+_NAME = re.compile(r"(?:\w+/)?\w[\w.-]*")
 _LARGEST = 100_000_000
 """Characters that are unpacked at most."""
 

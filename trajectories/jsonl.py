@@ -53,19 +53,38 @@ def parse_object(line: str, where: str, *, finite: bool = True) -> dict[str, Any
         NotFinite: A number in it is infinite or none.
         DataError: The line is not a JSON object.
     """
-    try:
-        value = _finite.decode(line) if finite else json.loads(line)
-    except (_NoNumber, ValueError):
-        # It may be fine but for such numbers, and says better than the decoder what is wrong.
-        value = _parsed(line, where)
-        found = next(_not_finite(value, "$"), None)
-        if found is not None and isinstance(value, dict):
-            raise NotFinite(where, f"{found}: must be a finite number") from None
-    except RecursionError:
-        raise DataError(where, "is nested too deep") from None
+    value = parse_value(line, where, finite=finite)
     if not isinstance(value, dict):
         raise DataError(where, f"must be a JSON object, is a {type(value).__name__}")
     return value
+
+
+def parse_value(text: str, where: str, *, finite: bool = True) -> object:
+    """Return the JSON value that a text is; ``where`` is the place to complain of.
+
+    Raises:
+        NotFinite: A number in it is infinite or none.
+        DataError: It is not JSON.
+    """
+    try:
+        value: object = _finite.decode(text) if finite else json.loads(text)
+    except (_NoNumber, ValueError):
+        # It may be fine but for such numbers, and says better than the decoder what is wrong.
+        value = _parsed(text, where)
+        check_finite(value, where)
+    except RecursionError:
+        raise DataError(where, "is nested too deep") from None
+    return value
+
+
+def check_finite(value: object, where: str) -> None:
+    """Refuse a value of JSON's types in which a number is infinite or none.
+
+    Raises:
+        NotFinite: There is one; says where in the value.
+    """
+    if (found := next(_not_finite(value, "$"), None)) is not None:
+        raise NotFinite(where, f"{found}: must be a finite number")
 
 
 def _parsed(line: str, where: str) -> object:

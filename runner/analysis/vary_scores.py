@@ -94,7 +94,10 @@ def write_file(file: VaryFile, folder: Path) -> None:
         DataError: It cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / VARY_FILE, [json.dumps(members_of(file), indent=1).encode() + b"\n"])
+    write_whole(
+        folder / VARY_FILE,
+        [json.dumps(members_of(file), indent=1, allow_nan=False).encode() + b"\n"],
+    )
 
 
 def read_file(folder: Path) -> VaryFile:

@@ -227,7 +227,7 @@ def _again(figures: RunFigures, folder: Path) -> str:
 def _verdict_line(record: EpisodeRecord) -> bytes:
     """Return an episode's verdict as the line that other models' verdicts have, and its trial."""
     line = {"id": record.id, "trial": record.trial, **record.verdict_line()}
-    return json.dumps(line).encode() + b"\n"
+    return json.dumps(line, allow_nan=False).encode() + b"\n"
 
 
 def _print_estimate(

@@ -5,7 +5,6 @@ The options of live models bear the names of the settings that they go before (`
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from checkers.profile import Mode
 from envs.lazy import lazily
 from runner.commands.judging import WorkOptions
-from runner.commands.options import above_zero, given, option, positive, switch
+from runner.commands.options import above_zero, from_zero, given, option, positive, switch
 from runner.commands.shared import EntriesOptions, ReachOptions
 from runner.data.wording import Observations
 from runner.live.settings import ALL_KINDS, Effort, PriceList
 from runner.models.base import ApiName
 from trajectories.errors import DataError
+from trajectories.jsonl import parse_object
 
 if TYPE_CHECKING:
     from runner.retrieval import offering
@@ -40,24 +40,21 @@ def _header(text: str) -> tuple[str, str]:
 
 def _object(text: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise ArgumentTypeError(f"not valid JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise ArgumentTypeError("must be a JSON object")
-    return value
+        return parse_object(text, "the JSON")
+    except DataError as error:
+        raise ArgumentTypeError(f"{error!s:.300}") from None
 
 
 def _price(text: str) -> PriceList:
     try:
-        match [float(number) for number in text.split(",")]:
+        match [from_zero(number) for number in text.split(",")]:
             case [prompt, completion]:
                 return prompt, completion
             case [prompt, completion, read]:
                 return prompt, completion, read
             case [prompt, completion, read, written]:
                 return prompt, completion, read, written
-    except ValueError:
+    except ArgumentTypeError:
         pass
     raise ArgumentTypeError(f"{text!r} is not IN,OUT[,READ[,WRITE]], two to four numbers")
 
@@ -101,8 +98,8 @@ class SamplingOptions:
     """Live models: how they are asked."""
 
     reasoning_effort: Effort | None = option("how much a reasoning model is to think")
-    temperature: float | None = option("sampling temperature", "T")
-    top_p: float | None = option("nucleus sampling", "P")
+    temperature: float | None = option("sampling temperature", "T", read=from_zero)
+    top_p: float | None = option("nucleus sampling", "P", read=from_zero)
     max_tokens: int | None = option("longest answer", "N", read=positive)
 
 

@@ -213,7 +213,7 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
         with written(options.output) as file:
             for each in tally.found:
                 kind = KINDS[each.exhibit.key[1]].name
-                file.write(json.dumps({**each.to_json(), "probe": kind}) + "\n")
+                file.write(json.dumps({**each.to_json(), "probe": kind}, allow_nan=False) + "\n")
     if options.json:
         votes = {"probes": len(made), "votes": tally.votes, "abstained": tally.abstained}
         failed = {"failed": tally.failed, "spent": bench.used._asdict()}
@@ -410,7 +410,8 @@ def _write(options: JudgeOptions, runs: Sequence[JudgedRun], tallies: Sequence[R
 
 
 def _line(judged: JudgedRun, each: Labelled, **more: str) -> str:
-    return json.dumps({"run": str(judged.source.path), **each.to_json(), **more}) + "\n"
+    line = {"run": str(judged.source.path), **each.to_json(), **more}
+    return json.dumps(line, allow_nan=False) + "\n"
 
 
 def _in_dollars(setting: JudgeSetting, usage: Usage) -> str:

@@ -157,7 +157,7 @@ def _written_lines(
     outcomes: Iterable[EpisodeRecord], header: dict[str, str], file: IO[str]
 ) -> Iterator[EpisodeRecord]:
     for outcome in outcomes:
-        file.write(json.dumps({**outcome.verdict_line(), **header}) + "\n")
+        file.write(json.dumps({**outcome.verdict_line(), **header}, allow_nan=False) + "\n")
         yield outcome
 
 

@@ -233,6 +233,17 @@ def port(text: str) -> int:
     return int(text)
 
 
+def from_zero(text: str) -> float:
+    """Read a finite number that is not negative."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0")
+    return value
+
+
 def above_zero(text: str) -> float:
     """Read a finite number above 0."""
     try:

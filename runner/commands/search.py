@@ -375,7 +375,7 @@ def _report(
         with written(options.output) as file:
             for method in found:
                 lines = ({"method": method.name, **each.to_json()} for each in method.entries)
-                file.writelines(json.dumps(line) + "\n" for line in lines)
+                file.writelines(json.dumps(line, allow_nan=False) + "\n" for line in lines)
     if options.json:
         say_json({"methods": [method.to_json() for method in found]})
     else:

@@ -101,7 +101,7 @@ def _draft(options: Options, model: str) -> int:
         note(f"{error}")
         return RUN_ERROR
     words = {draft.name: draft.words._asdict() for draft in drafts}
-    text = json.dumps(words, indent=1, ensure_ascii=False)
+    text = json.dumps(words, indent=1, ensure_ascii=False, allow_nan=False)
     write_whole(options.output, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
     kept = [draft for draft in drafts if draft.problem is not None]
     for draft in kept:

@@ -119,4 +119,4 @@ def _stays(name: str) -> bool:
 
 
 def _write(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value), encoding="utf-8")
+    path.write_text(json.dumps(value, allow_nan=False), encoding="utf-8")

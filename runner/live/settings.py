@@ -29,6 +29,7 @@ from runner.models.tools import legal_name
 from runner.records.record import Asked
 from runner.records.secret import MASK, address_without, body_without, is_secret_header
 from trajectories.errors import DataError, did_you_mean
+from trajectories.jsonl import check_finite
 
 if TYPE_CHECKING:
     import pydantic
@@ -329,6 +330,7 @@ def _checked(name: str, value: Any, hint: Any, where: str) -> Any:
     Raises:
         DataError: It does not fit.
     """
+    check_finite(value, where)
     # A header's value may be a key, which belongs in no message.
     given = "" if name == "extra_headers" else f", got {value!r:.60}"
     try:

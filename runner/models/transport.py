@@ -7,7 +7,7 @@ import os
 import ssl
 import zlib
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 from urllib.request import getproxies
 
 import aiohttp
@@ -201,6 +201,10 @@ def json_in(answer: HttpAnswer, address: str) -> object:
 def parsed(content: bytes) -> object:
     """Return the value of a JSON text, or the text if it is not JSON."""
     try:
-        return json.loads(content)
+        return json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return content.decode(errors="replace")
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON's")

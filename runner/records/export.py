@@ -199,4 +199,4 @@ def _natural(id: str) -> list[str | int]:
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    return (json.dumps(value) + "\n").encode()
+    return (json.dumps(value, allow_nan=False) + "\n").encode()

@@ -52,7 +52,7 @@ class Secrets:
             settings = {**public, "extra_headers": settings["extra_headers"]}
         note, _ = _masked(run["note"], self._forms)
         written = {**run, "definition": {**definition, "settings": settings}, "note": note}
-        return f"{json.dumps(written, indent=2)}\n".encode()
+        return f"{json.dumps(written, indent=2, allow_nan=False)}\n".encode()
 
     def of_tools(self, line: Mapping[str, Any]) -> bytes:
         """Return the line of a tool list, which is the data's own: it is written as it is."""

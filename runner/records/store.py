@@ -275,7 +275,7 @@ class RunStore:
         file = LineFile(self.folder / LIVES_FILE)
         for _ in file.mended():
             pass
-        file.append(json.dumps(members_of(life)).encode() + b"\n")
+        file.append(json.dumps(members_of(life), allow_nan=False).encode() + b"\n")
         file.close()
 
     def underway(self, key: Key) -> list[AnsweredStep]:
@@ -408,7 +408,7 @@ class RunStore:
     def _write_underway(self) -> None:
         """Write anew the answers of the episodes that are not finished, and what was used."""
         path = self.folder / UNDERWAY_FILE
-        last = json.dumps({"spent": members_of(self.spent)}).encode() + b"\n"
+        last = json.dumps({"spent": members_of(self.spent)}, allow_nan=False).encode() + b"\n"
         kept = [raw for answers in self._underway.values() for _, raw in answers]
         write_whole(path, [*kept, last])
         self._close_steps()

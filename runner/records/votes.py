@@ -221,7 +221,7 @@ class VoteStore(Generic[AnyVote]):
         path = self.folder / JUDGE_FILE
         whole = {"format": FORMAT, "definition": members_of(definition), "note": note}
         if not path.exists():
-            write_whole(path, [f"{json.dumps(whole, indent=2)}\n".encode()])
+            write_whole(path, [f"{json.dumps(whole, indent=2, allow_nan=False)}\n".encode()])
         elif read_judge(self.folder) != json.loads(json.dumps(members_of(definition))):
             raise DataError(
                 str(self.folder), "holds the votes of a judge that is defined otherwise"

@@ -178,7 +178,10 @@ class _Kept:
             file = LineFile(self._path)
             try:
                 for key, vector in added.items():
-                    file.append(json.dumps({"text": key, "vector": vector}).encode() + b"\n")
+                    file.append(
+                        json.dumps({"text": key, "vector": vector}, allow_nan=False).encode()
+                        + b"\n"
+                    )
             finally:
                 file.close()
         except (NotWritten, OSError):

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from envs.bounds import size_of
 from envs.lazy import lazily
 from envs.registry import BACKENDS
 from runner.data import choose
@@ -30,7 +31,7 @@ from runner.retrieval.corpus import (
 )
 from trajectories.documents import misfits
 from trajectories.errors import DataError, did_you_mean, needing
-from trajectories.jsonl import read_text
+from trajectories.jsonl import NotFinite, check_finite, parse_value, read_text
 
 if TYPE_CHECKING:
     from runner.retrieval import openapi
@@ -48,6 +49,8 @@ _SECONDS = 60.0
 """Time that a server has to say what it offers."""
 _PAGES = 100
 _MOST_NOTES = 10
+_LARGEST = 20_000_000
+"""Size of what a YAML file may stand for, as ``envs.bounds`` counts."""
 
 
 class Candidate(NamedTuple):
@@ -113,17 +116,24 @@ def _value(path: Path) -> object:
     text = read_text(path)
     if path.suffix in _YAML:
         with needing("retrieval", str(path)):
-            return openapi.read_yaml(text, str(path))
+            value = openapi.read_yaml(text, str(path))
+        # An alias stands for all that it names, and may name what it is in.
+        if size_of(value, _LARGEST) > _LARGEST:
+            raise DataError(str(path), "is too large once its aliases are written out, or too deep")
+        check_finite(value, str(path))
+        return value
     try:
-        return json.loads(text)
-    except RecursionError:
-        raise DataError(str(path), "is nested too deep") from None
-    except ValueError as error:
+        return parse_value(text, str(path))
+    except NotFinite:
+        raise
+    except DataError as error:
         whole = error
     try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (ValueError, RecursionError):
-        raise DataError(str(path), f"is neither JSON nor JSON lines: {whole}") from None
+        return [parse_value(line, str(path)) for line in text.splitlines() if line.strip()]
+    except NotFinite:
+        raise
+    except DataError:
+        raise DataError(str(path), f"is neither JSON nor JSON lines; as JSON, {whole}") from None
 
 
 def _documents(value: object, path: Path) -> Iterator[Candidate]:
@@ -266,4 +276,4 @@ def _said(error: BaseException) -> str:
 def lines_of(functions: Iterable[Described]) -> Iterator[str]:
     """Yield functions as JSON lines, in the form in which a file of them is read."""
     for each in functions:
-        yield json.dumps({"backend": each.backend, **each.document}) + "\n"
+        yield json.dumps({"backend": each.backend, **each.document}, allow_nan=False) + "\n"

@@ -64,7 +64,7 @@ def say(text: object = "", *, end: str = "\n", flush: bool = False) -> None:
 
 def say_json(value: object, *, indent: int | None = 2, flush: bool = False) -> None:
     """Print a JSON value that is a result, in ASCII: so nothing in it is obeyed or looks alike."""
-    print(json.dumps(value, indent=indent), flush=flush)
+    print(json.dumps(value, indent=indent, allow_nan=False), flush=flush)
 
 
 def tell(text: str, stream: TextIO) -> None:

@@ -149,7 +149,9 @@ def texts(
 
 def lines(trajectories: Sequence[Trajectory]) -> str:
     """Return trajectories in the form of a file."""
-    return "".join(f"{json.dumps(to_json(t), ensure_ascii=False)}\n" for t in trajectories)
+    return "".join(
+        f"{json.dumps(to_json(t), ensure_ascii=False, allow_nan=False)}\n" for t in trajectories
+    )
 
 
 def main(

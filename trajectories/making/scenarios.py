@@ -196,4 +196,4 @@ def read_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
 def written(scenario: Scenario) -> str:
     """Return a scenario in the form of its file, without members at their default."""
     members = _ADAPTER.dump_python(scenario, mode="json", exclude_defaults=True)
-    return f"{json.dumps(members, ensure_ascii=False, indent=1)}\n"
+    return f"{json.dumps(members, ensure_ascii=False, indent=1, allow_nan=False)}\n"

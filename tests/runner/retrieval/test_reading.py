@@ -16,6 +16,10 @@ NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 TEXT = {"type": "string", "description": "Words."}
 
 
+_BOMB = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]\n" for n in range(1, 12))
+"""Each list holds the one before eight times."""
+
+
 def document(name: str = "f", described: str = "Does it.", **properties: Any) -> dict[str, Any]:
     return {
         "name": name,
@@ -82,6 +86,8 @@ def test_of_many_broken_ones_a_few_are_named(tmp_path: Path) -> None:
         ("[]", "holds no function documents"),
         ("{", "is neither JSON nor JSON lines"),
         ("[" * 100_000, "nested too deep"),
+        ('[{"name": "x", "more": NaN}]', "must be a finite number"),
+        ('{"name": "x"}\n{"name": 1e999}\n', "must be a finite number"),
         ('[{"name": "x"}]', "holds no function of use: x has no description"),
         ('{"openapi": "3.0.0"}', "is an OpenAPI file without paths"),
         ('{"mcpServers": {"a": {"url": "http://x"}}}', "has no command to start it by"),
@@ -90,6 +96,25 @@ def test_of_many_broken_ones_a_few_are_named(tmp_path: Path) -> None:
 def test_a_file_of_no_use_is_refused(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(DataError, match=why):
         read(tmp_path / "tools.json", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a0: &a0 [x, x, x, x, x, x, x, x]\n" + _BOMB, "too large once its aliases"),
+        ("a: &a [*a]\n", "too deep"),
+        ("a: [.inf]\n", "must be a finite number"),
+    ],
+    ids=["bomb", "circle", "infinite"],
+)
+def test_a_yaml_file_that_stands_for_too_much_is_refused(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    pytest.importorskip("yaml")
+    path = tmp_path / "x.yaml"
+    path.write_text(text)
+    with pytest.raises(DataError, match=why):
+        corpus_named(str(path), None, print)
 
 
 def test_what_is_no_corpus_is_refused(tmp_path: Path) -> None:
