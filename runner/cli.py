@@ -73,6 +73,7 @@ COMMANDS: Mapping[str, Command] = {
     "dataset unpack": Command("data", "Unpack the entries that are held back."),
     "dataset overlap": Command("data", "Show what two data sets share word for word."),
     "compress": Command("data", "Show what making long results short saves, and what is lost."),
+    "compress-keys": Command("data", "Draft with a model which members short results keep."),
     "env new": Command("environments", "Make a new environment, with tests, to be rewritten."),
     "env check": Command("environments", "Check that environments keep the contract."),
     "env tools": Command("environments", "Show the functions of environments."),
@@ -142,7 +143,8 @@ def _run(words: Sequence[str]) -> int:
     name = next((n for n in (" ".join(words[:2]), *words[:1]) if n in COMMANDS), None)
     if name is None:
         return _without_command(words)
-    module = lazily(f".commands.{name.replace(' ', '.')}", __package__)
+    path = name.replace(" ", ".").replace("-", "_")
+    module = lazily(f".commands.{path}", __package__)
     text, notes = COMMANDS[name].text, getattr(module, "NOTES", "")
     parser = options.parser_of(module.Options, name, text, module.EXAMPLE, notes)
     given = options.parse(module.Options, parser, words[len(name.split()) :])

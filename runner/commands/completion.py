@@ -43,5 +43,6 @@ def complete(commands: Mapping[str, Any]) -> None:
         parser = families[family].add_parser(action, help=command.text)
         # A command's options take its module, so no other one's is loaded.
         if line[: len(name.split())] == name.split():
-            fill(parser, lazily(f".{name.replace(' ', '.')}", __package__).Options)
+            path = name.replace(" ", ".").replace("-", "_")
+            fill(parser, lazily(f".{path}", __package__).Options)
     argcomplete.autocomplete(top, always_complete_options=False)

@@ -7,8 +7,9 @@ mark, which counts within the limit.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -30,6 +31,7 @@ KEYS = Path(__file__).parents[2] / "configs" / "compression"
 """Where the members are listed that are kept, a file for each backend."""
 
 SMALLEST = 64
+_MOST_PATHS = 200
 _CHARACTERS = 4
 _MARK = " ... [{} tokens left out] ... "
 _PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -191,6 +193,23 @@ def _reduced(text: str, keep: tuple[str, ...]) -> str:
         return text
     kept = _kept(value, [path.replace("[]", ".[]").split(".") for path in keep])
     return write(kept) if kept else text
+
+
+def paths_of(text: str) -> list[str]:
+    """Return the paths of the members of a result, outermost first; none of a mere text."""
+    value, _ = structure(text)
+    return list(islice(dict.fromkeys(_paths(value, "")), _MOST_PATHS))
+
+
+def _paths(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            below = f"{path}.{name}".lstrip(".")
+            yield below
+            yield from _paths(inner, below)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _paths(inner, f"{path}[]")
 
 
 def _kept(value: Any, paths: list[list[str]]) -> Any:

@@ -106,7 +106,7 @@ def test_what_was_given_of_a_record() -> None:
 
 
 def module_of(name: str) -> Any:
-    return import_module(f"runner.commands.{name.replace(' ', '.')}")
+    return import_module(f"runner.commands.{name.replace(' ', '.').replace('-', '_')}")
 
 
 def words_of(example: str) -> list[str]:
@@ -270,6 +270,6 @@ def test_the_help_groups_commands(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     titles = re.findall(r"^(\w+):$", shown, re.MULTILINE)
     assert titles == ["run", "retrieval", "look", "data", "environments", "shell"]
-    listed = re.findall(r"^  ((?:(?:dataset|env|retrieve) )?[a-z]+)  ", shown, re.MULTILINE)
+    listed = re.findall(r"^  ((?:(?:dataset|env|retrieve) )?[a-z-]+)  ", shown, re.MULTILINE)
     assert listed == list(COMMANDS)
     assert max(map(len, shown.splitlines())) <= 100

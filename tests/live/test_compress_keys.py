@@ -1,0 +1,78 @@
+"""The command ``turnwise compress-keys``: what a model is asked, what is kept, bad answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runner.cli import main
+from tests.servers.serving import Answer, Asked, FakeServer, as_json
+from tests.servers.shapes import completion
+
+pytest.importorskip("openai")
+
+Captured = pytest.CaptureFixture[str]
+SOME = ("--ids", "long_context_twitter_ticket_choir_tour")
+
+
+def draft(server: str, out: Path, *words: str) -> int:
+    given = ("--model", "m", "--base-url", server, "-o", str(out), *words)
+    return main(["compress-keys", "TicketAPI", *given])
+
+
+def saying(text: str, asked: list[str]) -> object:
+    def answer(request: Asked) -> Answer:
+        asked.append(request.body["messages"][-1]["content"])
+        return as_json(completion({"role": "assistant", "content": text}))
+
+    return answer
+
+
+def test_a_model_is_asked_once_for_each_function(tmp_path: Path, capsys: Captured) -> None:
+    out, asked = tmp_path / "out.json", []
+    reply = 'Of course:\n```json\n{"keep": ["[].id", "[].title", "[].id"]}\n```'
+    with FakeServer(saying(reply, asked)) as server:  # type: ignore[arg-type]
+        assert draft(server.base_url, out, *SOME) == 0
+    assert json.loads(out.read_text()) == {"get_user_tickets": {"keep": ["[].id", "[].title"]}}
+    assert len(asked) == 1
+    assert '"[].created_by"' in asked[0]
+    assert len(asked[0]) < 8000
+    assert "1 of 1 functions have members in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ('{"keep": ["[].owner"]}', "'[].owner' is none of "),
+        ('{"keep": []}', "the answer is no"),
+        ("I do not know.", "the answer is no"),
+        ('{"keep": 3}', "the answer is no"),
+        ("[" * 5000, "the answer is no"),
+    ],
+)
+def test_what_does_not_hold_is_told(tmp_path: Path, reply: str, why: str, capsys: Captured) -> None:
+    out = tmp_path / "out.json"
+    with FakeServer(saying(reply, [])) as server:  # type: ignore[arg-type]
+        assert draft(server.base_url, out, *SOME) == 3
+    assert why in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("TicketApi",), "did you mean TicketAPI"),
+        (("MathAPI", *SOME), "no result of MathAPI has more than 1024 tokens"),
+        (("TicketAPI", "--tokens", "3"), "is no number of tokens from 64"),
+    ],
+)
+def test_bad_input_is_one_line(
+    tmp_path: Path, words: tuple[str, ...], why: str, capsys: Captured
+) -> None:
+    more = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1", "-o", str(tmp_path / "o"))
+    assert main(["compress-keys", *words, *more]) == 2
+    said = capsys.readouterr().err
+    assert why in said
+    assert said.count("\n") == 1
