@@ -26,7 +26,7 @@ from runner.generate.yields import ERROR, MEANINGS
 from runner.live.engine import Engine
 from runner.live.meter import Meter
 from runner.live.settings import Settings, read_settings
-from runner.records.answers import DEFINITION_FILE, AnswerLog
+from runner.records.answers import ANSWERS_FILE, DEFINITION_FILE, AnswerLog
 from runner.records.files import written
 from runner.records.masking import Secrets
 from runner.records.record import Spent
@@ -337,13 +337,18 @@ def _work(options: Options) -> Path:
     """
     output = options.output
     work = output.with_name(f"{output.name}.work")
-    begun = (work / DEFINITION_FILE).exists()
-    if options.resume and not begun:
-        raise DataError("--resume", f"there is nothing to go on with: {work} is not there")
-    if not options.resume and (begun or output.exists()):
-        there = work if begun else output
-        advice = "; --resume goes on with it" if begun else ""
+    definition, answers = work / DEFINITION_FILE, work / ANSWERS_FILE
+    if options.resume:
+        if not definition.exists():
+            raise DataError("--resume", f"there is nothing to go on with: {work} is not there")
+        return work
+    answered = answers.exists() and answers.stat().st_size
+    if answered or output.exists():
+        there = output if output.exists() else work
+        advice = "; --resume goes on with it" if definition.exists() else ""
         raise DataError(str(there), f"is there already{advice}; or name another file")
+    # What ended before there was any answer binds nobody.
+    definition.unlink(missing_ok=True)
     return work
 
 

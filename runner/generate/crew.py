@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -131,6 +132,17 @@ class Commission:
         live = not self.model.startswith(SCRIPTED)
         if self.tasks.how.origin == "functions" and scripted and live:
             raise DataError("--solver", "knows no calls for what a live model makes up")
+        asyncio.run(self._connect())
+
+    async def _connect(self) -> None:
+        """Connect to who writes and who solves, and let go of them."""
+        options = self.settings.request_options()
+        roles = {"--model": self.model, **({"--solver": self.solver} if self.solves else {})}
+        for option, name in roles.items():
+            if not name.startswith(SCRIPTED):
+                with _named(option):
+                    model = connect(name, options)
+                await model.close()
 
     def errors(self) -> Errors | None:
         """Return how often a scripted solver errs; None of a live one."""

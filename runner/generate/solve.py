@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 from zlib import crc32
 
 from checkers.profile import STRICT, Mode
+from runner.episodes.dialogue import Dialogue
 from runner.episodes.episode import STEP_LIMIT
 from runner.generate.asking import Asker
 from runner.live.loop import Ask, ModelAnswer, run_live
@@ -14,7 +15,7 @@ from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import OWN_FOOTNOTES, toolbox_of
 from runner.rollouts.fallible import Errors, FallibleModel
-from runner.rollouts.search import Propose, SearchLimits, search
+from runner.rollouts.search import Gone, Propose, SearchLimits, Trail, Tried, search
 from trajectories.generation.minimal import Solution
 from trajectories.generation.tasks import dataset_of
 from trajectories.prepare import Prepared, prepare
@@ -84,11 +85,6 @@ class Played(NamedTuple):
     error: str | None
     """Why one had no verdict."""
 
-    @property
-    def share(self) -> float:
-        """Of those that have a verdict, the share that passed."""
-        return self.passed / max(1, self.passed + self.failed)
-
 
 async def played(entry: Trajectory, solver: Solver, mode: Mode, trials: int) -> Played:
     """Let a solver play an entry, and count how often it passes."""
@@ -123,13 +119,36 @@ async def solutions(
     found: list[Solution] = []
     limits = SearchLimits(CHILDREN, most, most)
     for number in range(count):
-        propose = solver.mind(_SEARCHES, known, number)
-        dialogue, effort = await search(
-            _prepared(said), _style(said), mode, STRICT, propose, limits, STEP_LIMIT
+        propose, ends = solver.mind(_SEARCHES, known, number), _Ends()
+        dialogue, _ = await search(
+            _prepared(said),
+            _style(said),
+            mode,
+            STRICT,
+            propose,
+            limits,
+            STEP_LIMIT,
+            follows=ends,
         )
-        if not (effort.exhausted or dialogue.episode.terminated):
+        if not (ends.gone or dialogue.episode.terminated):
             found.append([outcome.calls for outcome in dialogue.episode.outcomes])
     return found
+
+
+class _Ends:
+    """Notes whether a turn of a search ended otherwise than by an answer."""
+
+    def __init__(self) -> None:
+        self.gone = False
+
+    def tried(self, tried: Tried) -> None:
+        pass
+
+    def asks(self, trail: Trail, dialogue: Dialogue) -> None:
+        pass
+
+    def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
+        self.gone = self.gone or gone is not None
 
 
 def _asking(propose: Propose) -> Ask:

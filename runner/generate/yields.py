@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from runner.analysis.figure_lines import percent
 from runner.show.terminal import table
 from trajectories.generation.filters import Filter
 from trajectories.generation.kinds import InstructionKind
@@ -85,7 +86,7 @@ class Yields:
         for name, counts in self.rows():
             rows.append([name, *map(str, counts), str(sum(counts))])
         shares = [self.share(kind) for kind in self.kinds]
-        rows.append(["yield", *map(_percent, [*shares, self.share()])])
+        rows.append(["yield", *map(percent, [*shares, self.share()])])
         yield table(rows)
 
     def to_json(self) -> dict[str, Any]:
@@ -101,7 +102,3 @@ class Yields:
             }
             for kind in self.kinds
         }
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.1%}"

@@ -187,6 +187,21 @@ def test_it_goes_on_only_with_what_is_its_own(generate: Generate, output: Path) 
     assert output.read_bytes() == before
 
 
+def test_what_failed_before_it_began_binds_nobody(
+    generate: Generate, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(DataError, match=r"--model: .*OPENAI_API_KEY"):
+        generate("gpt-4o-mini", "--number", 3)
+    with pytest.raises(DataError, match=r"--solver: .*OPENAI_API_KEY"):
+        generate("scripted:0", "--number", 3, "--solver", "gpt-4o-mini")
+    assert [*output.parent.iterdir()] == []
+    generate("scripted:0", "--number", 3)
+    output.unlink()
+    generate("scripted:0", "--number", 3, "--seed", 1)
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
