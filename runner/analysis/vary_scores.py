@@ -88,11 +88,21 @@ class VaryFile(NamedTuple):
 
 
 def write_file(file: VaryFile, folder: Path) -> None:
-    """Keep what the runs of an experiment are.
+    """Keep what the runs of an experiment are, to which levels may have been added.
 
     Raises:
-        DataError: It cannot be written.
+        DataError: It cannot be written, or the folder has an experiment with other runs.
     """
+    if (folder / VARY_FILE).is_file():
+        before = read_file(folder)
+        other = [run for run, sizes in before.sizes.items() if file.sizes.get(run) != sizes]
+        if other or before.trials != file.trials:
+            what = f"has the run {other[0]}, which is" if other else "has trials, which are"
+            raise DataError(
+                str(folder),
+                f"{what} not what is asked for now; name the same entries, axes and levels, and "
+                "further ones if need be, or choose another folder",
+            )
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(
         folder / VARY_FILE,

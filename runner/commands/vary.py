@@ -16,7 +16,7 @@ from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import argument, option, positive, switch
 from runner.commands.shared import DataOptions, JsonOption, note
 from runner.data import choose
-from runner.live.drafting import drafted
+from runner.live.drafting import NOT_REACHED, drafted
 from runner.models.base import ModelError, RequestOptions
 from runner.models.connect import connect
 from runner.models.tools import Document, documents_of
@@ -100,12 +100,19 @@ def _draft(options: Options, model: str) -> int:
     except ModelError as error:
         note(f"{error}")
         return RUN_ERROR
+    left = [draft for draft in drafts if draft.problem == NOT_REACHED]
+    if stopped is not None and len(left) == len(drafts):
+        note(stopped)
+        return RUN_ERROR
     words = {draft.name: draft.words._asdict() for draft in drafts}
     text = json.dumps(words, indent=1, ensure_ascii=False, allow_nan=False)
     write_whole(options.output, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
     kept = [draft for draft in drafts if draft.problem is not None]
     for draft in kept:
-        note(f"{draft.name} keeps its own words: {draft.problem}")
+        if draft not in left:
+            note(f"{draft.name} keeps its own words: {draft.problem}")
+    if left:
+        note(f"{len(left)} functions keep their own words: {NOT_REACHED}")
     changed = len(drafts) - len(kept)
     say(f"{changed} of {len(drafts)} functions have other words in {options.output}; read them")
     if stopped is not None:

@@ -27,6 +27,10 @@ with the parameters that have a description here, under their names.
 """
 
 
+NOT_REACHED = "the model stopped before"
+"""Why a function keeps its own words that was not asked about."""
+
+
 class Draft(NamedTuple):
     """Other words for a function."""
 
@@ -41,7 +45,7 @@ async def drafted(
 ) -> tuple[list[Draft], str | None]:
     """Return other words for functions in their order, and why the model stopped, if it did.
 
-    What does not hold after a few tries keeps its own words.
+    What does not hold after a few tries keeps its own words, and so does what was not reached.
 
     Args:
         model: Who drafts.
@@ -63,7 +67,7 @@ async def drafted(
     finally:
         await model.close()
     found = [
-        done.get(each["name"]) or Draft(each["name"], own_words(each), "it was not reached")
+        done.get(each["name"]) or Draft(each["name"], own_words(each), NOT_REACHED)
         for each in documents
     ]
     return found, engine.stop_reason

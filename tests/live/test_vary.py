@@ -260,6 +260,37 @@ def test_the_entries_of_an_experiment_are_written_as_files(
     assert "is no folder; make it first" in capsys.readouterr().err
 
 
+def test_a_model_that_is_not_there_drafts_nothing_and_is_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "words.json"
+    server = ("--base-url", "http://127.0.0.1:9/v1", "--category", "base")
+    assert main(["vary", "--paraphrase", "fake", *server, "--output", str(file)]) == 3
+    said = capsys.readouterr()
+    assert len(said.err.splitlines()) == 1
+    assert (said.out, file.exists()) == ("", False)
+
+
+def test_levels_may_be_added_and_no_run_may_go(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def again(*levels: str, entries: str = "2") -> int:
+        command = ["eval", "--model", "oracle", "--category", "base", "--limit", entries]
+        axes = [word for level in levels for word in ("--vary", level)]
+        return main([*command, *axes, "--resume", str(tmp_path / "run")])
+
+    wanted = ("--category", "base", "--limit", "2", "--vary", "tools=need,20")
+    assert scripted(tmp_path / "run", *wanted) == 0
+    kept = (tmp_path / "run" / "vary.json").read_bytes()
+    capsys.readouterr()
+    for levels, entries in ((("tools=need,40",), "2"), (("tools=need,20",), "3")):
+        assert again(*levels, entries=entries) == 2
+        assert "not what is asked for now; name the same entries" in capsys.readouterr().err
+        assert (tmp_path / "run" / "vary.json").read_bytes() == kept
+    assert again("tools=need,20,40") == 0
+    assert "tools=40" in capsys.readouterr().out
+
+
 def test_a_live_model_drafts_words(
     server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
