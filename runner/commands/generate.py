@@ -172,9 +172,10 @@ def run(options: Options) -> int:
         note(done.stopped)
         made = f"{len(maker.output.entries)} of {sum(order.wanted.values())} entries are made"
         note(f"{made}; --resume goes on")
-        if not maker.output.yields.tasks:
-            return _status(done)
-    _write(options, maker.output, order.secrets)
+    if maker.output.yields.tasks:
+        _write(options, maker.output, order.secrets)
+    elif not options.json:
+        return _status(done)
     built = _build(options.scenarios, maker.output)
     cover = _covered(graph, dataset_of(*maker.output.entries))
     _report(options, order, done, _Figures(graph, cover, ours, built))

@@ -240,11 +240,13 @@ def test_a_server_that_refuses_everything_ends_it(generate: Generate, server: Fa
     assert "Traceback" not in done.err
 
 
-def test_a_key_that_is_wrong_ends_it(generate: Generate, server: FakeServer) -> None:
+def test_a_key_that_is_wrong_ends_it(generate: Generate, server: FakeServer, output: Path) -> None:
     server.answer = lambda _: as_json({"error": {"message": "bad key"}}, 401)
-    done = generate()
+    done = generate("--json")
     assert done.status == 3
     assert "bad key" in done.err
+    assert figures(done)["entries"] == 0
+    assert not output.exists()
 
 
 def test_a_secret_is_in_no_file(
