@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner.records.files import write_whole
 from runner.records.record import OF_SEARCHES, EpisodeRecord, ReplyRecord, StepRecord
@@ -53,11 +53,6 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
 def export_openai_messages(run: Run, path: Path, *, only_passed: bool, named: bool = True) -> int:
     """Write the conversations of a run, or of what passed, as transcripts; return how many.
 
-    Each line has what fine-tuning takes: the messages as they were sent, and the tools that were
-    offered at the end. Thoughts are ``reasoning_content`` whatever the server called them; what
-    only it can read of them, such as signatures, is left out. So are episodes that ended in an
-    error, or without an answer for what the model did.
-
     Args:
         run: The run.
         path: The file.
@@ -67,13 +62,35 @@ def export_openai_messages(run: Run, path: Path, *, only_passed: bool, named: bo
     Raises:
         DataError: A tool call and its result do not match, or a file cannot be read or written.
     """
+    found = transcripts_of(run, only_passed=only_passed)
+    write_whole(path, [_line(each.line) for each in found], named=named)
+    return len(found)
+
+
+class TuningTranscript(NamedTuple):
+    """The conversation of an episode, as fine-tuning takes it."""
+
+    record: EpisodeRecord
+    line: dict[str, Any]
+    """``messages``, ``tools`` where there are any, and ``metadata``."""
+
+
+def transcripts_of(run: Run, *, only_passed: bool) -> list[TuningTranscript]:
+    """Return the conversations of a run, or of what passed.
+
+    Each has what fine-tuning takes: the messages as they were sent, and the tools that were
+    offered at the end. Thoughts are ``reasoning_content`` whatever the server called them; what
+    only it can read of them, such as signatures, is left out. So are episodes that ended in an
+    error, or without an answer for what the model did. Of a search it is the branch that stands.
+
+    Raises:
+        DataError: A tool call and its result do not match, or a file cannot be read.
+    """
     wanted = {"passed"} if only_passed else {"passed", "failed"}
     chosen = [each for each in run.records if each.outcome in wanted and each.fault is None]
     digests = {record.steps[-1].tools: None for record in chosen if record.steps}
     tools = run.tools(filter(None, digests))
-    lines = [_line(_transcript(run, record, tools)) for record in chosen]
-    write_whole(path, lines, named=named)
-    return len(chosen)
+    return [TuningTranscript(record, _transcript(run, record, tools)) for record in chosen]
 
 
 def _folder_name(model: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from random import Random
@@ -210,14 +210,8 @@ def parts(
         DataError: There is less to hold out than folds, or nothing is left to train on.
     """
     keyed = [[(query, key) for query, key in _keyed(*each, kind)] for each in sets]
-    everything = sorted({key for each in keyed for _, keys in each for key in keys})
-    Random(seed).shuffle(everything)
-    if len(everything) < 2:
-        raise DataError("--split", f"{kind}: all queries are of {everything[0]}; there is no other")
-    folds = min(folds, len(everything))
-    if fold >= folds:
-        raise DataError("--fold", f"{fold}: {kind} has {folds} folds here, from 0")
-    held = frozenset(everything[fold::folds])
+    everything = {key for each in keyed for _, keys in each for key in keys}
+    held = held_out(everything, kind, fold=fold, folds=folds, seed=seed)
     found = [
         Parts(
             tuple(query for query, keys in each if held.isdisjoint(keys)),
@@ -228,6 +222,25 @@ def parts(
     if not any(each.training for each in found) or not any(each.held_out for each in found):
         raise DataError("--split", f"{kind}: fold {fold} of {folds} leaves a part without queries")
     return found
+
+
+def held_out(
+    keys: Collection[str], kind: Unseen, *, fold: int, folds: int, seed: int
+) -> frozenset[str]:
+    """Return what a fold holds out of all that is not to be shared, such as scenarios.
+
+    Raises:
+        DataError: There is less to hold out than two, or no such fold.
+    """
+    everything = sorted(keys)
+    Random(seed).shuffle(everything)
+    if len(everything) < 2:
+        found = everything[0] if everything else "nothing"
+        raise DataError("--split", f"{kind}: everything is of {found}; there is no other")
+    folds = min(folds, len(everything))
+    if fold >= folds:
+        raise DataError("--fold", f"{fold}: {kind} has {folds} folds here, from 0")
+    return frozenset(everything[fold::folds])
 
 
 def _keyed(
