@@ -14,6 +14,7 @@ from runner.records.run import open_run
 from runner.records.store import RUN_FILE
 from tests.live.running import arguments, ready_and, records
 from tests.servers.answers import of_dataset
+from tests.servers.faults import fault
 from tests.servers.serving import Answer, Asked, FakeServer
 from tests.servers.shapes import completion
 
@@ -260,12 +261,13 @@ def test_the_entries_of_an_experiment_are_written_as_files(
     assert "is no folder; make it first" in capsys.readouterr().err
 
 
-def test_a_model_that_is_not_there_drafts_nothing_and_is_told_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_model_that_refuses_drafts_nothing_and_is_told_in_one_line(
+    server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    server.answer = fault("401")
     file = tmp_path / "words.json"
-    server = ("--base-url", "http://127.0.0.1:9/v1", "--category", "base")
-    assert main(["vary", "--paraphrase", "fake", *server, "--output", str(file)]) == 3
+    asked = ("--base-url", server.base_url, "--category", "base", "--output", str(file))
+    assert main(["vary", "--paraphrase", "fake", *asked]) == 3
     said = capsys.readouterr()
     assert len(said.err.splitlines()) == 1
     assert (said.out, file.exists()) == ("", False)
@@ -288,7 +290,7 @@ def test_levels_may_be_added_and_no_run_may_go(
         assert "not what is asked for now; name the same entries" in capsys.readouterr().err
         assert (tmp_path / "run" / "vary.json").read_bytes() == kept
     assert again("tools=need,20,40") == 0
-    assert "tools=40" in capsys.readouterr().out
+    assert len(records(tmp_path / "run" / "tools=40")) == 2
 
 
 def test_a_live_model_drafts_words(
