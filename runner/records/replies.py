@@ -45,7 +45,7 @@ class ReplyCache:
             if digest != _digest(text):
                 return None
             reply = read(Reply, json.loads(text), str(path))
-        except (OSError, ValueError, DataError):
+        except (OSError, ValueError, RecursionError, DataError):
             return None
         return reply._replace(tool_calls=tuple(reply.tool_calls), cost=0.0)
 
