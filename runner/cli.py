@@ -11,6 +11,7 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -102,6 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(error, USER_ERROR)
     except BackendFault as error:
         return _complain(error, RUN_ERROR)
+    except MemoryError:
+        return _complain("there was not enough memory", RUN_ERROR)
     except BrokenPipeError:
         # The reader of our output has gone; there is nobody left to tell.
         sys.stderr.close()
@@ -148,7 +151,8 @@ def _run(words: Sequence[str]) -> int:
     text, notes = COMMANDS[name].text, getattr(module, "NOTES", "")
     parser = options.parser_of(module.Options, name, text, module.EXAMPLE, notes)
     given = options.parse(module.Options, parser, words[len(name.split()) :])
-    status: int = module.run(given)
+    with getattr(given, "within", nullcontext)():
+        status: int = module.run(given)
     return status
 
 

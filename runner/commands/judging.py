@@ -7,6 +7,7 @@ import json
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import IO, Protocol
 
@@ -62,16 +63,15 @@ class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
         "SECONDS",
         read=above_zero,
     )
-    memory: int | None = option(
-        "memory for judging in each process; what takes more is an error of the entry",
-        "MB",
-        read=positive,
-    )
     fail_under: float | None = option(
         f"end with status {BELOW} where the score of all is below this share, such as 90%",
         "PERCENT",
         read=_percentage,
     )
+
+    def within(self) -> AbstractContextManager[None]:
+        """Limit nothing here: those that judge do so, whichever process they are in."""
+        return nullcontext()
 
 
 def workers_for(options: WorkOptions) -> Workers:

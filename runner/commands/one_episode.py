@@ -15,6 +15,7 @@ from runner.commands.options import argument
 from runner.commands.shared import DataOptions, JudgingOptions, note
 from runner.data import choose
 from runner.data.choose import profile_for
+from runner.episodes.boundary import fault_of
 from runner.episodes.evaluate import examine_recorded, examine_truth
 from runner.episodes.examined import Examined
 from runner.records.result_file import categories_of
@@ -89,6 +90,8 @@ def _judged(id: str) -> Iterator[None]:
         yield
     except CannotJudge as error:
         raise DataError(id, f"there is no verdict on it: {error}") from None
+    except MemoryError as error:
+        raise DataError(id, f"there is no verdict on it: {fault_of(error)}") from None
 
 
 def rules_of(run: Run, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:

@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from checkers.verdict import Reason
 from runner.commands.options import above_zero, option, positive, switch
 from runner.data.choose import SUITES
 from runner.data.rest.reach import Reach
+from runner.episodes.allowance import limited_memory
 from runner.episodes.episode import STEP_LIMIT
 from runner.show.terminal import Line, painted, tell, visible, wants_colour
 from trajectories.schema import Category
@@ -68,6 +70,19 @@ class JudgingOptions:
     step_limit: int = option(
         "steps with calls that a turn may take", "N", default=STEP_LIMIT, read=positive
     )
+    memory: int | None = option(
+        "memory for judging in each process; what takes more is an error of the entry",
+        "MB",
+        read=positive,
+    )
+
+    def within(self) -> AbstractContextManager[None]:
+        """Limit the memory of this process, where the user says so.
+
+        Raises:
+            DataError: The system does not limit the memory of a process.
+        """
+        return limited_memory(self.memory)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -4,9 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from runner.analysis import runs
 from runner.cli import main
+from runner.commands import one_episode
 from runner.episodes import allowance
 from runner.episodes.allowance import limited_memory
+from runner.episodes.evaluate import examine_recorded
+from tests.fuzz.forms import FORMAT_1
 from trajectories.errors import DataError
 
 
@@ -39,3 +43,53 @@ def test_the_command_judges_within_a_limit(capsys):
 def test_a_process_cannot_end_itself(capsys):
     assert main(["eval", "--model", "oracle", "--entry-timeout", "5"]) == 2
     assert "--entry-timeout: needs --workers N" in capsys.readouterr().err
+
+
+RUN = str(FORMAT_1 / "run")
+DATA = ["--dataset", str(FORMAT_1 / "data.jsonl")]
+EXECUTING = [
+    ["verify", RUN],
+    ["table", RUN, "--allow-errors"],
+    ["compare", RUN, RUN],
+    ["episodes", RUN],
+    ["replay", "help_desk_0", "--run", RUN],
+    ["align", "help_desk_0", "--run", RUN, "--run", RUN],
+    ["judge", RUN, "--judge", "scripted:0.8", "--dry-run"],
+    ["search", "--model", "scripted:0.2", "--limit", "1", "--max-nodes", "3"],
+]
+
+
+@pytest.mark.parametrize("words", EXECUTING, ids=lambda words: words[0])
+def test_every_command_that_executes_episodes_has_a_limit(monkeypatch, capsys, words):
+    assert main([*words, *DATA, "--memory", "500"]) == main([*words, *DATA])
+    monkeypatch.setattr(allowance, "_SIZES", Path("/there/is/none"))
+    assert main([*words, *DATA, "--memory", "500"]) == 2
+    assert "--memory: this system does not limit" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", EXECUTING[:4], ids=lambda words: words[0])
+def test_want_of_memory_is_an_error_of_the_entry(monkeypatch, capsys, words):
+    def greedy(prepared, *rest, **options):
+        if prepared.trajectory.id == "help_desk_0":
+            return bytearray(2**32)
+        return examine_recorded(prepared, *rest, **options)
+
+    monkeypatch.setattr(runs, "examine_recorded", greedy)
+    assert main([*words, *DATA, "--memory", "300"]) in (0, 1, 3)
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err + said.out
+
+
+def test_without_memory_for_it_one_episode_is_not_shown(monkeypatch, capsys):
+    def greedy(*_, **__):
+        return bytearray(2**32)
+
+    monkeypatch.setattr(one_episode, "examine_recorded", greedy)
+    assert main(["replay", "help_desk_0", "--run", RUN, *DATA, "--memory", "300"]) == 2
+    assert "there was not enough memory to judge it" in capsys.readouterr().err
+
+
+def test_want_of_memory_elsewhere_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr("runner.commands.verify.open_run", lambda *_, **__: bytearray(2**32))
+    assert main(["verify", RUN, *DATA, "--memory", "300"]) == 3
+    assert capsys.readouterr().err == "turnwise: there was not enough memory\n"
