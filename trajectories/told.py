@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from envs.lazy import lazily
 from envs.registry import backend_class
-from envs.schema import spec
 from trajectories.schema import Turn
+
+if TYPE_CHECKING:
+    from envs import schema
+else:
+    # It brings pydantic, which takes longer to load than most runs take to begin.
+    schema = lazily("envs.schema")
 
 SECRETS = ("access_token", "password")
 """Members of a config that no function shows."""
@@ -26,7 +32,7 @@ def shown(value: Any) -> Any:
 def documents(backends: tuple[str, ...]) -> str:
     """Return what the function documents tell, defaults and allowed values among it."""
     tools = [tool for name in backends for tool in backend_class(name).TOOLS.values()]
-    return json.dumps([spec(tool).json_schema() for tool in tools])
+    return json.dumps([schema.spec(tool).json_schema() for tool in tools])
 
 
 def words(turns: Sequence[Turn]) -> list[str]:

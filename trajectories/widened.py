@@ -13,17 +13,23 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from envs.calls import Call, inner_calls
+from envs.lazy import lazily
 from envs.registry import BACKENDS, backend_class, library, tools_of
-from envs.schema import spec
 from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import load_session
 from trajectories.scene import truth_calls
 from trajectories.schema import ExpectedCalls, ExpectedResults, JudgedBy, Trajectory
+
+if TYPE_CHECKING:
+    from envs import schema
+else:
+    # It brings pydantic, which takes longer to load than most runs take to begin.
+    schema = lazily("envs.schema")
 
 Document = Mapping[str, Any]
 Distractors = Literal["far", "near"]
@@ -253,7 +259,7 @@ def _drawn(
 def _backend_documents(plain: bool) -> Sequence[Document]:
     """Return the documents of the functions of all backends, or all that are plain functions."""
     names = [*library()] if plain else [*BACKENDS]
-    return [spec(tool).document() for tool in tools_of(tuple(names)).values()]
+    return [schema.spec(tool).document() for tool in tools_of(tuple(names)).values()]
 
 
 def _with_backends(trajectory: Trajectory, names: Sequence[str]) -> Trajectory:

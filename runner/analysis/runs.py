@@ -15,7 +15,6 @@ from runner.episodes.boundary import fault_of
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import examine_recorded
 from runner.episodes.telling import examined_as_told, with_telling
-from runner.live.vary import varied_for
 from runner.records import result_file
 from runner.records.record import EpisodeRecord, Key, Recorded
 from runner.records.run import Run
@@ -28,6 +27,7 @@ from trajectories.schema import Category, Trajectory
 if TYPE_CHECKING:
     from runner.data import wording
     from runner.episodes.examined import Examined
+    from runner.live import vary
     from runner.models import compression
     from runner.models.conversation import Observe
     from runner.retrieval import offering
@@ -35,6 +35,7 @@ else:
     # Few runs need to know how models are asked, or retrieve; both take a while to load.
     compression = lazily("runner.models.compression")
     offering = lazily("runner.retrieval.offering")
+    vary = lazily("runner.live.vary")
     wording = lazily("..data.wording", __package__)
 
 
@@ -206,8 +207,8 @@ def as_run(run: Run, dataset: Dataset) -> Dataset:
     Raises:
         DataError: A file that the levels name cannot be read.
     """
-    vary = run.definition and run.definition.vary
-    return varied_for(dataset, vary, str(run.path)) if vary else dataset
+    axes = run.definition and run.definition.vary
+    return vary.varied_for(dataset, axes, str(run.path)) if axes else dataset
 
 
 def as_retrieved(run: Run, dataset: Dataset, notify: Notify) -> Dataset:

@@ -140,10 +140,9 @@ def _note_not_executed(trajectories: Sequence[Trajectory]) -> None:
 
 
 def _note_irregularities(dataset: Dataset) -> None:
-    problems = choose.irregularities(dataset)
+    problems, configs = choose.number_of_irregularities(dataset)
     if problems:
-        configs = len({id for id, _ in problems})
         note(
-            f"warning: {len(problems)} irregularities in {configs} initial configs, taken"
+            f"warning: {problems} irregularities in {configs} initial configs, taken"
             f" as they are (turnwise dataset show {dataset.name} --warnings lists them)"
         )

@@ -9,23 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from envs.lazy import lazily
 from runner.analysis.figures import RunFigures, totals_of
 from runner.analysis.variants import CallShape, VariantScore, format_lines, protocol_lines
 from runner.commands import DONE
 from runner.commands.eval_options import EvalOptions
-from runner.commands.eval_vary import vary_variants
 from runner.commands.live_run import run_plan
 from runner.commands.shared import note
 from runner.commands.variants import Variant, Variants, left_of, with_budget
 from runner.live.campaign import Plan
 from runner.live.settings import with_protocol
 from runner.models.prompting import formats_named
-from runner.models.protocols.registry import protocols_named
 from runner.records.run import is_run, open_run
 from runner.show.terminal import say
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:
+    from runner.commands import eval_vary
+    from runner.models.protocols import registry
+else:
+    # Few runs are experiments, which bring retrieval along.
+    eval_vary = lazily(".eval_vary", __package__)
+    registry = lazily("runner.models.protocols.registry")
 
 Maker = Callable[[EvalOptions, Plan, Sequence[Trajectory]], Variants]
 """Makes variants of a plan, as an option says."""
@@ -132,7 +140,8 @@ def _protocols(options: EvalOptions, plan: Plan, trajectories: Sequence[Trajecto
     """Return a run in each of the protocols that the user names."""
     if plan.settings.protocol is not None:
         raise DataError("--protocols", "does not go together with --protocol")
-    protocols = protocols_named([name.strip() for name in (options.protocols or "").split(",")])
+    names = [name.strip() for name in (options.protocols or "").split(",")]
+    protocols = registry.protocols_named(names)
     settings = {p.name: with_protocol(plan.settings, p.name, "--protocols") for p in protocols}
     members = [
         Variant(name, plan._replace(settings=each), trajectories) for name, each in settings.items()
@@ -140,9 +149,15 @@ def _protocols(options: EvalOptions, plan: Plan, trajectories: Sequence[Trajecto
     return Variants("--protocols", "protocol", members, protocol_lines)
 
 
+def _vary(options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]) -> Variants:
+    """Return a run at each level of the axes that the user names."""
+    made: Variants = eval_vary.vary_variants(options, plan, trajectories)
+    return made
+
+
 MAKERS: Mapping[str, Maker] = {
     "formats": _formats,
     "protocols": _protocols,
-    "vary": vary_variants,
+    "vary": _vary,
 }
 """What makes several runs of one command, by the option that asks for it."""

@@ -1,6 +1,6 @@
 """Where we keep what we could fetch or work out again, and in it what ground truth leads to.
 
-The latter is worked out once, and not once for every model. A trajectory's outcomes are found under
+That is worked out once, and not once for every model. A trajectory's outcomes are found under
 a hash of all that they follow from: its config, its calls, the long-context material, how arguments
 are checked, and the sources of the simulator. Whatever cannot be read, is damaged or cannot be
 written is worked out again, without a word. The form is marshal, as in Python's own byte-code
@@ -12,7 +12,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
@@ -47,6 +47,7 @@ else:
 
 _FORMAT = 2
 _DIGEST = 32
+_COUNTS = b"counts"
 _KEEP = 12
 """How many files are kept: there is one for each choice of data and version of the simulator."""
 
@@ -142,6 +143,24 @@ def truth_cache(dataset: Dataset, profile: Profile) -> Iterator[TruthCache]:
     if cached.grown:
         with suppress(OSError):
             _write(path, cached.kept)
+
+
+def counted(dataset: Dataset, count: Callable[[], Sequence[int]]) -> Sequence[int]:
+    """Return what counting something in the configs of a data set gives; counted once.
+
+    Args:
+        dataset: As it was loaded.
+        count: Counts.
+    """
+    folder = cache_folder().parent / "counts"
+    path = folder / f"{_simulator(checks_arguments=False)}-{dataset.sha256[:16]}"
+    kept = _read(path)
+    if _COUNTS not in kept:
+        kept = {_COUNTS: marshal.dumps([*count()])}
+        with suppress(OSError):
+            _write(path, kept)
+    found: Sequence[int] = marshal.loads(kept[_COUNTS])
+    return found
 
 
 @cache

@@ -13,7 +13,7 @@ from checkers.profile import BFCL, PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
 from envs.initial_configs import check_config
 from envs.lazy import lazily
-from runner.data.cache import cache_folder, held_back_folder
+from runner.data.cache import cache_folder, counted, held_back_folder
 from runner.data.rest import connect
 from runner.data.rest.reach import FIXTURE_ONLY, Reach
 from runner.records import result_file
@@ -386,6 +386,20 @@ def irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
         for id, t in data.trajectories.items()
         for problem in check_config(t.environments, t.config)
     ]
+
+
+def number_of_irregularities(data: Dataset) -> tuple[int, int]:
+    """Return how many irregularities a data set's initial configs have, and in how many they are.
+
+    They are looked for once: to check configs takes longer than all else before a run begins.
+    """
+
+    def count() -> tuple[int, int]:
+        found = irregularities(data)
+        return len(found), len({id for id, _ in found})
+
+    problems, configs = counted(data, count)
+    return problems, configs
 
 
 def _unknown(name: str, what: str, known: Iterable[str]) -> str:

@@ -63,15 +63,15 @@ class Budget:
             return f"the budget of {self._max_requests} requests is used up"
         if self._max_cost is not None and (spent.cost or 0.0) >= self._max_cost:
             return f"the budget of {self._max_cost} US dollars is used up"
-        self.spent = spent._replace(requests=spent.requests + 1)
+        self.spent = Spent(spent.requests + 1, spent.tokens, spent.cost)
         return None
 
     def count(self, usage: Usage, cost: float | None) -> None:
         """Take note of what an answer took."""
-        tokens = self.spent.tokens + (usage.prompt or 0) + (usage.completion or 0)
+        requests, tokens, known = self.spent
         self._priced += cost is not None
-        known = self.spent.cost if cost is None else (self.spent.cost or 0.0) + cost
-        self.spent = self.spent._replace(tokens=tokens, cost=known)
+        tokens += (usage.prompt or 0) + (usage.completion or 0)
+        self.spent = Spent(requests, tokens, known if cost is None else (known or 0.0) + cost)
 
 
 @dataclass(eq=False)

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.profile import Profile
 from envs import __version__
+from envs.lazy import lazily
 from runner.data.wording import Observations, Wording, observations_for, wording_of
 from runner.episodes.boundary import fault_of
 from runner.episodes.dialogue import Dialogue
@@ -17,14 +18,12 @@ from runner.live.budget import Budget
 from runner.live.engine import Engine, Stopped
 from runner.live.loop import Ask, ModelAnswer, Playing, run_live
 from runner.live.settings import Settings
-from runner.live.vary import Levels
 from runner.models.base import ChatMessage, Request
 from runner.models.compression import observing
 from runner.models.connect import names_a_provider, usual_api
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
 from runner.models.protocols.base import Protocol
-from runner.models.protocols.registry import fingerprint, protocol_named
 from runner.models.tools import OWN_FOOTNOTES, Arranged, Footnotes, toolbox_of
 from runner.records.record import (
     AnsweredStep,
@@ -46,6 +45,13 @@ from trajectories.errors import DataError
 from trajectories.offering import DOCUMENT as FINDER
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:
+    from runner.live.vary import Levels
+    from runner.models.protocols import registry
+else:
+    # Most runs are in no protocol of their own, and there are many.
+    registry = lazily("runner.models.protocols.registry")
 
 
 class Job(NamedTuple):
@@ -92,7 +98,7 @@ class Plan(NamedTuple):
     @property
     def protocol(self) -> Protocol | None:
         """How functions are shown and calls are written, where not as usual."""
-        return (self.settings.protocol and protocol_named(self.settings.protocol)) or None
+        return (self.settings.protocol and registry.protocol_named(self.settings.protocol)) or None
 
     @property
     def observations(self) -> Observations:
@@ -167,7 +173,7 @@ class Plan(NamedTuple):
             simulator=__version__,
             prompt_format=asked and FormatReference(asked.name, asked.sha256),
             vary=self.vary and self.vary.to_json(),
-            protocol=spoken and FormatReference(spoken.name, fingerprint(spoken)),
+            protocol=spoken and FormatReference(spoken.name, registry.fingerprint(spoken)),
             retrieve=self.retrieve,
             search=self.search,
         )

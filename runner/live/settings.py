@@ -24,7 +24,6 @@ from runner.models.base import (
 from runner.models.compression import Compression
 from runner.models.conversation import ReasoningPolicy
 from runner.models.protocols.base import Written
-from runner.models.protocols.registry import protocol_named
 from runner.models.tools import legal_name
 from runner.records.record import Asked
 from runner.records.secret import MASK, address_without, body_without, is_secret_header
@@ -33,9 +32,13 @@ from trajectories.jsonl import check_finite
 
 if TYPE_CHECKING:
     import pydantic
+
+    from runner.models.protocols import registry
 else:
     # Only a run with a file of settings needs it.
     pydantic = lazily("pydantic")
+    # Most runs are in no protocol of their own, and there are many.
+    registry = lazily("runner.models.protocols.registry")
 
 PriceList = tuple[float, float] | tuple[float, float, float] | tuple[float, float, float, float]
 """US dollars per million tokens: prompt, completion, and of the prompt cache reads and writes."""
@@ -143,7 +146,7 @@ class Settings:
         """Return how the model is reached, with the sampling parameters that were given."""
         given = {name: vars(self)[name] for name in _SAMPLING}
         parallel = self.parallel_tool_calls and self.parallel_tool_calls == "on"
-        protocol = self.protocol and protocol_named(self.protocol)
+        protocol = self.protocol and registry.protocol_named(self.protocol)
         sampling = {name: value for name, value in given.items() if value is not None}
         body = self.extra_body
         if isinstance(protocol, Written) and protocol.frame is not None:
@@ -287,7 +290,7 @@ def with_protocol(settings: Settings, name: str, option: str = "--protocol") -> 
     Raises:
         DataError: There is no such protocol, or a setting contradicts it.
     """
-    protocol = protocol_named(name, option)
+    protocol = registry.protocol_named(name, option)
     if settings.mode == "prompt":
         raise DataError("--mode", f"prompt does not go together with {option}, which says it all")
     if settings.prompts is not None:

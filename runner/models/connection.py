@@ -150,7 +150,8 @@ class Client(ABC):
         latency = perf_counter() - start
         await self._pacer.turn()
         reply = read_completion(self._body(answer), latency, self._endpoint)
-        return reply._replace(cost=self._price and self._price.of(reply.usage))
+        cost = self._price and self._price.of(reply.usage)
+        return reply if cost is None else reply._replace(cost=cost)
 
     @abstractmethod
     async def close(self) -> None:

@@ -277,6 +277,8 @@ class FunctionCalling(Conversation):
 
     def refuse(self, reason: str) -> None:
         """Answer all open tool calls, since servers refuse a conversation in which one is open."""
+        if not self._open_calls:
+            return
         shown = [json.dumps({"error": reason})] * len(self._native.read(self._open_calls))
         for message in self._native.answer(self._open_calls, shown):
             self._put(message)

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envs.errors import ConfigError
+from envs.lazy import lazily
 from envs.registry import backend_class
-from envs.schema import spec
 from envs.session import Session
 from envs.tool import Tool
 from runner.models.arranging import Arrangement
@@ -21,6 +21,12 @@ from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import Trajectory
 from trajectories.widened import needed
+
+if TYPE_CHECKING:
+    from envs import schema
+else:
+    # It brings pydantic, which takes longer to load than most runs take to begin.
+    schema = lazily("envs.schema")
 
 Document = Mapping[str, Any]
 """``{"name", "description", "parameters"}``, the parameters as a schema."""
@@ -62,7 +68,7 @@ def own_documents(environments: Iterable[str]) -> list[Document]:
 
 @cache
 def _own_document(tool: Tool) -> Document:
-    return spec(tool).document()
+    return schema.spec(tool).document()
 
 
 def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:

@@ -59,21 +59,31 @@ def read(kind: type[_Record], value: object, where: str) -> _Record:
         raise DataError(where, f"${misfit.path}: {misfit.message}") from None
 
 
+_AS_IT_IS = frozenset([str, int, float, bool, NoneType, dict])
+"""Types of values that are written as they are."""
+
+
 def written(value: Any) -> Any:
     """Return a record as a JSON value; a member that is ABSENT is left out."""
+    if type(value) in _AS_IT_IS:
+        return value
     if hasattr(value, "to_json"):
         return value.to_json()
     if hasattr(value, "_fields"):
         return members_of(value)
     if isinstance(value, (list, tuple)):
-        return [written(member) for member in value]
+        return [each if type(each) in _AS_IT_IS else written(each) for each in value]
     return value
 
 
 def members_of(record: Any) -> dict[str, Any]:
     """Return the members of a record as a JSON object."""
     pairs = zip(record._fields, record, strict=True)
-    return {name: written(value) for name, value in pairs if value is not ABSENT}
+    return {
+        name: value if type(value) in _AS_IT_IS else written(value)
+        for name, value in pairs
+        if value is not ABSENT
+    }
 
 
 @cache
@@ -85,7 +95,8 @@ def reader_of(hint: Any) -> Read:
     if origin is Literal:
         return _words(arguments)
     if origin in (Union, UnionType):
-        return _union([reader_of(each) for each in arguments])
+        readers = [reader_of(each) for each in arguments]
+        return _union(readers, nullable=NoneType in arguments)
     if origin in (list, tuple, Sequence):
         return _sequence(reader_of(arguments[0]))
     if origin in (dict, Mapping):
@@ -121,8 +132,10 @@ def _words(known: tuple[Any, ...]) -> Read:
     return read_value
 
 
-def _union(readers: Sequence[Read]) -> Read:
+def _union(readers: Sequence[Read], *, nullable: bool) -> Read:
     def read_value(value: Any) -> Any:
+        if value is None and nullable:
+            return None
         complaints = []
         for reader in readers:
             try:
@@ -141,12 +154,12 @@ def _sequence(member: Read) -> Read:
     def read_value(value: Any) -> Any:
         if not isinstance(value, list):
             raise Unfit(_must_be("a list", value))
-        found = []
-        for index, each in enumerate(value):
-            try:
+        found: list[Any] = []
+        try:
+            for each in value:
                 found.append(member(each))
-            except Unfit as misfit:
-                raise misfit.below(f"[{index}]") from None
+        except Unfit as misfit:
+            raise misfit.below(f"[{len(found)}]") from None
         return found
 
     return read_value
@@ -188,9 +201,10 @@ def _members(kind: Any) -> Read:
     defaults = kind._field_defaults
 
     def read_value(value: Any) -> Any:
+        value = _object(value)
         found = []
         for name, member in members:
-            if name in _object(value):
+            if name in value:
                 try:
                     found.append(member(value[name]))
                 except Unfit as misfit:

@@ -8,7 +8,7 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from runner.data import cache as module
-from runner.data.cache import TruthCache, truth_cache
+from runner.data.cache import TruthCache, counted, truth_cache
 from runner.episodes.evaluate import evaluate
 from runner.episodes.scripts import oracle
 from tests.judging import null, run_script
@@ -178,3 +178,15 @@ def test_a_backend_from_elsewhere_is_not_kept(dataset, trajectory, monkeypatch):
     cache = TruthCache(dataset, BFCL, {})
     assert cache.outcomes(trajectory, template)
     assert not cache.kept
+
+
+def test_what_is_counted_in_a_data_set_is_counted_once(dataset):
+    counts = []
+
+    def count():
+        counts.append(1)
+        return 3, 2
+
+    assert [[*counted(dataset, count)] for _ in range(2)] == [[3, 2], [3, 2]]
+    assert len(counts) == 1
+    assert [*counted(replace(dataset, sha256="0" * 64), lambda: (1, 1))] == [1, 1]
