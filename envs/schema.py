@@ -6,8 +6,6 @@ types a parameter may have is checked when a backend's class is made, in ``envs.
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -18,12 +16,10 @@ from pydantic import ConfigDict, Discriminator, PydanticUserError, TypeAdapter, 
 from pydantic_core import ErrorDetails
 from typing_extensions import TypedDict
 
+from envs.docstrings import docstring, joined
 from envs.errors import ConfigProblem, InvalidArgument
 from envs.state import brief
 from envs.tool import Tool, bind, parameters
-
-_SECTION = re.compile(r"^(Args|Returns|Raises|Examples):\s*$", re.MULTILINE)
-_ITEM = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 class Parameter(NamedTuple):
@@ -79,25 +75,24 @@ def spec(tool: Tool) -> ToolSpec:
         TypeError: A parameter has no type or one that JSON Schema cannot express, or the
             docstring does not describe it.
     """
-    summary, sections = _sections(inspect.getdoc(tool.function) or "")
-    described = dict(_ITEM.findall(sections.get("Args", "")))
+    told = docstring(tool.function)
     properties = _schema(tool)
     described_parameters = []
     for parameter in parameters(tool):
-        if parameter.name not in described:
+        if parameter.name not in told.parameters:
             raise TypeError(f"{_where(tool)}: the docstring does not describe {parameter.name!r}")
         schema = _inlined(properties["properties"][parameter.name], properties.get("$defs", {}))
-        schema["description"] = _joined(described[parameter.name])
+        schema["description"] = told.parameters[parameter.name]
         required = parameter.default is parameter.empty
         if not required:
             schema["default"] = parameter.default
         described_parameters.append(Parameter(parameter.name, schema, required))
     return ToolSpec(
         tool.name,
-        _joined(summary),
+        told.summary,
         tuple(described_parameters),
-        _joined(sections.get("Returns", "")),
-        tuple(_examples(sections.get("Examples", ""))),
+        told.returns,
+        tuple(_examples(told.examples)),
     )
 
 
@@ -113,8 +108,7 @@ def docstring_defects(tool: Tool) -> Iterator[str]:
     if not told.returns:
         yield "does not say what is returned"
     names = [parameter.name for parameter in told.parameters]
-    _, sections = _sections(inspect.getdoc(tool.function) or "")
-    for name, _ in _ITEM.findall(sections.get("Args", "")):
+    for name in docstring(tool.function).parameters:
         if name not in names:
             yield f"describes {name}, which is no parameter"
 
@@ -195,17 +189,12 @@ def _said(detail: ErrorDetails) -> str:
     return detail["msg"][0].lower() + detail["msg"][1:]
 
 
-def _sections(doc: str) -> tuple[str, dict[str, str]]:
-    summary, *rest = _SECTION.split(doc)
-    return summary.strip(), dict(zip(rest[::2], rest[1::2], strict=True))
-
-
 def _examples(section: str) -> Iterator[Example]:
     for example in section.split(">>> ")[1:]:
         first, *rest = map(str.strip, example.splitlines())
         further = list(takewhile(lambda line: line.startswith("... "), rest))
         call = " ".join([first, *(line.removeprefix("... ") for line in further)])
-        yield Example(call, _joined(" ".join(rest[len(further) :])))
+        yield Example(call, joined(" ".join(rest[len(further) :])))
 
 
 def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
@@ -221,10 +210,6 @@ def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
     if isinstance(schema, list):
         return [_inlined(member, definitions) for member in schema]
     return schema
-
-
-def _joined(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _where(tool: Tool) -> str:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from checkers.told import literals, stands_in
 from envs.calls import Call
-from envs.lazy import lazily
+from envs.docstrings import docstring
 from envs.registry import backend_class
-from envs.tool import Tool
+from envs.tool import Tool, parameter_names
 from trajectories.scene import truth_calls
 from trajectories.schema import Trajectory
 from trajectories.told import words
-
-if TYPE_CHECKING:
-    from envs import schema
-else:
-    # It brings pydantic, which takes longer to load than most runs take to begin.
-    schema = lazily("envs.schema")
 
 
 def missing_names(trajectory: Trajectory, turn: int) -> list[str]:
@@ -39,7 +32,7 @@ def missing_names(trajectory: Trajectory, turn: int) -> list[str]:
     if turns[turn + 1].offers:
         held = [tools[name] for name in turns[turn + 1].offers if name in tools]
         return [
-            text for tool in held for text in (_spaced(tool.name), schema.spec(tool).description)
+            text for tool in held for text in (_spaced(tool.name), docstring(tool.function).summary)
         ]
     return [*_supplied(trajectory, turn, tools)]
 
@@ -52,14 +45,15 @@ def _supplied(trajectory: Trajectory, turn: int, tools: dict[str, Tool]) -> Iter
     for call in truth_calls(turns[then]):
         if not isinstance(call, Call) or call.name not in tools:
             continue
-        for parameter in schema.spec(tools[call.name]).parameters:
-            values = literals(call.kwargs.get(parameter.name))
+        tool = tools[call.name]
+        for name in parameter_names(tool)[0]:
+            values = literals(call.kwargs.get(name))
             if any(
                 stands_in(value, answer) and not any(stands_in(value, text) for text in said)
                 for value in values
             ):
-                yield _spaced(parameter.name)
-                yield str(parameter.schema.get("description", ""))
+                yield _spaced(name)
+                yield docstring(tool.function).parameters.get(name, "")
 
 
 def _spaced(name: str) -> str:
