@@ -70,10 +70,10 @@ class LineFile:
             DataError: It cannot be written.
         """
         with writing(self._path):
-            before = self._size()
-            if self._file.write(line) == len(line):
+            written = self._file.write(line)
+            if written == len(line):
                 return
-            self._file.truncate(before)
+            self._file.truncate(self._size() - (written or 0))
         raise NotWritten(str(self._path), "cannot be written: no space left")
 
     def sync(self) -> None:

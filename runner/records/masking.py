@@ -17,6 +17,7 @@ from runner.records.secret import MASK
 _SHORTEST_SECRET = 8
 # Inside a text with calls such a secret can only be part of a word; others may be its syntax.
 _WORD = re.compile(r"[\w.+/=~ -]*")
+_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _CONTENT = ("result", "arguments", "before", "after", "evidence")
 """Members below which models name members."""
 
@@ -195,9 +196,9 @@ def _texts(value: Any) -> Iterator[str]:
 def _encoded(value: object) -> str:
     # ASCII, since a model's text may hold half of a surrogate pair, which UTF-8 has no bytes for.
     try:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+        return _JSON.encode(value)
     except ValueError:  # a number that is none, which JSON has no word for
-        return json.dumps(_as_words(value), separators=(",", ":"), allow_nan=False)
+        return _JSON.encode(_as_words(value))
 
 
 def _as_words(value: object) -> object:
