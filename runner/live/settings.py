@@ -276,6 +276,9 @@ def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:
         if settings.mode == "prompt" and vars(settings)[name] is not None:
             option = f"--{name.replace('_', '-')}"
             raise DataError(option, "is for function calling; --mode prompt sends no tools")
+    cache = Path(settings.reply_cache or ".")
+    if cache.exists() and not cache.is_dir():
+        raise DataError("--reply-cache", f"{cache} is no folder")
     return settings if settings.protocol is None else with_protocol(settings, settings.protocol)
 
 

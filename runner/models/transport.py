@@ -20,7 +20,7 @@ from runner.models.reply import Endpoint, classify
 _CONNECT_TIMEOUT = 30.0
 _MOST_REDIRECTS = 10
 _REDIRECTS = (301, 302, 303, 307, 308)
-_LARGEST_ANSWER = 10_000_000
+_LARGEST_ANSWER = 8_000_000
 """Bytes of an answer that are read, and that it may decode to."""
 
 

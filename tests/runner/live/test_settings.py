@@ -343,3 +343,11 @@ def test_everything_else_defines_a_run(written):
     assert all(one != other for one, other in zip(settings, default, strict=True))
     assert settings.extra_body == {"top_k": 20, "guided": {"kind": "none", "stops": [1, 2]}}
     assert json.loads(json.dumps(settings)) == list(settings)
+
+
+def test_a_cache_of_replies_is_a_folder(tmp_path):
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    with pytest.raises(DataError, match="--reply-cache: .*file is no folder"):
+        read_settings(None, {"reply_cache": str(tmp_path / "file")})
+    read_settings(None, {"reply_cache": str(tmp_path / "new")})
+    read_settings(None, {"reply_cache": ""})
