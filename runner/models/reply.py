@@ -200,7 +200,9 @@ def classify(
     if _BAD_PARAMETER.search(known):
         return FatalError(f"{model} refuses a parameter of this run{said}")
     if _WANTS_THOUGHTS.search(known):
-        return RequestError(f"{address} wants all thoughts back: --reasoning all{said}")
+        return RequestError(
+            f"{address} refuses this request for lack of thoughts: --reasoning all{said}"
+        )
     return RequestError(refused)
 
 

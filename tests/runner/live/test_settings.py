@@ -347,7 +347,7 @@ def test_everything_else_defines_a_run(written):
 
 def test_a_cache_of_replies_is_a_folder(tmp_path):
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    with pytest.raises(DataError, match="--reply-cache: .*file is no folder"):
+    with pytest.raises(DataError, match=r"--reply-cache: .*file is no folder"):
         read_settings(None, {"reply_cache": str(tmp_path / "file")})
     read_settings(None, {"reply_cache": str(tmp_path / "new")})
     read_settings(None, {"reply_cache": ""})

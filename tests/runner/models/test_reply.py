@@ -261,7 +261,9 @@ def test_more_tokens_than_a_request_can_have_are_unknown(said: float, tokens: in
 def test_who_wants_thoughts_back_is_told_of_with_the_remedy(words):
     error = classify(400, {"error": {"message": words}}, {})
     assert isinstance(error, RequestError)
-    assert str(error).startswith("the server wants all thoughts back: --reasoning all (400): ")
+    assert str(error).startswith(
+        "the server refuses this request for lack of thoughts: --reasoning all (400): "
+    )
 
 
 def test_who_takes_no_thoughts_wants_none_back():
