@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 import time
+from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
@@ -35,7 +36,14 @@ from runner.data.wording import Observations
 from runner.episodes.evaluate import kind_of
 from runner.episodes.scripted import Scripted
 from runner.live.campaign import Job, Plan, jobs_of
-from runner.live.conduct import Ending, conduct_here, open_jobs, preflight
+from runner.live.conduct import (
+    Ending,
+    conduct_here,
+    estimate,
+    open_jobs,
+    open_store,
+    preflight,
+)
 from runner.live.meter import Meter
 from runner.live.settings import Settings, read_settings
 from runner.models.agent import PREFIX
@@ -62,7 +70,10 @@ REACT, DFSDT, REPEATED = "react", "dfsdt", "react-at-n"
 
 
 def _attempts(text: str) -> int:
-    return min(positive(text), _MOST_ATTEMPTS)
+    attempts = positive(text)
+    if attempts > _MOST_ATTEMPTS:
+        raise ArgumentTypeError(f"more than {_MOST_ATTEMPTS} attempts at an entry")
+    return attempts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +133,7 @@ class Options(
     resume: Path | None = option("go on with the runs of such a folder", "DIR")
     only: Literal["errors"] | None = option("with --resume: do these again")
     no_preflight: bool = switch("skip the request that tests all")
+    dry_run: bool = switch("say what would be asked, ask nothing")
 
 
 class _Method(NamedTuple):
@@ -137,6 +149,9 @@ def run(options: Options) -> int:
     _check(options)
     plan, trajectories = _asked(options)
     methods = _methods(options, plan)
+    if options.dry_run:
+        _print_estimate(methods, trajectories)
+        return DONE
     scripted = options.model.startswith(choose.SCRIPTED)
     if not (scripted or options.no_preflight) and not _is_ready(plan):
         return RUN_ERROR
@@ -239,6 +254,20 @@ def _methods(options: Options, plan: Plan) -> list[_Method]:
     return methods
 
 
+def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajectory]) -> None:
+    """Say what a model that errs never would be asked, and what one may be asked at most."""
+    guess = estimate(jobs_of(trajectories, 1), lambda t: methods[0].plan.style(t).toolbox.size)
+    searches = [each for each in methods if each.folder != REPEATED]
+    most = sum(each.plan.search.max_calls for each in searches if each.plan.search)
+    again = "; ReAct@N takes no more in all than the search with undo"
+    say(
+        f"{len(trajectories)} entries, {len(searches)} methods: {len(searches) * guess.requests} "
+        f"requests and about {len(searches) * guess.tokens} prompt tokens for a model that never "
+        f"errs, at most {most * len(trajectories)} requests"
+        f"{again if len(searches) < len(methods) else ''}"
+    )
+
+
 def _is_ready(plan: Plan) -> bool:
     """Tell whether the model answers; say why where it does not."""
     try:
@@ -266,6 +295,7 @@ def _search(
     told: bool,
 ) -> tuple[Ending, str] | None:
     """Do the runs one after the other; return the one that was stopped, and its name."""
+    _check_definitions(methods, folder, options)
     settings = methods[0].plan.settings
     left = settings.max_requests, settings.max_cost
     for name, place, plan in methods:
@@ -282,6 +312,19 @@ def _search(
             return ending, name
         left = left_of(*left, ending)
     return None
+
+
+def _check_definitions(methods: Sequence[_Method], folder: Path, options: Options) -> None:
+    """See that all runs that are there can be gone on with, before the first is.
+
+    Raises:
+        DataError: One is defined otherwise, or cannot be read.
+    """
+    for _, place, plan in methods:
+        there = folder / place
+        if options.resume is not None and is_run(there):
+            selection = selection_of(options, there)
+            open_store(there, plan, selection, (), episodes=0, resumes=True).close()
 
 
 def _sit(
@@ -382,7 +425,8 @@ def _report(
         for line in (*search_lines(found), *_about(plan, options), *difference_lines(found)):
             say(line)
         if folder is not None:
-            say(f"runs in {folder}; next: turnwise report {folder / REACT} -o report.html")
+            last = folder / (DFSDT if options.children > 1 else REACT)
+            say(f"runs in {folder}; next: turnwise report {last} -o report.html")
     failed = [
         entry.deciding
         for method in found

@@ -90,6 +90,28 @@ def test_finish_is_offered_and_is_part_of_what_defines_the_runs(capsys, tmp_path
     assert "search.finish was True, is False" in capsys.readouterr().err
 
 
+def test_nothing_is_asked_where_one_of_the_runs_is_defined_otherwise(capsys, tmp_path):
+    asked = [*SEARCH, "--model", "scripted:0.3"]
+    main([*asked, "--run-dir", str(tmp_path), "--repeat", "3"])
+    before = (tmp_path / "react" / "lives.jsonl").read_bytes()
+    capsys.readouterr()
+    assert main([*asked, "--resume", str(tmp_path), "--repeat", "4"]) == USER_ERROR
+    said = capsys.readouterr().err
+    assert said.startswith(f"turnwise: {tmp_path}/react-at-n: the run is defined otherwise")
+    assert (tmp_path / "react" / "lives.jsonl").read_bytes() == before
+
+
+def test_a_dry_run_says_what_would_be_asked(capsys, tmp_path):
+    kept = ["--run-dir", str(tmp_path / "runs"), "--repeat", "3", "--max-calls", "50"]
+    assert main([*SEARCH, "--model", "scripted:0", *kept, "--json", "--dry-run"]) == DONE
+    told = capsys.readouterr().out
+    assert main([*SEARCH, "--model", "scripted:0", *kept, "--json"]) == DONE
+    react, _, dfsdt = json.loads(capsys.readouterr().out)["methods"]
+    asked = react["requests"] + dfsdt["requests"]
+    assert told.startswith(f"12 entries, 2 methods: {asked} requests and about ")
+    assert f"at most {2 * 50 * 12} requests; ReAct@N takes no more" in told
+
+
 def test_a_folder_is_not_searched_twice_nor_gone_on_with_where_there_is_nothing(capsys, tmp_path):
     asked = [*SEARCH, "--model", "scripted:0", "--limit", "1"]
     main([*asked, "--run-dir", str(tmp_path)])
