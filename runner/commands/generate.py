@@ -238,6 +238,8 @@ def _check(options: Options) -> None:
         raise DataError(str(options.output), "is a folder; name a file")
     if not options.output.parent.is_dir():
         raise DataError(str(options.output.parent), "is no folder; make it first")
+    if options.rejected is not None and options.rejected.resolve() == options.output.resolve():
+        raise DataError("--rejected", "is the file of the entries; name another one")
     if options.output.resolve().is_relative_to(DATA.resolve()):
         raise DataError(str(options.output), "is in the data that comes along: write elsewhere")
     if options.scenarios is not None and not options.scenarios.is_dir():

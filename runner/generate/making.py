@@ -1,8 +1,9 @@
 """Instructions from their tasks to entries: written, sifted, solved, checked, in waves.
 
-A wave has as many tasks as entries are still wanted, so that none is asked about in vain. What
-becomes of a task depends on no other but in one thing, whether it was asked before; that is looked
-at in the order of the tasks, so that the same answers give the same entries, however they come in.
+A wave has as many tasks as entries are still wanted at most, so that none is asked about in vain.
+What becomes of a task depends on no other but in one thing, whether it was asked before; that is
+looked at in the order of the tasks, so that the same answers give the same entries, in whatever
+order they come in.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from trajectories.generation.tasks import Tasks, WritingTask
 from trajectories.making.scenarios import MissingParameter
 from trajectories.schema import Trajectory
 
+_LARGEST_WAVE = 150
+"""Tasks, about; while they are drawn nobody is asked."""
 FORMLESS = 20
 """After so many answers in a row without the form, the writer is no use."""
 _TASKS_PER_ENTRY, _FURTHER_TASKS = 10, 20
@@ -233,12 +236,15 @@ class Maker:
     def _wave(
         self, number: dict[InstructionKind, int], missing: Sequence[str]
     ) -> list[WritingTask]:
-        """Return a task for each entry that is still wanted, and count them."""
+        """Return a task for each entry that is still wanted, or many of them, and count them."""
         wave: list[WritingTask] = []
-        for kind, wanted in self._plan.wanted.items():
-            for _ in range(wanted - self.output.yields.kept[kind]):
+        kept = self.output.yields.kept
+        left = {kind: wanted - kept[kind] for kind, wanted in self._plan.wanted.items()}
+        while any(left.values()) and len(wave) < _LARGEST_WAVE:
+            for kind in [kind for kind, open_tasks in left.items() if open_tasks]:
                 task = self._plan.tasks.draw(kind, number[kind], missing)
                 number[kind] += 1
+                left[kind] -= 1
                 wave.append(task)
                 reached = self._plan.tasks.reached(task)
                 missing = [wish for wish in missing if wish not in reached]

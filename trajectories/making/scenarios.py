@@ -186,6 +186,9 @@ def read_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
     Raises:
         DataError: There are none, or one is not as it must be.
     """
+    if folder.is_file():
+        advice = "name a folder of scenarios, such as turnwise generate --scenarios writes"
+        raise DataError(str(folder), f"is a file; {advice}")
     paths = sorted(folder.glob("*.json"))
     if not paths:
         ours = "; ours are in the repository, and are not installed" if folder == SCENARIOS else ""

@@ -155,6 +155,8 @@ def test_scenarios_extend_to_all_categories(generate: Generate, output: Path) ->
     built.mkdir()
     found = generate("scripted:0", "--number", 12, "--scenarios", scenarios)
     assert 0 < found["scenarios"] == len([*scenarios.glob("*.json")]) < 12
+    with pytest.raises(DataError, match="is a file; name a folder of scenarios"):
+        run_command("dataset build", built, "--source", output)
     assert run_command("dataset build", built, "--source", scenarios) == 0
     categories = {entry.category for entry in entries(built)}
     assert {Category.BASE, Category.MISSING_PARAMETER, Category.MISSING_FUNCTION} <= categories
@@ -232,6 +234,9 @@ def test_what_makes_no_sense_is_refused(
 
 
 def test_nothing_is_written_where_it_does_not_belong(generate: Generate, tmp_path: Path) -> None:
+    same = tmp_path / "a.jsonl"
+    with pytest.raises(DataError, match="--rejected: is the file of the entries"):
+        generate("scripted:0", "--rejected", same, to=same)
     for place, complaint in (
         (DATA / "new.jsonl", "is in the data that comes along"),
         (tmp_path / "none" / "new.jsonl", "is no folder; make it first"),
