@@ -7,7 +7,7 @@ import os
 import ssl
 import zlib
 from collections.abc import Mapping
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 from urllib.request import getproxies
 
 import aiohttp
@@ -199,12 +199,12 @@ def json_in(answer: HttpAnswer, address: str) -> object:
 
 
 def parsed(content: bytes) -> object:
-    """Return the value of a JSON text, or the text if it is not JSON."""
+    """Return the value of a JSON text, or the text if it is not JSON; NaN and the like are null."""
     try:
-        return json.loads(content, parse_constant=_refuse)
+        return json.loads(content, parse_constant=_nothing)
     except (ValueError, RecursionError):
         return content.decode(errors="replace")
 
 
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON's")
+def _nothing(_: str) -> None:
+    """Stand for a number that is none."""

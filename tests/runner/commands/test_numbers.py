@@ -50,6 +50,6 @@ def test_a_setting_is_a_finite_number(
     assert "must be a finite number" in refused(capsys, "--config", str(path))
 
 
-def test_a_servers_answer_with_what_is_no_number_is_no_json() -> None:
-    assert parsed(b'{"a": NaN}') == '{"a": NaN}'
+def test_what_is_no_number_in_a_servers_answer_is_null() -> None:
+    assert parsed(b'{"a": [NaN, -Infinity]}') == {"a": [None, None]}
     assert parsed(b'{"a": 1}') == {"a": 1}
