@@ -114,8 +114,8 @@ class Snapshot:
 
 def _differ(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
     for field, value in ours.items():
-        other = theirs[field]
-        if value is not other and field[0] != "_" and value != other:
+        # A snapshot that was kept has compared fields only.
+        if field[0] != "_" and value is not theirs[field] and value != theirs[field]:
             return True
     return False
 

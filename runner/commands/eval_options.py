@@ -240,7 +240,8 @@ class RetrieveOptions:
 
     retrieve: str | None = option(
         "only what retrieval finds, by what the user says in a turn: backends=N (all functions of "
-        "the backends of the N nearest), top=N (the N nearest), search=N (find_functions alone, by "
+        "the backends of the N nearest), top=N (the N nearest; top=N+needs: and what "
+        "these may need first, by the function graph), search=N (find_functions alone, by "
         "which the model finds N at a time), or oracle (those of the ground truth)",
         "POLICY",
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,6 +21,7 @@ from runner.retrieval.rankings import Ranking
 from runner.retrieval.reading import corpus_named
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.graph import graph
 from trajectories.offering import Offering
 from trajectories.scene import truth_calls
 from trajectories.schema import JudgedBy, Trajectory, Turn
@@ -33,6 +35,8 @@ class Policy(NamedTuple):
 
     how: How
     number: int = 0
+    needs: bool = False
+    """Whether what the function graph says that a function may need first is offered, too."""
 
     @classmethod
     def named(cls, text: str) -> Policy:
@@ -44,17 +48,22 @@ class Policy(NamedTuple):
         how, equals, number = text.partition("=")
         if text == "oracle":
             return cls("oracle")
+        number, plus, more = number.partition("+")
+        if plus and (how, more) != ("top", "needs"):
+            raise DataError("--retrieve", f"{text!r:.60}: only top=N+needs adds something")
         if how in ("top", "backends", "search") and equals:
             if number.isdecimal() and len(number) < 6 and int(number) > 0:
-                return cls(how, int(number))  # type: ignore[arg-type]
+                return cls(how, int(number), bool(plus))  # type: ignore[arg-type]
             raise DataError("--retrieve", f"{text!r:.60}: {number!r:.40} is no number from 1")
         raise DataError(
-            "--retrieve", f"{text!r:.60} is none of backends=N, top=N, search=N, oracle"
+            "--retrieve",
+            f"{text!r:.60} is none of backends=N, top=N, top=N+needs, search=N, oracle",
         )
 
     def __str__(self) -> str:
         """Return what the user types."""
-        return f"{self.how}={self.number}" if self.number else self.how
+        more = "+needs" if self.needs else ""
+        return f"{self.how}={self.number}{more}" if self.number else self.how
 
 
 class Retrieval(NamedTuple):
@@ -105,11 +114,11 @@ class Retrieval(NamedTuple):
         if self.policy.how == "oracle":
             yield from ((t.id, _of_truth(t)) for t in chosen)
             return
+        if self.policy.how == "search" and self.by.startswith("embed:"):
+            message = f"{self.policy} looks while the run goes on: not by embed"
+            raise DataError("--retrieve", message)
         ranking = Ranking(pool, self.by)
         if self.policy.how == "search":
-            if self.by.startswith("embed:"):
-                message = f"{self.policy} looks while the run goes on: not by embed"
-                raise DataError("--retrieve", message)
             finder = Finder(ranking, self.policy.number)
             yield from ((t.id, Offering(_handed_over(t), finder)) for t in chosen)
             return
@@ -135,10 +144,25 @@ class Retrieval(NamedTuple):
 
     def _chosen(self, found: Sequence[str], pool: Corpus) -> Iterable[str]:
         first = found[: self.policy.number]
+        if self.policy.needs:
+            return [*first, *_needs(first, pool)]
         if self.policy.how == "top":
             return first
         backends = {pool.by_name[name].backend for name in first}
         return [name for name in found if pool.by_name[name].backend in backends]
+
+
+@cache
+def _graph() -> graph.Graph:
+    return graph.load()
+
+
+def _needs(found: Sequence[str], pool: Corpus) -> Iterator[str]:
+    """Yield what functions, or the backends that they are of, may need to be called first."""
+    needs = _graph().needs
+    for name in found:
+        for call in (*needs.get(name, ()), *needs.get(pool.by_name[name].backend, ())):
+            yield from (call.name,) if call.name in pool.by_name else ()
 
 
 class Finder:

@@ -107,6 +107,15 @@ def test_hidden_fields_are_not_compared():
     assert left.differences(right) == []
 
 
+def test_a_snapshot_without_hidden_fields_is_compared_either_way():
+    whole, kept = Snapshot({"A": {"f": 1, "_at": 2}}), Snapshot({"A": {"f": 1}})
+    other = Snapshot({"A": {"f": 3, "_at": 2}})
+    assert whole == kept
+    assert kept == whole
+    assert other.first_difference(kept) == "A"
+    assert kept.first_difference(other) == "A"
+
+
 def test_backends_are_told_apart():
     left = Snapshot({"A": {"field": 1}, "B": {"field": 2}})
     right = Snapshot({"A": {"field": 2}, "B": {"field": 1}})

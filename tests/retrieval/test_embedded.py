@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from runner.data.cache import embeddings_folder
+from runner.retrieval import embedded
 from runner.retrieval.corpus import Corpus, own_corpus
 from runner.retrieval.rankings import Ranking
 from trajectories.errors import DataError
@@ -102,7 +103,8 @@ def test_a_server_that_is_busy_is_asked_again(shop: Corpus, status: int) -> None
         ({"data": 3}, "holds no vectors"),
         ([], "holds no vectors"),
         ({"data": [{"index": i, "embedding": [1.0] * (i + 1)} for i in range(4)]}, "of 1 and of 2"),
-        ({"data": [{"index": i, "embedding": [float("nan")]} for i in range(4)]}, "finite"),
+        ({"data": [{"index": i, "embedding": [float("nan")]} for i in range(4)]}, "finite|no JSON"),
+        (answer(["a", "b"]), "gave 2 vectors for 4 texts"),
         ({"data": [{"index": i, "embedding": [True]} for i in range(4)]}, "finite"),
         ({"data": [{"index": i, "embedding": []} for i in range(4)]}, "finite"),
         ({"data": [{"index": i, "embedding": "AAAA"} for i in range(4)]}, "finite"),
@@ -112,6 +114,35 @@ def test_a_server_that_is_busy_is_asked_again(shop: Corpus, status: int) -> None
 def test_what_are_no_vectors_is_refused(shop: Corpus, said: object, why: str) -> None:
     with serving(lambda *_: (200, {}, said)) as (by, _), pytest.raises(DataError, match=why):
         Ranking(shop, by)
+
+
+def test_vectors_in_another_order_are_put_in_theirs(shop: Corpus) -> None:
+    def backwards(_: int, texts: list[str]) -> Answer:
+        return 200, {}, {"data": answer(texts)["data"][::-1]}
+
+    with serving(well) as (by, _):
+        expected = Ranking(shop, by).scores(["a message", "a flight"]).tolist()
+    with serving(backwards) as (by, _):
+        assert Ranking(shop, by).scores(["a message", "a flight"]).tolist() == expected
+
+
+def test_a_server_that_never_answers_is_given_up(
+    shop: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "_TIMEOUT", 0.05)
+    monkeypatch.setattr(embedded, "_ATTEMPTS", 1)
+    over = threading.Event()
+
+    def slow(number: int, texts: list[str]) -> Answer:
+        over.wait(30)
+        return well(number, texts)
+
+    with serving(slow) as (by, _):
+        try:
+            with pytest.raises(DataError, match=r"no answer of .* within 0\.05 seconds"):
+                Ranking(shop, by)
+        finally:
+            over.set()
 
 
 @pytest.mark.parametrize(

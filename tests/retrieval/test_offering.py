@@ -69,6 +69,22 @@ def test_without_keeping_a_turn_has_its_own_functions(base: Dataset) -> None:
     assert reference.keep is False
 
 
+def test_what_functions_may_need_first_is_offered_too(base: Dataset) -> None:
+    ids = some(base)
+    plain, _ = Retrieval(Policy.named("top=10")).narrowed(base, ids, None)
+    more, reference = Retrieval(Policy.named("top=10+needs")).narrowed(base, ids, None)
+    assert reference.policy == "top=10+needs"
+    assert str(Policy.named("top=10+needs")) == "top=10+needs"
+    assert plain.offering is not None
+    assert more.offering is not None
+    for id in ids:
+        for one, other in zip(plain.offering[id].turns, more.offering[id].turns, strict=True):
+            assert one <= other
+            if "startEngine" in other:
+                assert "pressBrakePedal" in other
+    assert ceiling(plain, ids).covered <= ceiling(more, ids).covered
+
+
 @pytest.mark.parametrize("policy", ["top=10", "backends=3", "oracle"])
 def test_an_oracle_passes_what_is_offered_all_it_needs(base: Dataset, policy: str) -> None:
     ids = some(base)
@@ -153,6 +169,14 @@ def test_the_command_prints_the_ceiling(capsys: pytest.CaptureFixture[str]) -> N
         (("--retrieve", "top=0"), "is no number from 1"),
         (("--retrieve", "top=-1"), "is no number from 1"),
         (("--retrieve", "best=3"), "is none of backends=N"),
+        (("--retrieve", "top=3+more"), r"only top=N+needs adds something"),
+        (("--retrieve", "backends=3+needs"), r"only top=N+needs adds something"),
+        (("--retrieve", "top=+needs"), "is no number from 1"),
+        (
+            ("--retrieve", "search=3", "--retrieve-by", "embed:http://127.0.0.1:9/v1#m"),
+            "looks while the run goes on: not by embed",
+        ),
+        (("--retrieve", "top=3", "--vary", "tools=need,5"), "and so does --vary: leave one out"),
         (("--retrieve", "top=3", "--pool", "mine"), "is neither own nor all"),
         (("--retrieve", "top=3", "--retrieve-by", "bm26"), "did you mean bm25"),
         (("--retrieve", "search=3", "--no-keep"), "does not go with search=3"),
