@@ -40,6 +40,8 @@ _FRESH = 0.5
 """Seconds for which a look at the folder holds."""
 _PATIENCE = 0.3
 """Seconds that a page waits for the first look to end, so as not to grow at once."""
+_PAUSE = 0.005
+"""Seconds between two runs that are reckoned up in the background."""
 _MOST_DIGITS = 6
 _HEADERS = {
     "cache-control": "no-store",
@@ -167,7 +169,7 @@ class Viewer:
         self._looked = now()
         self._complete = Event()
         self._wanted = Event()
-        self._ended = False
+        self._stopping = Event()
 
     # In the background: the first look, and figures that take longer.
 
@@ -177,17 +179,18 @@ class Viewer:
 
     def end(self) -> None:
         """Do nothing more in the background."""
-        self._ended = True
+        self._stopping.set()
         self._wanted.set()
 
     def _reckon(self) -> None:
         self._index.refresh()
         self._complete.set()
         self._library.warm(self._index.newest())
-        while not self._ended:
+        while not self._stopping.is_set():
             self._wanted.clear()
-            while not self._ended and self._index.reckon():
-                pass
+            while not self._stopping.is_set() and self._index.reckon():
+                # Whoever asks for something goes first.
+                self._stopping.wait(_PAUSE)
             self._wanted.wait()
 
     def _look(self) -> None:

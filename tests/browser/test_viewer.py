@@ -228,6 +228,18 @@ def test_the_same_entry_in_other_runs(view: Open) -> None:
     assert page.locator(".parting").inner_text() == "They part in turn 0, step 0."
 
 
+def test_an_episode_that_cannot_be_shown_is_a_line(view: Open, runs: Path) -> None:
+    page = view("run/a")
+    for path in (runs / "b").iterdir():
+        path.unlink()
+    page.locator("td.id a", has_text="folders_0").click()
+    page.wait_for_selector(".others")
+    for path in (runs / "a").iterdir():
+        path.unlink()
+    page.keyboard.press("]")
+    expect(page.locator(".notes")).to_contain_text("there is no such run")
+
+
 # Several runs
 
 

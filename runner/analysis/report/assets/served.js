@@ -48,6 +48,13 @@ class Problem extends Error {
   name = "Problem";
 }
 
+// What is asked for later than the page itself and cannot be had is said above it.
+window.addEventListener("unhandledrejection", (event) => {
+  if (!(event.reason instanceof Problem)) return;
+  event.preventDefault();
+  showNotes([event.reason.message]);
+});
+
 /** Ask again and again while the page is seen, and say when nobody answers any more. */
 function watch(ask, every = EVERY) {
   const lost = el("p.lost", { role: "alert", hidden: true }, "The viewer does not answer any more.");
