@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from runner import __all__, __dir__, __getattr__  # noqa: F401
@@ -22,6 +23,11 @@ class _SecondName(MetaPathFinder, Loader):
         door, _, name = fullname.partition(".")
         ours = name.partition(".")[0] in {"envs", "checkers", "trajectories", "runner"}
         return ModuleSpec(fullname, self) if door == __name__ and ours else None
+
+    def get_code(self, fullname):
+        """Return what ``python -m`` runs."""
+        name = fullname.partition(".")[2]
+        return find_spec(name).loader.get_code(name)
 
     def exec_module(self, module):
         name = module.__name__

@@ -58,7 +58,7 @@ class Transcript:
         """Yield the lines that show one answer."""
         self.part.check_single(examined.trajectory.id)
         shown = _answer_lines(examined, only_diff=self.part.only_diff)
-        return self._lines(examined, "", shown, _answer_ending(examined))
+        return self._lines(examined, "", shown, answer_ending(examined))
 
     def _lines(
         self, examined: Examined, environments: str, course: Iterator[Line], ending: Iterator[Line]
@@ -200,38 +200,48 @@ def _turns_ending(examined: ExaminedTurns) -> Iterator[Line]:
 
 
 def _answer_lines(examined: ExaminedCalls, *, only_diff: bool) -> Iterator[Line]:
-    paired = examined.paired
     yield Line("")
-    yield from _messages(examined.trajectory.turns[0].messages)
-    yield Line(f"  functions: {', '.join(paired.offered) or 'none'}", "faint")
-    if paired.aim is not None:
-        yield Line(f"  {paired.aim}", "faint")
-    for pair in paired.pairs:
+    yield from asked_lines(examined)
+    for pair in examined.paired.pairs:
         if pair.problem or not only_diff:
-            yield from _pair_lines(pair)
-    words, problem, _ = paired.said
+            yield from pair_lines(pair)
+    yield from answered_lines(examined)
+
+
+def asked_lines(examined: ExaminedCalls) -> Iterator[Line]:
+    """Yield what a model was asked in a single turn, what it was given, and what was wanted."""
+    yield from _messages(examined.trajectory.turns[0].messages)
+    yield Line(f"  functions: {', '.join(examined.paired.offered) or 'none'}", "faint")
+    if examined.paired.aim is not None:
+        yield Line(f"  {examined.paired.aim}", "faint")
+
+
+def pair_lines(pair: CallPair, width: int = _WIDTH) -> Iterator[Line]:
+    """Yield a call beside the expected one; ``width`` is the most of a text that is shown."""
+    mark = _MARK if pair.problem else "  "
+    tone = _BAD if pair.problem else _GOOD
+    if pair.call is not None:
+        yield Line(f"{mark}called    {clipped(call_text(pair.call), width)}", tone)
+        mark, tone = "  ", _PLAIN
+    if pair.result is not None:
+        yield _result_line(pair.result)
+    if pair.expected is not None:
+        yield Line(f"{mark}expected  {clipped(pair.expected, width)}", tone)
+    if pair.expected_result is not None:
+        yield _result_line(pair.expected_result)
+    wrong = [_in_words(argument) for argument in pair.arguments if argument.problem is not None]
+    for text in wrong or filter(None, [pair.problem]):
+        yield Line(f"{_INDENT}  {clipped(text, width)}", _BAD)
+
+
+def answered_lines(examined: ExaminedCalls) -> Iterator[Line]:
+    """Yield what the model said besides calls, or why none can be read."""
+    words, problem, _ = examined.paired.said
     if problem is not None:
         tone = _PLAIN if examined.verdict.valid else _BAD
         yield Line(f"  no call can be read: {clipped(problem, _WIDTH)}", tone)
     if words is not None:
         yield from _said("assistant", words)
-
-
-def _pair_lines(pair: CallPair) -> Iterator[Line]:
-    mark = _MARK if pair.problem else "  "
-    tone = _BAD if pair.problem else _GOOD
-    if pair.call is not None:
-        yield Line(f"{mark}called    {clipped(call_text(pair.call), _WIDTH)}", tone)
-        mark, tone = "  ", _PLAIN
-    if pair.result is not None:
-        yield _result_line(pair.result)
-    if pair.expected is not None:
-        yield Line(f"{mark}expected  {clipped(pair.expected, _WIDTH)}", tone)
-    if pair.expected_result is not None:
-        yield _result_line(pair.expected_result)
-    wrong = [_in_words(argument) for argument in pair.arguments if argument.problem is not None]
-    for text in wrong or filter(None, [pair.problem]):
-        yield Line(f"{_INDENT}  {clipped(text, _WIDTH)}", _BAD)
 
 
 def _in_words(argument: ArgumentPair) -> str:
@@ -242,7 +252,8 @@ def _in_words(argument: ArgumentPair) -> str:
     return f"{argument.parameter}: expected {right}{optional}, got {given} ({argument.problem})"
 
 
-def _answer_ending(examined: ExaminedCalls) -> Iterator[Line]:
+def answer_ending(examined: ExaminedCalls) -> Iterator[Line]:
+    """Yield the verdict on one answer, and why it fails."""
     failure, diagnosis = examined.verdict.failure, examined.diagnosis
     if failure is None:
         yield Line("passed", _GOOD)

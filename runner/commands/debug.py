@@ -8,18 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
-from runner.analysis.view import WithState
 from runner.commands import DONE
 from runner.commands.one_episode import EpisodeOptions, examined_episode, examined_truth
 from runner.commands.options import index, option
-from runner.episodes.examined import ExaminedTurns
+from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
 from trajectories.errors import DataError, needing
 
 if TYPE_CHECKING:
-    from runner.analysis.debugger import app
+    from textual.app import App
+
+    from runner.analysis.debugger import answer_app, app
 else:
-    # It needs an extra.
+    # They need an extra.
     app = lazily("..analysis.debugger.app", __package__)
+    answer_app = lazily("..analysis.debugger.answer_app", __package__)
 
 EXAMPLE = "turnwise debug multi_turn_base_0 --run runs/mine"
 
@@ -36,21 +38,47 @@ def run(options: Options) -> int:
     """Open the debugger on one trajectory."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise DataError("debug", "needs a terminal; without one, turnwise replay prints the same")
-    with needing("debug", "debug"):
-        debugger_of = app.Debugger
-    debugger = debugger_of(*_episode(options))
+    screen, examined = _episode(options)
+    debugger = examined.show(screen)
     debugger.run()
     return debugger.return_code or DONE
 
 
-def _episode(options: Options) -> tuple[ExaminedTurns, str]:
-    """Return the episode that the user named, and what to call where it is from."""
+def _episode(options: Options) -> tuple[_Screen, Examined]:
+    """Return the episode that the user named, and what makes its screen."""
     if options.run is None:
-        examined = examined_truth(options).show(WithState("to step through"))
-        return examined, options.dataset or "ground truth"
-    run, found = examined_episode(options, options.run, options.trial)
-    examined = found.show(WithState("to step through"))
-    if examined.model is None or not examined.model.turns:
-        why = examined.recorded and examined.recorded.error
-        raise DataError(str(run.path), f"there are no steps of {options.id}: {why or 'no turn'}")
-    return examined, f"{run.name}, trial {options.trial}" if run.definition else run.name
+        name = options.dataset or "ground truth"
+        return _Screen(name, name), examined_truth(options)
+    run, examined = examined_episode(options, options.run, options.trial)
+    name = f"{run.name}, trial {options.trial}" if run.definition else run.name
+    return _Screen(name, str(run.path)), examined
+
+
+@dataclass(frozen=True)
+class _Screen:
+    """Makes the screen that steps through an episode.
+
+    Attributes:
+        source: What to call where it is from.
+        where: Where that is.
+    """
+
+    source: str
+    where: str
+
+    def turns(self, examined: ExaminedTurns) -> App[None]:
+        """Return the screen of turns.
+
+        Raises:
+            DataError: There are no steps of them on record.
+        """
+        if examined.recorded and not (examined.model and examined.model.turns):
+            why = examined.recorded.error or "no turn"
+            raise DataError(self.where, f"there are no steps of {examined.trajectory.id}: {why}")
+        with needing("debug", "debug"):
+            return app.Debugger(examined, self.source)
+
+    def pairs(self, examined: ExaminedCalls) -> App[None]:
+        """Return the screen of one answer."""
+        with needing("debug", "debug"):
+            return answer_app.AnswerDebugger(examined, self.source)

@@ -10,13 +10,14 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.widgets import ContentSwitcher, Footer, OptionList, Static
 
 from envs.calls import Call
 from runner.analysis.debugger import views
 from runner.analysis.debugger.stepper import Stepper
 from runner.analysis.debugger.timeline import Timeline
-from runner.analysis.debugger.widgets import Help, Prompt, StateView
+from runner.analysis.debugger.widgets import HELP, Help, Prompt, StateView
 from runner.episodes.examined import ExaminedTurns
 from runner.show.terminal import visible
 
@@ -25,6 +26,8 @@ _VIEWS = ("call", "state", "truth", "talk")
 _WAYS: Mapping[str, Callable[[Stepper], str | None]] = {
     "next call": lambda stepper: stepper.move(1),
     "previous call": lambda stepper: stepper.move(-1),
+    "first": lambda stepper: stepper.move(-len(stepper.timeline.moments)),
+    "last": lambda stepper: stepper.move(len(stepper.timeline.moments)),
     "next turn": lambda stepper: stepper.move_turn(1),
     "previous turn": lambda stepper: stepper.move_turn(-1),
     "next match": lambda stepper: stepper.search_on(1),
@@ -38,21 +41,25 @@ _WAYS: Mapping[str, Callable[[Stepper], str | None]] = {
 """What keys do that need nothing typed; what they return is said."""
 WHAT_IF = "what if:  e edit  c call  t end turn  r play rest  x drop  b next timeline"
 
+PANES = """
+#heading { height: 2; text-wrap: nowrap; text-overflow: ellipsis; background: $panel; }
+#moments { width: 2fr; height: 1fr; border: none; padding: 0; scrollbar-size-vertical: 1;
+           text-wrap: nowrap; text-overflow: ellipsis; }
+#right { width: 3fr; border-left: solid $panel-lighten-2; }
+#right:focus-within { border-left: heavy $accent; }
+#names { height: 1; }
+#views, #state { height: 1fr; }
+#views VerticalScroll { scrollbar-size-vertical: 1; }
+#status { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
+"""
+"""How the panes of a debugger lie and look."""
+
 
 class Debugger(App[None]):
     """Steps through an episode, which is from a named source, its ground truth, and branches."""
 
     ENABLE_COMMAND_PALETTE = False
-    CSS = """
-    #heading { height: 2; text-wrap: nowrap; text-overflow: ellipsis; background: $panel; }
-    #moments { width: 2fr; height: 1fr; border: none; padding: 0; scrollbar-size-vertical: 1;
-               text-wrap: nowrap; text-overflow: ellipsis; }
-    #right { width: 3fr; border-left: solid $panel-lighten-2; }
-    #names { height: 1; }
-    #views, #state { height: 1fr; }
-    #views VerticalScroll { scrollbar-size-vertical: 1; }
-    #status { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
-    """
+    CSS = PANES
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "go('next call')", "call", key_display="j/k"),
         Binding("k", "go('previous call')", show=False),
@@ -64,6 +71,9 @@ class Debugger(App[None]):
         Binding("N", "go('previous match')", show=False),
         *(Binding(str(i), f"view({name!r})", show=False) for i, name in enumerate(_VIEWS, 1)),
         Binding("v", "next_view", "view"),
+        # They go before the panes' own, which scroll.
+        Binding("home", "go('first')", show=False, priority=True),
+        Binding("end", "go('last')", show=False, priority=True),
         Binding("e", "edit", show=False),
         Binding("c", "call", show=False),
         Binding("t", "go('end of turn')", show=False),
@@ -80,6 +90,7 @@ class Debugger(App[None]):
         self.stepper = Stepper(examined)
         self._source = source
         self._listed: Timeline | None = None
+        self._marked = ""
 
     def compose(self) -> ComposeResult:
         """Make the panes."""
@@ -107,6 +118,11 @@ class Debugger(App[None]):
         """Follow the list, which arrows and the mouse move by themselves."""
         self.stepper.cursor = event.option_index
         self._draw_moment()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave Home and End to what lies over the panes, where something does."""
+        far = parameters in (("first",), ("last",))
+        return not (far and isinstance(self.screen, ModalScreen))
 
     def action_go(self, where: str) -> None:
         """Go elsewhere, as one of ``_WAYS``."""
@@ -145,14 +161,23 @@ class Debugger(App[None]):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(Help())
+        self.push_screen(Help(HELP))
 
     @property
     def _view(self) -> str:
         return self.query_one("#views", ContentSwitcher).current or _VIEWS[0]
 
     def _ask_call(self, question: str, text: str, then: Callable[[str], str]) -> None:
-        self._ask(Prompt(question, text, self.stepper.completions), then)
+        """Ask for a call, again where it cannot be read, and do something with it."""
+
+        def made(typed: str) -> str:
+            problem = self.stepper.slip(typed)
+            if not problem:
+                return then(typed)
+            self._ask_call(problem, typed, then)
+            return ""
+
+        self._ask(Prompt(question, text, self.stepper.completions), made)
 
     def _ask(self, prompt: Prompt, then: Callable[[str], str]) -> None:
         """Ask for a text, do something with it, and say what came of that."""
@@ -168,9 +193,11 @@ class Debugger(App[None]):
         moments = self.query_one("#moments", OptionList)
         # What is set here is no wish of the person's to go somewhere.
         with self.prevent(OptionList.OptionHighlighted):
-            if self._listed is not self.stepper.timeline:
+            if (self._listed, self._marked) != (self.stepper.timeline, self.stepper.wanted):
                 self._listed = self.stepper.timeline
-                moments.set_options(views.rows(self.stepper))
+                self._marked = self.stepper.wanted
+                rows = views.rows(self.stepper)
+                moments.set_options([views.marked(row, self._marked) for row in rows])
             moments.highlighted = self.stepper.cursor
         self._draw_moment()
         status = Content.styled(visible(said), "$text-warning") if said else WHAT_IF
@@ -184,7 +211,8 @@ class Debugger(App[None]):
             self.query_one(StateView).show(stepper.moment, stepper.turn.truth.after)
             return
         pane = self.query_one(f"#{view}", VerticalScroll)
-        pane.query_one(Static).update(_TEXTS[view](stepper))
+        shown = views.marked(_TEXTS[view](stepper), stepper.wanted)
+        pane.query_one(Static).update(shown)
         if view == "talk":
             pane.scroll_end(animate=False)
         else:

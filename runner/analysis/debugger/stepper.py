@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from checkers.profile import Profile, offering_all
 from envs.calls import read_call
-from envs.errors import BackendFault
+from envs.errors import BackendFault, MalformedCall
 from envs.state import brief
 from envs.tool import parameters
 from runner.analysis.debugger.timeline import (
@@ -140,6 +140,11 @@ class Stepper:
         here = self.timeline, self.moment.place
         return self._branch(lambda name: with_call(*here, call, name, instead=instead))
 
+    def slip(self, text: str) -> str:
+        """Return why a text that was typed is no call; nothing where it is one, or is empty."""
+        call = read_call(text) if text.strip() else None
+        return str(call) if isinstance(call, MalformedCall) else ""
+
     def end_turn(self) -> str:
         """Make no more calls in this turn and go on to the next one, in a branch."""
         here = self.timeline, self.moment.place
@@ -192,6 +197,9 @@ class Stepper:
             if any(wanted in text.casefold() for text in self._texts(index)):
                 self.cursor = index
                 return ""
+            if index == 0 and wanted in str(self.timeline.moments[0].after.to_json()).casefold():
+                self.cursor = index
+                return f"{brief(self.wanted, 40)} is in the initial state: 2 shows it"
         return f"Nothing here has {brief(self.wanted, 40)}."
 
     def _texts(self, index: int) -> Iterator[str]:
@@ -207,8 +215,6 @@ class Stepper:
             yield from turn.asked.offers
         else:
             yield turn.closing or ""
-        if index == 0:
-            yield str(moment.after.to_json())
 
 
 def _timelines(examined: ExaminedTurns) -> Iterator[Timeline]:

@@ -5,6 +5,7 @@ Texts of models and of data are never read as markup, and what a terminal would 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from rich.text import Text
@@ -25,6 +26,7 @@ Part = tuple[str, str]
 
 _GOOD, _BAD, _NEW = "$text-success", "$text-error", "$text-warning"
 _FAINT, _STRONG = "dim", "bold"
+_FOUND = "black on yellow"
 
 _LONGEST = 20_000
 """Characters shown of a text; a result may have a million."""
@@ -72,6 +74,13 @@ def tabs(names: Iterable[str], shown: str) -> Content:
         ),
         ("  tab scrolls", _FAINT),
     )
+
+
+def marked(text: Content, wanted: str) -> Content:
+    """Return a text in which what was searched for is marked."""
+    if not wanted:
+        return text
+    return text.highlight_regex(re.compile(re.escape(visible(wanted)), re.I), style=_FOUND)
 
 
 def call_view(stepper: Stepper) -> Content:

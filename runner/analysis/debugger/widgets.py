@@ -53,10 +53,14 @@ class Help(ModalScreen[None]):
     """
     BINDINGS = [Binding("escape,question_mark,q", "dismiss")]
 
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
     def compose(self) -> ComposeResult:
         """Make the page."""
         with VerticalScroll():
-            yield Static(Content(HELP))
+            yield Static(Content(self._text))
 
 
 class Prompt(ModalScreen[str | None]):

@@ -216,12 +216,20 @@ def test_another_debugger_can_be_named(run, tmp_path):
     assert done.returncode == 0
 
 
+def test_the_program_can_be_run_as_a_module_from_any_folder(tmp_path):
+    command = [sys.executable, "-m", "turnwise.runner.cli", "--version"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("turnwise ")
+
+
 def test_the_editor_s_configurations_are_commands_that_exist():
     parser = parser_of(Options, "replay", "", EXAMPLE)
     file = ROOT / ".vscode" / "launch.json"
     found = json.loads(file.read_text(encoding="utf-8"))
     for configuration in found["configurations"]:
-        assert configuration["module"] == "runner.cli"
+        # As it is called where it is installed; in a checkout it is called so too.
+        assert configuration["module"] == "turnwise.runner.cli"
+        assert configuration["justMyCode"] is False
         name, *words = configuration["args"]
         assert name == "replay"
         options = parse(Options, parser, words)

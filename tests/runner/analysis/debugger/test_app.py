@@ -184,17 +184,48 @@ def test_a_new_call_is_made_after_the_moment_and_a_turn_is_ended():
 
 
 def test_a_call_is_edited_from_its_text_and_names_are_completed():
-    keys = ("j e", "escape c m v right", "ctrl+u 'mv(' enter e")
+    keys = ("j e", "escape c m v right", "ctrl+u 'mv(' enter")
     typed = walk(*keys, look=lambda app: app.screen.query_one(Input).value)
-    assert typed == ["cat(file_name='note.txt')", "mv(source=, destination=)", ""]
+    assert typed == ["cat(file_name='note.txt')", "mv(source=, destination=)", "mv("]
 
 
 def test_escape_makes_no_call():
     assert "recording (1 of 2)" in shown("c 'ls()' escape")
 
 
-def test_a_bad_call_gives_the_models_own_error():
-    assert "is not a function call" in right(shown("c '1 + 2' enter"))
+def test_a_text_that_is_no_call_is_asked_for_again_and_makes_no_branch():
+    asked = shown("c '1 + 2' enter")
+    assert "'1 + 2' is not a function call" in asked
+    assert "1 + 2" in asked.splitlines()[-2]
+    assert "recording (1 of 2)" in shown("c '1 + 2' enter escape")
+    assert "branch 1" in shown("c '1 + 2' enter ctrl+u 'ls()' enter")
+
+
+@pytest.mark.parametrize("pane", ["", "tab", "2 tab", "4 tab"])
+def test_home_and_end_lead_to_the_first_and_last_moment_from_everywhere(pane):
+    at = walk(f"j j {pane} end", "home", look=lambda app: app.stepper.cursor)
+    assert at == [9, 0]
+
+
+def test_home_and_end_move_in_a_line_that_is_typed():
+    keys = ("j e home 'x' end 'y'",)
+    typed = walk(*keys, look=lambda app: app.screen.query_one(Input).value)
+    assert typed == ["xcat(file_name='note.txt')y"]
+
+
+def test_the_side_that_has_the_focus_can_be_told():
+    assert "┃" not in shown("j")
+    assert "┃" in shown("j tab")
+
+
+def test_what_was_searched_for_is_marked():
+    app_of = walk("slash 'notes' enter", look=lambda app: app.query_one("#call Static").content)
+    text = app_of[0]
+    marks = [
+        text.plain[span.start : span.end] for span in text.spans if "yellow" in str(span.style)
+    ]
+    assert marks
+    assert {mark.casefold() for mark in marks} == {"notes"}
 
 
 def test_where_a_key_does_nothing_it_is_said_why_until_the_next_key():
@@ -246,7 +277,7 @@ def test_the_terminal_gets_nothing_to_obey():
 
 def test_a_huge_result_is_cut_and_says_so():
     turns = [[f"[echo(content='{'x' * 50_000}')]"], [], []]
-    assert "characters more" in right(shown("j tab end", turns=turns))
+    assert "characters more" in right(shown(f"j tab{' pagedown' * 80}", turns=turns))
 
 
 if __name__ == "__main__":
