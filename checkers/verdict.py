@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 
 from envs.calls import Call
 from envs.errors import MalformedCall
+from envs.notebook import table
 from envs.results import Result
 from envs.state import ABSENT, Difference, Snapshot, brief, to_json
 
@@ -386,6 +387,20 @@ class Verdict(NamedTuple):
             return f"Verdict(passed: {self.turns} turns)"
         turn = "" if self.failed_turn is None else f" in turn {self.failed_turn + 1}"
         return f"Verdict(failed{turn} of {self.turns}: {self.failure.reason.value})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("passed" if self.valid else "failed", f"{self.turns_passed} of {self.turns} turns")
+        ]
+        if self.failure is not None:
+            where = "" if self.failed_turn is None else f"turn {self.failed_turn}"
+            rows.append((where, f"{self.failure.reason.value}: {self.failure.reason.meaning}"))
+            rows += [
+                (path, f"expected {brief(one)}, got {brief(other)}")
+                for path, one, other in self.failure.differences
+            ]
+            rows += [("not seen", text) for text in self.failure.unseen]
+        return table(("verdict", repr(self)), rows)
 
     @property
     def said(self) -> str | None:

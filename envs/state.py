@@ -12,6 +12,8 @@ from hashlib import sha256
 from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple, Self
 
+from envs.notebook import table
+
 
 class Difference(NamedTuple):
     """One place where two states disagree."""
@@ -26,6 +28,10 @@ class Difference(NamedTuple):
     def __str__(self) -> str:
         """Return the difference as one line."""
         return f"{self.path}: expected {brief(self.expected)}, got {brief(self.actual)}"
+
+    def _repr_html_(self) -> str:
+        values = brief(self.expected, 300), brief(self.actual, 300)
+        return table(("place in the state", "expected", "actual"), [(self.path, *values)])
 
     def to_json(self, first: str = "expected", second: str = "actual") -> dict[str, Any]:
         """Return a JSON object, with names for the two values; one that is absent has no member."""

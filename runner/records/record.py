@@ -14,6 +14,7 @@ from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
+from envs.notebook import table
 from envs.state import ABSENT, Difference, to_json
 from runner.models.base import ToolCall, Usage
 from runner.records.codec import members_of, read
@@ -297,6 +298,19 @@ class EpisodeRecord(NamedTuple):
         """Return what became of a trajectory: its verdict, or the error that there is instead."""
         outcome: Outcome = "error" if verdict is None else "passed" if verdict.valid else "failed"
         return cls(trajectory.id, trial, trajectory.category.value, outcome, verdict, error)
+
+    def __repr__(self) -> str:
+        """Return what became of it; the whole conversation is no matter of one line."""
+        became = f"error: {self.error}" if self.verdict is None else repr(self.verdict)
+        return f"EpisodeRecord({self.id}, trial {self.trial}, {became})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f"turn {step.turn}", call, result)
+            for step in self.steps
+            for call, result in zip(step.calls, step.results, strict=False)
+        ]
+        return table(("", "call", "result"), rows, repr(self))
 
     @property
     def key(self) -> Key:
