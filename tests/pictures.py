@@ -1,4 +1,4 @@
-"""The pictures in the README: ``make pictures`` takes them of the report and of the debugger.
+"""The pictures in the documents: ``make pictures`` takes them of report, viewer and debugger.
 
 What they show is a made-up run on our own data: the ground truth as a model would have written it,
 with a mistake in some turns, the same ones every time.
@@ -16,12 +16,15 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.runner.analysis.runs import definition, record
+from tests.serve.viewing import viewing, write_noted
 from trajectories.dataset import load_embedded
-from trajectories.schema import MULTI_TURN, Trajectory
+from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.validation import to_json
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
@@ -31,6 +34,8 @@ KEYS = "d,2"
 TURNWISE = [sys.executable, "-m", "runner.cli"]
 WINDOW = {"width": 1200, "height": 760}
 TERMINAL = {"COLUMNS": "112", "LINES": "30", "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+SEEN = 24
+"""Entries of each run in the viewer."""
 ONE_IN = 11
 """A mistake is made in one of so many turns."""
 
@@ -54,12 +59,12 @@ def calls_of(place: str, truth: list[str]) -> list[str]:
     return kinds[number // ONE_IN % len(kinds)]
 
 
-def recorded(trajectory: Trajectory) -> dict[str, object]:
-    """Return a line of a result file."""
+def recorded(trajectory: Trajectory, model: str = "") -> dict[str, Any]:
+    """Return a line of a result file; models err at other places."""
     steps = [
         [f"[{', '.join(calls)}]", "Done."] if calls else ["Which one do you mean?"]
         for number, turn in enumerate(trajectory.turns)
-        for calls in [calls_of(f"{trajectory.id}/{number}", list(turn.ground_truth))]
+        for calls in [calls_of(f"{model}{trajectory.id}/{number}", list(turn.ground_truth))]
     ]
     return {"id": trajectory.id, "result": steps}
 
@@ -99,8 +104,29 @@ def picture_report(run: list[str], folder: Path, browser: Browser) -> None:
     seen.screenshot(path=folder / "report.png")
 
 
+def picture_viewer(folder: Path, browser: Browser) -> None:
+    """Take pictures of the viewer's list and of two runs compared there."""
+    known = [*load_embedded([Category.BASE]).trajectories.values()][:SEEN]
+    runs, data = Path("runs"), Path("some_scenarios.jsonl")
+    data.write_text("".join(f"{json.dumps(to_json(entry))}\n" for entry in known))
+    for number, model in enumerate(("small-1", "small-1", "large-2")):
+        records = [record(data, each.id, recorded(each, f"{number}")["result"]) for each in known]
+        place = runs / f"{number + 1}-{model}"
+        created = f"2026-03-0{number + 1}T12:00:00"
+        write_noted(place, definition(data, model=model), records, SEEN, created)
+    with viewing(runs) as viewer:
+        seen = browser.new_page(viewport=WINDOW)
+        for name, path, there in (
+            ("viewer", "", ".col-latency:text('s')"),
+            ("comparison", "compare?run=1-small-1&run=3-large-2", ".finding"),
+        ):
+            seen.goto(viewer.url + path)
+            seen.wait_for_selector(there)
+            seen.screenshot(path=folder / f"{name}.png")
+
+
 def main() -> None:
-    """Take both pictures and put them where the README shows them from."""
+    """Take all pictures and put them where the README shows them from."""
     chromium = (
         os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     )
@@ -115,11 +141,11 @@ def main() -> None:
         data.write_text("".join(f"{json.dumps(to_json(entry))}\n" for entry in entries))
         run = [str(path), "--dataset", str(data)]
         picture_debugger(run, folder)
-        picture_report(
-            run, folder, playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        )
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        picture_report(run, folder, browser)
+        picture_viewer(folder, browser)
         FOLDER.mkdir(parents=True, exist_ok=True)
-        for picture in ("debugger.svg", "report.png"):
+        for picture in ("debugger.svg", "report.png", "viewer.png", "comparison.png"):
             shutil.copy(folder / picture, FOLDER / picture)
 
 
