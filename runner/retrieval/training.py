@@ -18,6 +18,7 @@ import platform
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -153,6 +154,9 @@ class Training:
             learner = self._learner()
 
             def after(epoch: Epoch) -> None:
+                if not isfinite(epoch.loss):
+                    message = f"the loss of epoch {epoch.number} is no number: lower --rate"
+                    raise DataError(str(self.folder), message)
                 self._whole(trained.checkpoint(self.folder, epoch.number), learner.save)
                 found = self._measured(epoch.number)
                 line = {**written(epoch), **found.to_json()}

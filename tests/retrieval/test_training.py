@@ -12,7 +12,7 @@ import pytest
 
 from runner.cli import main
 from runner.commands.retrieve.train import Options
-from runner.retrieval import lexical
+from runner.retrieval import lexical, linear
 from runner.retrieval.corpus import Corpus
 from runner.retrieval.evaluating import QuerySet, asked_of
 from runner.retrieval.rankings import Ranking
@@ -222,6 +222,23 @@ def test_bad_input_is_one_line(
     assert why in said.err
     assert said.err.count("\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_pairs_that_cannot_be_written_leave_nothing(tmp_path: Path) -> None:
+    words = (*material(tmp_path), *SMALL, "--export-pairs", tmp_path / "no" / "pairs.jsonl")
+    with pytest.raises(DataError, match="cannot be written"):
+        train(tmp_path / "run", *words)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_loss_that_is_no_number_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = (*material(tmp_path), *SMALL)
+    with monkeypatch.context() as patch:
+        patch.setattr(linear.LayerTraining, "_epoch", lambda *_: float("nan"))
+        with pytest.raises(DataError, match="the loss of epoch 1 is no number: lower --rate"):
+            train(tmp_path / "run", *words)
+    # Nothing of it stays.
+    assert train(tmp_path / "run", *words, "--resume") == 0
 
 
 def test_what_is_there_stays(tmp_path: Path) -> None:

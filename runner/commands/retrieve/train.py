@@ -20,7 +20,7 @@ from runner.retrieval.epochs import Epoch
 from runner.retrieval.evaluating import asked_of
 from runner.retrieval.queries import Unseen
 from runner.show.terminal import say, say_json, table
-from trajectories.errors import DataError
+from trajectories.errors import DataError, needing
 
 if TYPE_CHECKING:
     from runner.retrieval import training
@@ -178,12 +178,12 @@ def run(options: Options) -> int:
     settings = options.began() if options.resume else options.settings
     sets = [asked_of(name, settings.corpus, settings.dataset, note) for name in settings.queries]
     learning = training.Training(options.folder, settings, sets)
-    if not options.resume:
-        learning.begin()
     if options.export_pairs is not None:
-        with file_written(options.export_pairs) as file:
+        with needing("lexical", "--export-pairs"), file_written(options.export_pairs) as file:
             for pair in learning.pairs(_MADE.negatives if settings.negatives is None else None):
                 file.write(json.dumps(pair.to_json()) + "\n")
+    if not options.resume:
+        learning.begin()
 
     def report(epoch: Epoch, measures: Measures) -> None:
         at = f"epoch {epoch.number} of {settings.epochs}: loss {epoch.loss:.3f}"
