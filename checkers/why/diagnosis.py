@@ -529,6 +529,9 @@ def _skipped_step(case: _Case) -> Diagnosis | None:
     called = {act.name for act in case.acts}
     for act in case.extra:
         aim = None if act.ok else closest(act, case.needed)
+        # Where it lacks an argument or has one too many, that is what it was refused for.
+        if aim and any(ABSENT in (wanted, got) for _, wanted, got in misfits(aim, act)):
+            continue
         for step in case.planned[: case.planned.index(aim)] if aim else ():
             skipped = step in case.missing and step.name not in called
             if skipped and _backend(step) == _backend(act) and _is_implicit(case, step):

@@ -590,6 +590,11 @@ def test_an_implicit_step_that_was_left_out_is_the_cause_of_the_refusal_after_it
     assert found.evidence["call"] == START
 
 
+def test_a_call_without_its_argument_is_refused_for_that_and_not_for_a_step_before_it():
+    found = said_of([[BRAKE, START]], [["startEngine()"]], ["Start the engine, please."], CAR)
+    assert (found.cause, found.evidence["parameter"]) == (Cause.WRONG_ARGUMENT, "ignitionMode")
+
+
 def test_a_look_that_was_left_out_is_the_cause_of_too_much_fuel():
     fill = "fillFuelTank(fuelAmount=40)"
     found = said_of(
