@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from checkers.profile import Mode
 from envs.lazy import lazily
+from envs.state import brief
 from runner.data.wording import Observations
 from runner.models.base import (
     ERROR_KINDS,
@@ -338,13 +339,15 @@ def _checked(name: str, value: Any, hint: Any, where: str) -> Any:
     """
     check_finite(value, where)
     # A header's value may be a key, which belongs in no message.
-    given = "" if name == "extra_headers" else f", got {value!r:.60}"
+    given = "" if name == "extra_headers" else f", got {brief(value, 60)}"
     try:
         checked = pydantic.TypeAdapter(hint).validate_json(
             json.dumps(value, default=str), strict=True
         )
     except pydantic.ValidationError as error:
         raise DataError(where, f"{error.errors()[0]['msg'].lower()}{given}") from None
+    except ValueError:  # it has more digits than Python writes
+        raise DataError(where, "is an integer too large") from None
     numbers = checked if isinstance(checked, tuple) else (checked,)
     least = 1 if name in ("concurrency", "attempts", "rpm", "tpm") else 0
     if any(isinstance(n, (int, float)) and not n >= least for n in numbers):

@@ -50,6 +50,14 @@ def test_a_setting_is_a_finite_number(
     assert "must be a finite number" in refused(capsys, "--config", str(path))
 
 
+def test_an_integer_that_python_would_not_write_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "c.toml"
+    path.write_text(f"max_tokens = 0x{'f' * 5_000}")
+    assert "integer too large" in refused(capsys, "--config", str(path))
+
+
 def test_what_is_no_number_in_a_servers_answer_is_null() -> None:
     assert parsed(b'{"a": [NaN, -Infinity]}') == {"a": [None, None]}
     assert parsed(b'{"a": 1}') == {"a": 1}
