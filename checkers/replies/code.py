@@ -27,7 +27,7 @@ MAX_EFFORT = 1_200
 is signs of operators, what stands where it cannot and, less so, brackets. Honest code has a tenth
 of it."""
 _MAX_EFFORT_OF_REPLY = 3 * MAX_EFFORT
-_SIGNS, _BRACKETS = re.compile(r"[-+~!%^&|<>*?]"), re.compile(r"[][(){}$#@]")
+_SIGNS, _BRACKETS = re.compile(r"[-+~!%^&|<>*?/]"), re.compile(r"[][(){}$#@]")
 _CHAINED = re.compile(r"""=[^=,;(){}\[\]"'`\n]*+(?==)|[^\s:]\s*+:|\.\s*+["'`]""")
 _LEXEME = re.compile(
     r"""("(?:[^"\\\n]|\\.)*+"?+|'(?:[^'\\\n]|\\.)*+'?+|`(?:[^`\\]|\\.)*+`?+)|([\w$]++)|([^\w\s])""",
