@@ -39,6 +39,7 @@ from trajectories.schema import Trajectory
 VARY_FILE = "vary.json"
 """What an experiment's folder holds besides the runs."""
 
+_MOST_FUNCTIONS = 1_000_000
 Share = tuple[float, tuple[float, float]]
 """A share, and its 95% interval."""
 
@@ -136,8 +137,9 @@ def _misfits(file: VaryFile) -> Iterator[tuple[str, str]]:
             if Path(name).name != name:
                 yield f".blocks[{index}].runs", f"{name!r:.80} is no name of a folder"
     for name, sizes in file.sizes.items():
-        if any(size < 1 for size in sizes.values()):
-            yield f".sizes[{name!r:.80}]", "an entry offers at least one function"
+        if any(not 1 <= size <= _MOST_FUNCTIONS for size in sizes.values()):
+            least = f"an entry offers at least one function, and at most {_MOST_FUNCTIONS}"
+            yield f".sizes[{name!r:.80}]", least
 
 
 class LevelScore(NamedTuple):
