@@ -107,7 +107,9 @@ def _single_turns() -> Form:
     data = b"".join(_lines(f"{name}.jsonl", 1) for name in names)
     health = "env health --dataset IN/data.jsonl"
     files = {"data.jsonl": data, "id": _id_of(data)}
-    return Form(files, ["data.jsonl"], (*_OF_TRAJECTORIES, health))
+    # A search is of several turns.
+    commands = [each for each in _OF_TRAJECTORIES if not each.startswith("search")]
+    return Form(files, ["data.jsonl"], (*commands, health))
 
 
 def _id_of(data: bytes) -> bytes:
