@@ -154,7 +154,7 @@ def test_a_real_tokenizer_counts(tmp_path: Path) -> None:
             short = Compression.named(f"64,{way}", str(path)).shown(whole.replace("\ud800", "?"))
             assert one.tokens(short) <= 64
     path.write_text("{}")
-    compression._ends_by.cache_clear()
+    compression.ends_by.cache_clear()
     with pytest.raises(DataError, match="is no tokenizer"):
         Compression.named("64", str(path))
     with pytest.raises(DataError, match=r"none\.json"):
