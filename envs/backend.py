@@ -18,7 +18,7 @@ from envs.errors import ConfigProblem
 from envs.lazy import lazily
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
-from envs.tool import Mark, Tool, takes_models
+from envs.tool import Mark, Tool, raised_at, takes_models
 
 if TYPE_CHECKING:
     from envs import schema
@@ -188,7 +188,11 @@ class Backend:
         if problems or not isinstance(config, Mapping):
             return problems
         root = f"$.{cls.__name__}"
-        return [ConfigProblem(root + path, message) for path, message in cls.references(config)]
+        try:
+            return [ConfigProblem(root + path, message) for path, message in cls.references(config)]
+        except Exception as error:  # an author's hook may raise anything
+            said = f"references broke with {type(error).__name__}: {error} ({raised_at(error)})"
+            return [ConfigProblem(root, said)]
 
     def fork(self) -> Self:
         """Return an independent copy: nothing done to one is seen by the other."""

@@ -9,6 +9,7 @@ from envs.backend import Backend, Behaviour
 from envs.errors import ConfigError, ConfigProblem
 from envs.long_context import Pack
 from envs.registry import backend_class
+from envs.tool import raised_at
 
 
 def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:
@@ -35,6 +36,7 @@ def load_backend(name: str, config: Any, pack: Pack | None, behaviour: Behaviour
     backend = backend_class(name)
     try:
         return backend.load(config, pack, behaviour)
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+    except Exception as error:  # an author's _load may raise anything
         problems = backend.check_config(config)
-        raise ConfigError(problems or [ConfigProblem(f"$.{name}", str(error))]) from error
+        said = f"loading broke with {type(error).__name__}: {error} ({raised_at(error)})"
+        raise ConfigError(problems or [ConfigProblem(f"$.{name}", said)]) from error

@@ -6,6 +6,7 @@ types a parameter may have is checked when a backend's class is made, in ``envs.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -146,6 +147,23 @@ def check_value(tool: Tool, name: str, value: Any) -> None:
         for detail in error.errors():
             if detail["loc"][0] == name:
                 raise InvalidArgument(_explain(tool, detail)) from None
+
+
+def result_defect(tool: Tool, value: Any) -> str | None:
+    """Say why a result is not of the type that its function declares; None if it is."""
+    try:
+        _result(tool).validate_python(value, strict=True)
+    except ValidationError as error:
+        detail = error.errors()[0]
+        where = _path(value, detail["loc"])
+        return f"not of the declared type: {where.lstrip('.') or 'it'}: {_said(detail)}"
+    return None
+
+
+@cache
+def _result(tool: Tool) -> TypeAdapter[Any]:
+    hints = get_type_hints(inspect.unwrap(tool.function), include_extras=True)
+    return TypeAdapter(hints.get("return", Any))
 
 
 @cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import traceback
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -133,6 +134,7 @@ def _is_choice(kind: Any) -> bool:
 _COMMON = {"bool", "float", "int", "str", "str | None"}
 """Types as they are written most often: resolving these would take most of the time."""
 _PLAIN = (bool, int, float, str, type(None), Any, list, dict, Sequence, Mapping)
+ENDLESS = object()
 _MEMBER_MARKS = (NotRequired, Required, ReadOnly)
 _BOUNDS = {
     **dict.fromkeys(("ge", "gt", "le", "lt", "multiple_of"), (int, float)),
@@ -151,6 +153,12 @@ def place(thing: Callable[..., Any] | type) -> str:
     else:
         file, line = inspect.getfile(thing), inspect.findsource(thing)[1] + 1
     return f"{near(file)}:{line}"
+
+
+def raised_at(error: Exception) -> str:
+    """Return file and line where an error came up."""
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    return f"{near(frame.f_code.co_filename)}:{line}"
 
 
 def near(file: str) -> str:
@@ -174,7 +182,7 @@ def takes_models(environment: str, function: Callable[..., Any]) -> bool:
             continue
         try:
             kind = _resolved(function, name)
-            defect = _defect(kind)
+            defect = json_defect(kind)
         except (KeyError, NameError, TypeError) as error:
             defect = "has no type" if isinstance(error, KeyError) else str(error)
         if defect:
@@ -195,17 +203,24 @@ def _resolved(function: Callable[..., Any], name: str) -> Any:
     return get_type_hints(bearer, known, include_extras=True)[name]
 
 
-def _defect(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
-    """Say why a type cannot be that of a JSON value; None if it can."""
+def json_defect(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
+    """Say why a type cannot be that of a JSON value; None if it can.
+
+    Args:
+        kind: The type.
+        above: The types that it is in; ``ENDLESS`` among them where one may hold itself.
+    """
     origin, args = get_origin(kind), get_args(kind)
     if kind in _PLAIN:
+        return None
+    if kind in above and ENDLESS in above:
         return None
     if kind in above:
         return f"{_name(kind)} holds itself, and a function document has no end then"
     if origin is Annotated:
-        return _unfit_bound(args[0], kind.__metadata__) or _defect(args[0], above)
+        return _unfit_bound(args[0], kind.__metadata__) or json_defect(args[0], above)
     if origin in _MEMBER_MARKS:
-        return _defect(args[0], above)
+        return json_defect(args[0], above)
     if origin is Literal:
         odd = [value for value in args if not isinstance(value, (str, int, bool, type(None)))]
         return f"{odd[0]!r} is no choice that JSON can express" if odd else None
@@ -237,7 +252,7 @@ def _unfit_bound(kind: Any, marks: Iterable[Any]) -> str | None:
 
 
 def _first_defect(kinds: Any, above: tuple[Any, ...]) -> str | None:
-    return next((defect for kind in kinds if (defect := _defect(kind, above))), None)
+    return next((defect for kind in kinds if (defect := json_defect(kind, above))), None)
 
 
 def _is_model(kind: Any) -> bool:

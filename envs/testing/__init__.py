@@ -13,16 +13,20 @@ An author's whole contract test:
 calls. Needs hypothesis, which comes with the extra ``dev``.
 """
 
+# ruff: noqa: E501 - a check is a line.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+from unittest import SkipTest
 
 from envs.calls import Call
 from envs.errors import ToolError
 from envs.session import Session
-from envs.testing import documents, states
+from envs.testing import apart, declared, documents, states
 from envs.testing.subject import Broken, Subject
+from envs.testing.watched import CALL_SECONDS, TooLong
 
 __all__ = [
     "CONTRACT",
@@ -44,30 +48,44 @@ class Check(NamedTuple):
     promise: str
     run: Callable[[Subject], None]
     """Raises Broken if the promise is not kept."""
+    after: Sequence[str] = ()
+    """Names of the checks that come first: what these find is not found again."""
 
+
+_LOADS = ("example config",)
+_DESCRIBED = (*_LOADS, "config types", "docstrings", "types")
+_PLAYED = (*_DESCRIBED, "ends")
+_SAME = (*_PLAYED, "faults", "processes")
 
 CONTRACT: Sequence[Check] = (
-    Check("example config", "is there and loads without a complaint", states.example),
-    Check("round trip", "a state written as a config loads as the same state", states.round_trip),
-    Check("unknown keys", "of a config are refused, with their path", states.unknown_keys),
-    Check("wrong types", "in a config are refused, with their path", states.wrong_types),
-    Check("inputs", "config, bulky material and defaults stay as they are", states.inputs),
+    Check("fields", "are annotated, and every key of a config has one", declared.fields),
+    Check("config types", "are such as JSON has", declared.config_types),
+    Check("example config", "is there and loads without a complaint", states.example, ("config types",)),
+    Check("loading", "copies the config and leaves it as it was", declared.loading, _LOADS),
+    Check("round trip", "a state written as a config loads as the same state", states.round_trip, _LOADS),
+    Check("unknown keys", "of a config are refused, with their path", states.unknown_keys, _LOADS),
+    Check("wrong types", "in a config are refused, with their path", states.wrong_types, _LOADS),
     Check("names", "no function is named as one of another environment", documents.names),
     Check("docstrings", "say what is done, taken and returned", documents.docstrings),
     Check("types", "are on every parameter and result, and fit defaults", documents.types),
-    Check("examples", "in every docstring, and true", documents.examples),
-    Check("outcomes", "are shown: a success, and a refusal if there is one", documents.outcomes),
-    Check("frozen", "function documents are as in the golden file", documents.frozen),
-    Check("arguments", "that fit the schema are taken", states.arguments),
-    Check("faults", "functions refuse by raising a ToolError, nothing else", states.faults),
-    Check("refusals", "leave the world as it was", states.refusals),
-    Check("reads", "leave the world as it was", states.reads),
-    Check("results", "are JSON, and errors are raised", states.results),
-    Check("snapshots", "are out of reach of later calls", states.snapshots),
-    Check("forks", "are out of reach of each other, and go on alike", states.forks),
-    Check("processes", "and hash seeds make no difference", states.processes),
-    Check("sessions", "in threads and tasks, 10,000 of them, are as alone", states.interleaved),
+    Check("ends", f"calls come back within {CALL_SECONDS:g} seconds", states.ends, _DESCRIBED),
+    Check("faults", "functions refuse by raising a ToolError, nothing else", states.faults, _PLAYED),
+    Check("output", "nothing is printed", states.output, _PLAYED),
+    Check("processes", "hash seed, clock, zone, os.environ make no difference", apart.processes, _PLAYED),
+    Check("inputs", "config, bulky material and defaults stay as they are", states.inputs, _PLAYED),
+    Check("state", "is plain data in every field", states.plain, _PLAYED),
+    Check("snapshots", "are out of reach of later calls", states.snapshots, (*_SAME, "inputs")),
+    Check("forks", "are out of reach of each other, and go on alike", states.forks, (*_SAME, "inputs", "snapshots")),
+    Check("refusals", "leave the world as it was", states.refusals, (*_SAME, "snapshots", "inputs")),
+    Check("reads", "leave the world as it was", states.reads, (*_SAME, "snapshots", "inputs")),
+    Check("results", "are JSON of the declared type, and errors are raised", states.results, _SAME),
+    Check("arguments", "that fit the schema are taken", states.arguments, _SAME),
+    Check("examples", "in every docstring, and true", documents.examples, (*_SAME, "results", "reads", "snapshots", "inputs")),
+    Check("outcomes", "are shown: a success, and a refusal if there is one", documents.outcomes, (*_SAME, "examples", "results", "arguments")),
+    Check("frozen", "function documents are as in the golden file", documents.frozen, ("docstrings", "types", "arguments", "results", "names")),
+    Check("sessions", "in threads and tasks, 10,000 of them, are as alone", apart.interleaved, (*_SAME, "state", "forks", "snapshots", "inputs", "refusals")),
 )  # fmt: skip
+"""In the order in which causes come before what follows from them."""
 
 
 class BoundCheck(NamedTuple):
@@ -81,12 +99,18 @@ class BoundCheck(NamedTuple):
 
         Raises:
             Broken: The environment does not keep the promise; says which line to mend.
+            SkipTest: One of the checks that come first has failed.
         """
+        first = [name for name in self.check.after if name in self.subject.failed]
+        if first:
+            raise SkipTest(f"not looked at: {first[0]} comes first")
         try:
             self.check.run(self.subject)
         except Broken:
+            self.subject.failed.append(self.check.name)
             raise
-        except Exception as error:
+        except (Exception, TooLong) as error:
+            self.subject.failed.append(self.check.name)
             raise self.subject.raised(error) from error
 
     def __str__(self) -> str:

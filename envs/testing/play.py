@@ -25,6 +25,7 @@ from envs.errors import BackendFault
 from envs.results import Result
 from envs.schema import ToolSpec
 from envs.state import Snapshot, diff, to_json
+from envs.testing.lines import changing_line, returning_line
 from envs.testing.subject import Broken, Subject, World
 
 _TEXTS = ("", "a", "new.txt", "Paris", "1", "2026-11-11", "economy", "\u00e9 \U0001f600")
@@ -240,7 +241,10 @@ def explore(subject: Subject, examine: Examine) -> None:
     for script in scripts(subject):
         found = _finding(subject, examine, script)
         if found:
-            raise _shortest(subject, examine, script, found)
+            script, found = _shortest(subject, examine, script, found)
+            before = "; ".join(map(str, script.calls[:-1]))
+            after = f" (after {before})" if before else ""
+            raise Broken(_line(subject, script, found), found.message + after)
 
 
 def on_plays(check: Callable[[Subject, Play], None]) -> Callable[[Subject], None]:
@@ -296,15 +300,36 @@ def _finding(subject: Subject, examine: Examine, script: Script) -> Broken | Non
     return None
 
 
-def _shortest(subject: Subject, examine: Examine, script: Script, found: Broken) -> Broken:
-    """Leave out every call without which the same is found, and name those before the last."""
+def _shortest(
+    subject: Subject, examine: Examine, script: Script, found: Broken
+) -> tuple[Script, Broken]:
+    """Leave out every call without which the same is found."""
     for index in reversed(range(len(script.calls))):
         shorter = script._replace(calls=[*script.calls[:index], *script.calls[index + 1 :]])
         again = _finding(subject, examine, shorter)
         if again and again.place == found.place:
             script, found = shorter, again
-    before = "; ".join(map(str, script.calls[:-1]))
-    return Broken(found.place, f"{found.message} (after {before})" if before else found.message)
+    return script, found
+
+
+def _line(subject: Subject, script: Script, found: Broken) -> str:
+    """Return the line of the last call that does what was found; else where it was found."""
+    if found.of is None or not script.calls:
+        return found.place
+    session = subject.session(script.world)
+    *before, last = script.calls
+    with suppress(BackendFault):
+        session.play(before)
+
+    def run() -> object:
+        return session.call(last)
+
+    if found.of == "result":
+        return returning_line(subject.source, run) or found.place
+    state = session.backends[subject.name].__dict__
+    kept = {**state, "defaults": subject.backend.FIELDS}
+    watched = state if found.of == "state" else kept
+    return changing_line(subject.source, run, lambda: repr(watched)) or found.place
 
 
 def _make_up(subject: Subject, data: st.DataObject, play: Play) -> Call | None:

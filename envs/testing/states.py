@@ -1,27 +1,26 @@
-"""The checks of the world: how configs make it, what calls do to it, and many of it side by side.
+"""The checks of the world: how configs make it, and what calls do to it.
 
-Played are random calls: alone, in other processes, and in 10,000 sessions of tasks and threads.
+Played are random calls.
 """
 
 from __future__ import annotations
 
-import asyncio
+import io
 import json
-import os
-import subprocess
 import sys
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import redirect_stdout
 from typing import Any
 
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.random_stream import RandomStream
 from envs.results import Result
-from envs.session import Session
+from envs.schema import result_defect
 from envs.state import Snapshot, brief
-from envs.testing.play import Play, Script, change, explore, on_plays, scripts
+from envs.testing.lines import line_in
+from envs.testing.play import Play, change, explore, on_plays, scripts
 from envs.testing.subject import Broken, Subject, World
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
@@ -35,6 +34,9 @@ def example(subject: Subject) -> None:
             raise subject.broken(message, "RENAMED")
     problems = subject.backend.check_config(subject.example)
     if problems:
+        if problems[0].path == f"$.{subject.name}":
+            # Where it is references that breaks, its line says more.
+            deque(subject.backend.references(subject.example), maxlen=0)
         raise Broken(f"{subject.example_file}:1", str(problems[0]))
     for world in subject.worlds:
         subject.session(world)
@@ -83,7 +85,7 @@ def inputs(subject: Subject, play: Play) -> None:
         found = change(before, _inputs(subject, play.world))
         if found:
             advice = "assign a new value instead"
-            raise subject.broken(f"{call} changes {found} in place; {advice}", call)
+            raise subject.broken(f"{call} changes {found} in place; {advice}", call, "values")
 
 
 def _inputs(subject: Subject, world: World) -> dict[str, Any]:
@@ -115,6 +117,71 @@ def arguments(subject: Subject, play: Play) -> None:
             raise subject.broken(f"{call} fits the schema and gives {checked.text}", call)
 
 
+def ends(subject: Subject) -> None:
+    """Load, and play whatever there is; who waits for ever says where."""
+    for world in subject.worlds:
+        subject.session(world)
+    scripts(subject)
+
+
+class _Heard(io.StringIO):
+    """Standard output that keeps the line of the source which wrote to it first."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self._source = source
+        self.line: str | None = None
+
+    def write(self, text: str) -> int:
+        self.line = self.line or line_in(self._source, sys._getframe(1))
+        return super().write(text)
+
+
+def output(subject: Subject) -> None:
+    """Listen to plays: what is printed gets among the answers of ``exec`` and of servers."""
+
+    def examine(play: Play) -> None:
+        heard = _Heard(subject.source)
+        with redirect_stdout(heard):
+            deque(play.steps(), maxlen=0)
+        if heard.getvalue():
+            call = play.calls[-1]
+            message = f"{call} prints {brief(heard.getvalue())}; return what the model shall read"
+            found = subject.broken(message, call)
+            raise Broken(heard.line or found.place, found.message)
+
+    explore(subject, examine)
+
+
+@on_plays
+def plain(subject: Subject, play: Play) -> None:
+    """Look for values in the state that are of no plain kind."""
+    _check_plain(subject, play)
+    for call, result in play.steps():
+        if result.ok:
+            _check_plain(subject, play, call)
+
+
+def _check_plain(subject: Subject, play: Play, call: Call | None = None) -> None:
+    for field, value in play.session.snapshot().compared()[subject.name].items():
+        odd = _odd(value)
+        if odd is not None:
+            what = f"{call} puts {odd!r:.60} into {field}" if call else f"{field} holds {odd!r:.60}"
+            message = f"{what}, which JSON cannot say; keep text or numbers"
+            raise subject.broken(message, call or field, "state" if call else None)
+
+
+def _odd(value: Any) -> object:
+    """Return the first thing in a value of the state that is neither plain nor a collection."""
+    if isinstance(value, Mapping):
+        inside: Collection[Any] = [*value, *value.values()]
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        inside = value
+    else:
+        return None if value is None or isinstance(value, (str, bool, int, float)) else value
+    return next((odd for each in inside if (odd := _odd(each)) is not None), None)
+
+
 @on_plays
 def faults(subject: Subject, play: Play) -> None:
     """Look for calls on which a function breaks."""
@@ -122,7 +189,9 @@ def faults(subject: Subject, play: Play) -> None:
         deque(play.steps(), maxlen=0)
     except BackendFault as fault:
         message = f"{fault}; refuse by raising a ToolError"
-        raise subject.broken(message, play.calls[-1]) from fault
+        found = subject.broken(message, play.calls[-1])
+        cause = fault.__cause__
+        raise Broken((cause and subject.line_of(cause)) or found.place, found.message) from fault
 
 
 def refusals(subject: Subject) -> None:
@@ -136,7 +205,9 @@ def refusals(subject: Subject) -> None:
             tool = subject.backend.TOOLS[call.name]
             if not result.ok and tool.keeps_on_refusal is None and found:
                 advice = "assign new values instead of changing the old ones in place"
-                raise subject.broken(f"{call} is refused and changes {found}; {advice}", tool)
+                raise subject.broken(
+                    f"{call} is refused and changes {found}; {advice}", tool, "values"
+                )
 
     explore(subject, examine)
 
@@ -148,7 +219,8 @@ def reads(subject: Subject, play: Play) -> None:
     for call, _, found in _changes(play, streams):
         tool = subject.backend.TOOLS[call.name]
         if not tool.writes and found:
-            raise subject.broken(f"{call} changes {found}; mark the function @writes", tool)
+            message = f"{call} changes {found}; mark the function @writes"
+            raise subject.broken(message, tool, "state")
 
 
 def _changes(
@@ -167,9 +239,10 @@ def _changes(
 def results(subject: Subject, play: Play) -> None:
     """Look at every result."""
     for call, result in play.steps():
-        tool, defect = subject.backend.TOOLS[call.name], _result_defect(result)
+        tool = subject.backend.TOOLS[call.name]
+        defect = _result_defect(result) or (result.ok and result_defect(tool, result.held)) or None
         if defect and not subject.excepts("results", tool):
-            raise subject.broken(f"{call} gives {brief(result.held)}, {defect}", tool)
+            raise subject.broken(f"{call} gives {brief(result.held)}, {defect}", tool, "result")
 
 
 def _result_defect(result: Result) -> str | None:
@@ -195,10 +268,10 @@ def snapshots(subject: Subject, play: Play) -> None:
     for call, result in play.steps():
         if start.digest() != seen:
             advice = "assign new values instead of changing the old ones in place"
-            raise subject.broken(f"{call} changes an earlier snapshot; {advice}", call)
+            raise subject.broken(f"{call} changes an earlier snapshot; {advice}", call, "values")
         for earlier, text in made:
             if Result(earlier.held).text != text:
-                raise subject.broken(f"{call} changes an earlier result, {text}", call)
+                raise subject.broken(f"{call} changes an earlier result, {text}", call, "values")
         if result.ok:
             made.append((result, result.text))
     play.session.restore(start)
@@ -215,131 +288,10 @@ def forks(subject: Subject, play: Play) -> None:
     made: list[tuple[Call, Result]] = []
     for call, result in play.steps():
         if fork.snapshot().digest() != seen:
-            raise subject.broken(f"{call} changes a fork made before it", call)
+            raise subject.broken(f"{call} changes a fork made before it", call, "values")
         made.append((call, result))
     for call, result in made:
         again = fork.call(call).text
         if again != result.text:
             message = f"{call} gives {result.text}, and {again} in a fork of the same state"
             raise subject.broken(f"{message}; keep all state in annotated fields", call)
-
-
-SESSIONS = 10_000
-"""Half of them as tasks of one thread, half of them in several threads."""
-_THREADS = 8
-_STEPS = 3
-
-
-def processes(subject: Subject) -> None:
-    """Play scripts in processes with other hash seeds, and compare."""
-    played = _whole(subject)
-    asked = [
-        (subject.worlds.index(s.world), [(call.name, dict(call.kwargs)) for call in s.calls])
-        for s in played
-    ]
-    for seed in ("1", "2"):
-        answers = _in_process(subject, json.dumps([subject.name, asked]), seed)
-        for script, theirs in zip(played, answers, strict=True):
-            ours = [*script.texts, script.end.digest()]
-            _compare(subject, script, ours, theirs, "in another process")
-
-
-def _in_process(subject: Subject, asked: str, seed: str) -> list[list[str]]:
-    path = os.pathsep.join(sys.path)
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
-    command = [sys.executable, "-c", f"from {__name__} import answer; answer()"]
-    done = subprocess.run(
-        command, input=asked, env=environment, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        said = done.stderr.strip().rpartition("\n")[2]
-        raise subject.broken(f"cannot be played in another process: {said}")
-    answers: list[list[str]] = json.loads(done.stdout)
-    return answers
-
-
-def answer() -> None:
-    """Read an environment and its scripts on standard input, write texts and state hashes."""
-    name, scripts = json.load(sys.stdin)
-    subject = Subject(name)
-    outcomes = []
-    for world, calls in scripts:
-        session: Session = subject.session(subject.worlds[world], tolerant=True)
-        texts = [session.call(Call(name, (), kwargs)).text for name, kwargs in calls]
-        outcomes.append([*texts, session.snapshot().digest()])
-    json.dump(outcomes, sys.stdout)
-
-
-def interleaved(subject: Subject) -> None:
-    """Play scripts in many sessions at once, and compare."""
-    played = [_short(subject, script) for script in _whole(subject)]
-
-    async def as_task(script: Script) -> None:
-        for _ in _playing(subject, script, "among other tasks"):
-            await asyncio.sleep(0)
-
-    async def as_tasks() -> None:
-        await asyncio.gather(*(as_task(script) for script in _many(played)))
-
-    asyncio.run(as_tasks())
-    interval = sys.getswitchinterval()
-    # Threads take turns so often that calls are cut in the middle.
-    sys.setswitchinterval(1e-5)
-    try:
-        with ThreadPoolExecutor(_THREADS) as pool:
-            list(pool.map(lambda part: _in_turns(subject, part), _parts(played)))
-    finally:
-        sys.setswitchinterval(interval)
-
-
-def _whole(subject: Subject) -> list[Script]:
-    """Return the plays on which the backend does not break."""
-    return [script for script in scripts(subject) if len(script.texts) == len(script.calls)]
-
-
-def _short(subject: Subject, script: Script) -> Script:
-    """Return the beginning of a play, played alone."""
-    session, calls = subject.session(script.world), script.calls[:_STEPS]
-    texts = [result.text for result in session.play(calls)]
-    return Script(script.world, calls, texts, session.snapshot())
-
-
-def _many(scripts: Sequence[Script]) -> Iterator[Script]:
-    return (scripts[number % len(scripts)] for number in range(SESSIONS // 2))
-
-
-def _parts(scripts: Sequence[Script]) -> list[list[Script]]:
-    everything = list(_many(scripts))
-    return [everything[start::_THREADS] for start in range(_THREADS)]
-
-
-def _in_turns(subject: Subject, scripts: Sequence[Script]) -> None:
-    """Play scripts in this thread, a call of each at a time."""
-    playing = [_playing(subject, script, "among other threads") for script in scripts]
-    while playing:
-        playing = [play for play in playing if next(play, None)]
-
-
-def _playing(subject: Subject, script: Script, where: str) -> Iterator[bool]:
-    """Play a script call by call; yield after each, and compare at the end."""
-    session = subject.session(script.world, tolerant=True)
-    texts = []
-    for call in script.calls:
-        texts.append(session.call(call).text)
-        yield True
-    same = session.snapshot() == script.end
-    _compare(subject, script, [*script.texts, ""], [*texts, "" if same else "another state"], where)
-
-
-def _compare(
-    subject: Subject, script: Script, ours: Sequence[str], theirs: Sequence[str], where: str
-) -> None:
-    """Name the first call that has another outcome."""
-    for index, (text, other) in enumerate(zip(ours, theirs, strict=True)):
-        if text != other:
-            call = script.calls[min(index, len(script.calls) - 1)]
-            another = index == len(script.calls)
-            gives = "leads to another state" if another else f"gives {text}, and {other}"
-            advice = "use no clock, no hash order, no randomness but RandomStream, no shared value"
-            message = f"{call} {gives} {where}; {advice}"
-            raise subject.broken(message, call)

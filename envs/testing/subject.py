@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import os
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import envs
 from envs.backend import OWN, Backend
@@ -18,7 +19,7 @@ from envs.errors import ConfigError
 from envs.long_context import Pack
 from envs.registry import backend_class
 from envs.schema import ToolSpec, spec
-from envs.session import Session
+from envs.testing.watched import TooLong, Watched, in_time
 from envs.tool import Tool, near, place
 
 _ROOT = Path(envs.__file__).resolve().parents[1]
@@ -58,13 +59,22 @@ Refusals that leave a change are marked where they are, by ``@writes_even_refuse
 """
 
 
-class Broken(AssertionError):
-    """A check's finding: file and line to mend, what is wrong there, and what would do."""
+Of = Literal["result", "state", "values"]
+"""What a call did wrong: its result, that it set a field, that it changed a value in place."""
 
-    def __init__(self, place: str, message: str) -> None:
+
+class Broken(AssertionError):
+    """A check's finding: file and line to mend, what is wrong there, and what would do.
+
+    Args:
+        of: What the last call of a play did wrong; the line of that is looked for then.
+    """
+
+    def __init__(self, place: str, message: str, of: Of | None = None) -> None:
         super().__init__(f"{place}: {message}")
         self.place = place
         self.message = message
+        self.of = of
 
 
 class World(NamedTuple):
@@ -85,6 +95,14 @@ class Subject:
         self.name = name
         self.backend: type[Backend] = backend_class(name)
         self.tools: Sequence[Tool] = tuple(self.backend.TOOLS.values())
+        self.failed: list[str] = []
+        """Names of the checks that have found something."""
+
+    @cached_property
+    def source(self) -> str:
+        """What the paths of its source files begin with: its package's folder, or its module."""
+        file = inspect.getfile(self.backend)
+        return str(Path(file).parent) + os.sep if "." in self.backend.__module__ else file
 
     @property
     def example_file(self) -> Path:
@@ -144,34 +162,52 @@ class Subject:
             ),
         ]
 
-    def session(self, world: World | None = None, **options: bool) -> Session:
+    def session(self, world: World | None = None, **options: bool) -> Watched:
         """Return a fresh session in a world; in the example one by default.
 
         Raises:
             Broken: It does not load.
         """
         config, pack = world or self.worlds[0]
-        try:
-            return Session.load([self.name], {self.name: config}, pack, behaviour=OWN, **options)
-        except ConfigError as error:
-            raise self.broken(f"does not load a config that fits: {error}") from error
 
-    def broken(self, message: str, at: Tool | Call | str | None = None) -> Broken:
+        def load() -> Watched:
+            return Watched.load([self.name], {self.name: config}, pack, behaviour=OWN, **options)
+
+        try:
+            session = in_time(self.source, "loading a config", load)
+        except ConfigError as error:
+            if error.__cause__ is not None and (line := self.line_of(error.__cause__)):
+                raise Broken(line, f"{self.name}: a config that fits: {error}") from error
+            raise self.broken(f"does not load a config that fits: {error}") from error
+        session.source = self.source
+        return session
+
+    def broken(
+        self, message: str, at: Tool | Call | str | None = None, of: Of | None = None
+    ) -> Broken:
         """Return a finding about a function, a call's, a member of the class, or the class."""
         if isinstance(at, (Tool, Call)):
             tool = self.backend.TOOLS[at.name]
-            return Broken(place(tool.function), f"{self.name}.{tool.name}: {message}")
-        return Broken(_member_place(self.backend, at), f"{self.name}: {message}")
+            return Broken(place(tool.function), f"{self.name}.{tool.name}: {message}", of)
+        return Broken(_member_place(self.backend, at), f"{self.name}: {message}", of)
 
-    def raised(self, error: Exception) -> Exception:
+    def raised(self, error: BaseException) -> BaseException:
         """Return a finding about an error of the environment's module; any other error as it is."""
-        file = inspect.getfile(self.backend)
-        trace = (error.__cause__ or error).__traceback__
-        frames = [frame for frame in traceback.extract_tb(trace) if frame.filename == file]
-        if not frames:
+        if isinstance(error, TooLong):
+            tool = self.backend.TOOLS.get(getattr(error.what, "name", ""))
+            line = error.line or place(tool.function if tool else self.backend)
+            owner = f"{self.name}.{tool.name}" if tool else self.name
+            return Broken(line, f"{owner}: {error}; has it an end?")
+        at = self.line_of(error.__cause__ or error)
+        if at is None:
             return error
-        place = f"{near(file)}:{frames[-1].lineno}"
-        return Broken(place, f"{self.name} raises {type(error).__name__}: {error}")
+        return Broken(at, f"{self.name} raises {type(error).__name__}: {error}")
+
+    def line_of(self, error: BaseException) -> str | None:
+        """Return the last line of the environment's source on the way to an error."""
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame for frame in frames if frame.filename.startswith(self.source)]
+        return f"{near(lines[-1].filename)}:{lines[-1].lineno}" if lines else None
 
     def spec(self, tool: Tool) -> ToolSpec:
         """Return the interface of a function.
@@ -183,6 +219,10 @@ class Subject:
             return spec(tool)
         except TypeError as error:
             raise self.broken(f"cannot be described: {error}", tool) from None
+
+    def at_line(self, method: str, word: str, message: str) -> Broken:
+        """Return a finding about the line of a method that sets a field or names a key."""
+        return Broken(_line_of(self.backend.__dict__[method], word), f"{self.name}: {message}")
 
     def config_broken(self, key: str, message: str) -> Broken:
         """Return a finding about a key of the config's type."""
@@ -199,6 +239,17 @@ def _member_place(owner: type, member: str | None) -> str:
     tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(owner)))
     for node in ast.walk(tree):
         target = node.target if isinstance(node, ast.AnnAssign) else node
+        target = node.targets[0] if isinstance(node, ast.Assign) else target
         if getattr(target, "id", getattr(target, "name", None)) == member and member:
             return f"{file}:{int(line) + target.lineno - 1}"  # type: ignore[attr-defined]
+    return f"{file}:{line}"
+
+
+def _line_of(method: Callable[..., Any], word: str) -> str:
+    file, line = place(method).rsplit(":", 1)
+    for node in ast.walk(ast.parse(inspect.cleandoc("\n" + inspect.getsource(method)))):
+        sets = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        named = getattr(node, "attr", None) if sets else getattr(node, "value", None)
+        if named == word and isinstance(node, (ast.Attribute, ast.Constant)):
+            return f"{file}:{int(line) + node.lineno - 1}"
     return f"{file}:{line}"

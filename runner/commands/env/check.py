@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from unittest import SkipTest
 
 import envs
 from envs.lazy import lazily
@@ -55,19 +58,27 @@ def _check(checks: Sequence[BoundCheck]) -> int:
     """Check one environment, print what comes out, and return how many checks failed."""
     subject = checks[0].subject
     say(f"{subject.name}  ({place(subject.backend)})", flush=True)
-    failed = [check for check in checks if not _passes(check)]
+    outcomes = [_outcome(check) for check in checks]
     for exception in subject.exceptions():
         say(f"  except {exception}")
-    say(f"  {len(checks) - len(failed)} passed, {len(failed)} failed\n", flush=True)
-    return len(failed)
+    failed, skipped = outcomes.count(False), outcomes.count(None)
+    rest = f", {skipped} not looked at" if skipped else ""
+    say(f"  {outcomes.count(True)} passed, {failed} failed{rest}\n", flush=True)
+    return failed
 
 
-def _passes(bound: BoundCheck) -> bool:
+def _outcome(bound: BoundCheck) -> bool | None:
+    """Run and print a check; tell whether it passes, None where another comes first."""
     promise = f"{bound.check.name:14}  {bound.check.promise}"
     try:
-        bound()
+        # What an environment prints does not belong among the lines of this command.
+        with redirect_stdout(io.StringIO()):
+            bound()
     except testing.Broken as finding:
         say(f"  FAIL  {promise}\n        {finding}", flush=True)
         return False
+    except SkipTest as reason:
+        say(f"  ----  {bound.check.name:14}  {reason}", flush=True)
+        return None
     say(f"  pass  {promise}", flush=True)
     return True

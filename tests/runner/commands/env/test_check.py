@@ -43,7 +43,7 @@ def test_a_failure_names_the_line_and_fails_the_command(install, capsys, here):
     finding = lines[lines.index(next(line for line in lines if "FAIL  faults" in line)) + 1]
     source = Path(sys.modules[f"{name.lower()}_env.backend"].__file__).read_text(encoding="utf-8")
     line = int(finding.split("backend.py:")[1].split(":")[0])
-    assert source.splitlines()[line].lstrip().startswith(f"def {name.lower()}_finish(")
+    assert source.splitlines()[line - 1].lstrip().startswith("raise KeyError(")
     assert "broke with KeyError" in finding
 
 
