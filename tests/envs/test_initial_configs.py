@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import ConfigError
 from envs.registry import BACKENDS, library
 from envs.schema import config_schema
 from envs.session import Session
@@ -35,6 +36,31 @@ def test_the_example_loads_without_a_complaint(name):
 def test_the_schema_is_that_of_the_backend(name):
     path = FOLDER / f"{name}.schema.json"
     assert json.loads(path.read_text(encoding="utf-8")) == schema(OURS[name])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "next_id, seen = config",
+            "next_id, seen = {}['x'], config",
+            "references broke with KeyErr",
+        ),
+        (
+            "    @classmethod",
+            "    def _load(self, config, pack):\n        1 / 0\n\n    @classmethod",
+            "loading broke with ZeroDivisionError: division by zero",
+        ),
+    ],
+)
+def test_what_an_author_s_hook_raises_is_a_defect_with_its_line(install, old, new, said):
+    name = install((old, new))
+    with pytest.raises(ConfigError) as caught:
+        Session.load([name], {name: {"items": []}})
+    [problem] = caught.value.problems
+    assert problem.path == f"$.{name}"
+    assert problem.message.startswith(said)
+    assert "backend.py:" in problem.message
 
 
 if __name__ == "__main__":
