@@ -11,12 +11,24 @@ from envs.testing import CONTRACT, Broken, contract, refuse, state, succeed, wat
 
 SOUND = ("Say which world", "Say which world")
 BROKEN = {
+    "fields": [
+        ("backend.py", "    next_id: int = 1\n", "    next_id: int = 1\n    today = 0\n", "today has no annotation"),
+        ("backend.py", "    next_id: int\n", "    next_id: int\n    today: int\n", "the key today has no field and does nothing"),
+    ],
+    "config types": [
+        ("backend.py", "    next_id: int\n", "    next_id: dict[int, str]\n", "the keys of a JSON object are text, not int"),
+        ("backend.py", "    next_id: int\n", "    next_id: datetime.datetime\n", "JSON cannot express datetime"),
+    ],
     "example config": [
         ("NAME.json", '"next_id": 3', '"next_id": 2', "items[1].id: 2 is taken"),
         ("NAME.json", '"next_id": 3', '"next": 3', "next: unknown key"),
         ("NAME.json", "{", "", "is no JSON"),
         ("backend.py", "next_id, seen = config.get(", "next_id, seen = 1 / 0, config.get(", "raises ZeroDivisionError: division by zero"),
         ("backend.py", "    @classmethod", "    def _load(self, config, pack):\n        self.next_id = {}[0]\n\n    @classmethod", "KeyError"),
+    ],
+    "loading": [
+        ("backend.py", "    @classmethod", "    def _load(self, config, pack):\n        if 'items' in config:\n            self.items = config['items']\n\n    @classmethod", "items is config['items'] itself; copy it"),
+        ("backend.py", "    @classmethod", "    def _load(self, config, pack):\n        config.pop('items', None)\n\n    @classmethod", "_load changes items of the config"),
     ],
     "round trip": [
         (
@@ -35,14 +47,6 @@ BROKEN = {
         ),
     ],
     "wrong types": [("backend.py", "    next_id: int\n", "    next_id: Any\n", ".next_id; give the key")],
-    "inputs": [
-        (
-            "backend.py",
-            "        self.items = [*self.items, item]\n",
-            "        type(self).items += [item]\n        self.items = type(self).items\n",
-            "changes defaults.items",
-        ),
-    ],
     "names": [("backend.py", "_list(", "_list(self): ...\n    @reads\n    def get_ticket(", "TicketAPI has a")],
     "docstrings": [
         ("backend.py", "Put something on the list.", "Put something on the list", "a full stop"),
@@ -54,72 +58,16 @@ BROKEN = {
         ("backend.py", "(self, item_id: int) -> dict[str, str]:", "(self, item_id: int):", "which type its result"),
         ("backend.py", "item_id: int)", "item_id: int = None)", "the default of item_id does not fit its type"),
     ],
-    "examples": [
-        ("backend.py", "Item 1 is done.\"}\n ", "Item 2 is done.\"}\n ", "gives {\"status\": \"Item 1 is done.\"}"),
-        ("backend.py", "_list()\n            {", "_list(\n            {", "the example cannot be read"),
-        ("backend.py", "        Examples:\n            >>> PREFIX_list()", "        Shown:\n            PREFIX_list()", "has no example"),
-    ],
-    "outcomes": [
-        (
-            "backend.py",
-            "            >>> PREFIX_finish(item_id=9)\n            {\"error\": \"There is no item with the id 9.\"}\n",
-            "",
-            "no example shows a refusal, and",
-        ),
-        (
-            "backend.py",
-            "            >>> PREFIX_finish(item_id=1)\n            {\"status\": \"Item 1 is done.\"}\n",
-            "",
-            "no example in the docstring shows a success",
-        ),
-    ],
-    "frozen": [
-        ("NAME.functions.json", "What is to be done.", "What is to be did.", "not as in the golden file"),
-        ("NAME.functions.json", "[", "", "holds no function documents"),
-    ],
-    "arguments": [
-        (
-            "backend.py",
-            "def PREFIX_add(self, name: str)",
-            "def PREFIX_add(self, name: Annotated[str, AfterValidator(str.strip), Predicate(str.isdigit)])",
-            "fits the schema and gives",
-        ),
+    "ends": [
+        ("backend.py", "        return {\"items\": self.items}", "        while True:\n            pass", "_list: PREFIX_list("),
+        ("backend.py", "    @classmethod", "    def _load(self, config, pack):\n        while self.next_id: pass\n\n    @classmethod", "loading a config runs for more than"),
     ],
     "faults": [
         ("backend.py", "raise NotFound(", "raise KeyError(", "broke with KeyError: 'There is no item"),
     ],
-    "refusals": [
-        (
-            "backend.py",
-            "        if any(item[\"name\"] == name",
-            "        self.items.append({})\n        if any(item.get(\"name\") == name",
-            "is refused and changes items[",
-        ),
-    ],
-    "reads": [
-        ("backend.py", "        return {\"items\": self.items}", "        self.next_id += 1\n        return {\"items\": self.items}", "mark the function @writes"),
-    ],
-    "results": [
-        ("backend.py", "_list(self) -> dict[str, Sequence[Mapping[str, Any]]]:", "_list(self) -> dict[str, int]:", "not of the declared type: items: "),
-        ("backend.py", "        return {\"items\": self.items}", "        return {\"items\": {1}}", "which is no JSON"),
-        ("backend.py", "        return {\"items\": self.items}", "        return {\"error\": \"no\"}", "raise a ToolError"),
-        ("backend.py", "        return {\"items\": self.items}", "        return {1: self.items}", "keys are not all text"),
-    ],
-    "snapshots": [
-        (
-            "backend.py",
-            "        self.items = [{**i, \"done\": True} if i[\"id\"] == item_id else i for i in self.items]",
-            "        for item in self.items:\n            item[\"done\"] = True",
-            "changes an earlier ",
-        ),
-    ],
-    "forks": [
-        (
-            "backend.py",
-            "        self.next_id += 1\n",
-            "        _made.append(name)\n        item[\"done\"] = len(_made) % 2 == 0\n        self.next_id += 1\n",
-            "in a fork of the same state; keep all state in annotated fields",
-        ),
+    "output": [
+        ("backend.py", "        return {\"items\": self.items}", "        print('listing')\n        return {\"items\": self.items}", "prints 'listing"),
+        ("backend.py", "        return {\"items\": self.items}", "        sys.stdout.write('x')\n        return {\"items\": self.items}", "prints 'x"),
     ],
     "processes": [
         *(
@@ -148,6 +96,81 @@ BROKEN = {
         ("backend.py", '"name": name, "done": False', '"name": name, "done": hash(name) % 2 == 0', "in another process"),
         ("backend.py", '"name": name, "done": False', '"name": f"{name} {os.getpid()}", "done": False', "in another process"),
     ],
+    "inputs": [
+        (
+            "backend.py",
+            "        self.items = [*self.items, item]\n",
+            "        type(self).items += [item]\n        self.items = type(self).items\n",
+            "changes defaults.items",
+        ),
+    ],
+    "state": [
+        ("backend.py", "        self.next_id += 1\n", "        self.items = [*self.items[:-1], {**item, 'at': datetime.date(2026, 1, 1)}]\n        self.next_id += 1\n", "which JSON cannot say"),
+    ],
+    "snapshots": [
+        (
+            "backend.py",
+            "        self.items = [{**i, \"done\": True} if i[\"id\"] == item_id else i for i in self.items]",
+            "        for item in self.items:\n            item[\"done\"] = True",
+            "changes an earlier ",
+        ),
+    ],
+    "forks": [
+        (
+            "backend.py",
+            "        self.next_id += 1\n",
+            "        _made.append(name)\n        item[\"done\"] = len(_made) % 2 == 0\n        self.next_id += 1\n",
+            "in a fork of the same state; keep all state in annotated fields",
+        ),
+    ],
+    "refusals": [
+        (
+            "backend.py",
+            "        if any(item[\"name\"] == name",
+            "        self.items.append({})\n        if any(item.get(\"name\") == name",
+            "is refused and changes items[",
+        ),
+    ],
+    "reads": [
+        ("backend.py", "        return {\"items\": self.items}", "        self.next_id += 1\n        return {\"items\": self.items}", "mark the function @writes"),
+    ],
+    "results": [
+        ("backend.py", "_list(self) -> dict[str, Sequence[Mapping[str, Any]]]:", "_list(self) -> dict[str, int]:", "not of the declared type: items: "),
+        ("backend.py", "        return {\"items\": self.items}", "        return {\"items\": {1}}", "which is no JSON"),
+        ("backend.py", "        return {\"items\": self.items}", "        return {\"error\": \"no\"}", "raise a ToolError"),
+        ("backend.py", "        return {\"items\": self.items}", "        return {1: self.items}", "keys are not all text"),
+    ],
+    "arguments": [
+        (
+            "backend.py",
+            "def PREFIX_add(self, name: str)",
+            "def PREFIX_add(self, name: Annotated[str, AfterValidator(str.strip), Predicate(str.isdigit)])",
+            "fits the schema and gives",
+        ),
+    ],
+    "examples": [
+        ("backend.py", "Item 1 is done.\"}\n ", "Item 2 is done.\"}\n ", "gives {\"status\": \"Item 1 is done.\"}"),
+        ("backend.py", "_list()\n            {", "_list(\n            {", "the example cannot be read"),
+        ("backend.py", "        Examples:\n            >>> PREFIX_list()", "        Shown:\n            PREFIX_list()", "has no example"),
+    ],
+    "outcomes": [
+        (
+            "backend.py",
+            "            >>> PREFIX_finish(item_id=9)\n            {\"error\": \"There is no item with the id 9.\"}\n",
+            "",
+            "no example shows a refusal, and",
+        ),
+        (
+            "backend.py",
+            "            >>> PREFIX_finish(item_id=1)\n            {\"status\": \"Item 1 is done.\"}\n",
+            "",
+            "no example in the docstring shows a success",
+        ),
+    ],
+    "frozen": [
+        ("NAME.functions.json", "What is to be done.", "What is to be did.", "not as in the golden file"),
+        ("NAME.functions.json", "[", "", "holds no function documents"),
+    ],
     "sessions": [
         (
             "backend.py",
@@ -155,29 +178,6 @@ BROKEN = {
             "        _made.append(name)\n        item[\"done\"] = len(_made) > 5_000\n        self.next_id += 1\n",
             "among other ",
         ),
-    ],
-    "fields": [
-        ("backend.py", "    next_id: int = 1\n", "    next_id: int = 1\n    today = 0\n", "today has no annotation"),
-        ("backend.py", "    next_id: int\n", "    next_id: int\n    today: int\n", "the key today has no field and does nothing"),
-    ],
-    "config types": [
-        ("backend.py", "    next_id: int\n", "    next_id: dict[int, str]\n", "the keys of a JSON object are text, not int"),
-        ("backend.py", "    next_id: int\n", "    next_id: datetime.datetime\n", "JSON cannot express datetime"),
-    ],
-    "loading": [
-        ("backend.py", "    @classmethod", "    def _load(self, config, pack):\n        if 'items' in config:\n            self.items = config['items']\n\n    @classmethod", "items is config['items'] itself; copy it"),
-        ("backend.py", "    @classmethod", "    def _load(self, config, pack):\n        config.pop('items', None)\n\n    @classmethod", "_load changes items of the config"),
-    ],
-    "ends": [
-        ("backend.py", "        return {\"items\": self.items}", "        while True:\n            pass", "_list: PREFIX_list("),
-        ("backend.py", "    @classmethod", "    def _load(self, config, pack):\n        while self.next_id: pass\n\n    @classmethod", "loading a config runs for more than"),
-    ],
-    "output": [
-        ("backend.py", "        return {\"items\": self.items}", "        print('listing')\n        return {\"items\": self.items}", "prints 'listing"),
-        ("backend.py", "        return {\"items\": self.items}", "        sys.stdout.write('x')\n        return {\"items\": self.items}", "prints 'x"),
-    ],
-    "state": [
-        ("backend.py", "        self.next_id += 1\n", "        self.items = [*self.items[:-1], {**item, 'at': datetime.date(2026, 1, 1)}]\n        self.next_id += 1\n", "which JSON cannot say"),
     ],
 }  # fmt: skip
 """Check to alterations: file, what stands there, what is put there, and part of the finding."""
@@ -197,7 +197,7 @@ def cases():
 
 
 def test_there_is_a_broken_environment_for_every_check():
-    assert set(BROKEN) == {check.name for check in CONTRACT}
+    assert list(BROKEN) == [check.name for check in CONTRACT]
 
 
 def test_a_sound_environment_passes(install):
