@@ -5,6 +5,7 @@ VENV ?= .venv
 BFCL_VENV := .venv-bfcl
 ADAPTERS_VENV := .venv-adapters
 RETRIEVAL_VENV := .venv-retrieval
+DOCS_VENV := .venv-docs
 # Which build of torch suits a machine is for its user to say; without a GPU the CPU's is far smaller.
 TORCH ?= torch==2.13.0
 # What BFCL reads Java and JavaScript with; there are no wheels for a newer Python.
@@ -23,7 +24,7 @@ BUILD := $(wildcard configs/packaging/*.py)
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters test-retrieval fuzz check conformance bench bench-compare profile soak bench-live lock clean
+.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters test-retrieval docs test-docs fuzz check conformance bench bench-compare profile soak bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -78,6 +79,13 @@ test-adapters: $(ADAPTERS_VENV)/.adapters ## Test the adapters to other librarie
 test-retrieval: $(RETRIEVAL_VENV)/.retrieval ## Test retrieval with what embeds and trains, torch too: [TORCH=torch==2.13.0]
 	@$(RETRIEVAL_VENV)/bin/python -m pytest tests/retrieval $(ARGS)
 
+docs: $(DOCS_VENV)/.docs ## Build the site in build/site; any warning is an error
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --quiet --strict
+	@echo "build/site/index.html is ready."
+
+test-docs: docs ## Build the site and test it, and execute the notebook in a Jupyter kernel
+	@$(DOCS_VENV)/bin/python -m pytest tests/site $(ARGS)
+
 fuzz: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Read damaged files with every command: ARGS="--changes 5000 --seed 1"
 	@$(VENV)/bin/python -W error -m tests.fuzz $(ARGS)
 
@@ -118,6 +126,8 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 	@$(call compile,extras) pyproject.toml --extra debug --extra serve --extra view --extra languages \
 		--constraint $(LOCKS)/dev.txt --constraint $(LOCKS)/models.txt
 	@$(call compile,browser) pyproject.toml --extra browser --constraint $(LOCKS)/extras.txt
+	@$(call compile,docs) pyproject.toml --extra docs --constraint $(LOCKS)/dev.txt \
+		--constraint $(LOCKS)/models.txt --constraint $(LOCKS)/extras.txt
 	@$(call compile,adapters) pyproject.toml --extra adapters --extra lexical --extra ray --extra dev \
 		--constraint $(LOCKS)/dev.txt
 	@$(call compile,retrieval) pyproject.toml --extra retrieval --extra training --constraint $(LOCKS)/models.txt \
@@ -165,6 +175,12 @@ $(ADAPTERS_VENV)/.adapters: $(LOCKS)/core.txt $(LOCKS)/adapters.txt pyproject.to
 	@$(call install,--no-build-isolation -e .)
 	@touch $@
 
+$(DOCS_VENV)/.docs: $(LOCKS)/core.txt $(LOCKS)/dev.txt $(LOCKS)/docs.txt pyproject.toml $(BUILD) $(DOCS_VENV)/.made
+	@echo "Setting up $(@D) ..." >&2
+	@$(call install,--require-hashes $(addprefix -r $(LOCKS)/,core.txt dev.txt docs.txt))
+	@$(call install,--no-build-isolation -e .)
+	@touch $@
+
 $(RETRIEVAL_VENV)/.retrieval: $(LOCKS)/core.txt $(LOCKS)/retrieval.txt pyproject.toml $(BUILD) $(RETRIEVAL_VENV)/.made
 	@echo "Setting up $(@D) ..." >&2
 	@$(call install,--require-hashes $(addprefix -r $(LOCKS)/,$(addsuffix .txt,core dev models extras retrieval)))
@@ -196,9 +212,10 @@ $(VENV)/.made: $(call stale,$(VENV))
 $(BFCL_VENV)/.made: $(call stale,$(BFCL_VENV))
 $(ADAPTERS_VENV)/.made: $(call stale,$(ADAPTERS_VENV))
 $(RETRIEVAL_VENV)/.made: $(call stale,$(RETRIEVAL_VENV))
+$(DOCS_VENV)/.made: $(call stale,$(DOCS_VENV))
 $(TOOLS_VENV)/.made: $(call stale,$(TOOLS_VENV))
 
-$(VENV)/.made $(BFCL_VENV)/.made $(ADAPTERS_VENV)/.made $(RETRIEVAL_VENV)/.made $(TOOLS_VENV)/.made:
+$(VENV)/.made $(BFCL_VENV)/.made $(ADAPTERS_VENV)/.made $(RETRIEVAL_VENV)/.made $(DOCS_VENV)/.made $(TOOLS_VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Turnwise needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another: PYTHON=python3.12" % sys.version_info[:2])' \
 		|| { test $$? = 1 || echo "$(PYTHON) does not run. Name a Python 3.11 or newer: PYTHON=python3.12" >&2; exit 1; }
 	@test ! -e $(@D)/pyvenv.cfg || { echo "Making $(@D) anew ..." >&2; rm -rf $(@D); }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.blocks import Page, blocks_of
 from tests.source import ROOT
 
 DOCUMENTS = sorted(
@@ -21,6 +22,8 @@ CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINE, CELL = 120, 100
 READING_PATH = 700
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+READMES = sorted(set(DOCUMENTS) - set(PAGES))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -51,6 +54,16 @@ def test_commands_are_those_that_there_are() -> None:
         r"^(?:    )?turnwise ((?:dataset |env |retrieve )?[a-z-]+)", "\n".join(texts), re.MULTILINE
     )
     assert sorted(set(lines) - known) == []
+
+
+def test_every_page_has_a_place_on_the_site() -> None:
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    placed = re.findall(r"^ +- (?:[^:\n]+: )?([\w/]+\.md)$", site, re.MULTILINE)
+    ours = [page.relative_to(ROOT / "docs").as_posix() for page in PAGES]
+    # The others are made when it is built.
+    made = ("packages/", "reference/")
+    assert sorted(ours) == sorted(page for page in placed if not page.startswith(made))
+    assert len(set(placed)) == len(placed)
 
 
 def test_the_readme_is_short() -> None:
@@ -84,3 +97,20 @@ def test_the_changes_name_files_that_exist() -> None:
     assert named
     found = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("[a-z]*/**/*.*")}
     assert [name for name in named if not any(f"/{p}".endswith(f"/{name}") for p in found)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    runs = Page(tmp_path)
+    for block in blocks_of(page.read_text(encoding="utf-8")):
+        runs.run(block)
+
+
+@pytest.mark.parametrize("path", READMES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_options_in_a_readme_are_those_that_there_are(path: Path, tmp_path: Path) -> None:
+    # Programs in READMEs have tests of their own.
+    runs = Page(tmp_path)
+    for block in blocks_of(path.read_text(encoding="utf-8")):
+        if block.language == "sh":
+            runs.run(block)

@@ -1,0 +1,156 @@
+"""Blocks of code on a page, and what running one of each language means.
+
+A block with a ``title`` is a file. Of the others ``console`` is commands after ``$`` with what they
+print, ``...`` for any text, ``pycon`` likewise for Python, ``python`` a program, and ``sh``, or a
+line that is set in, commands that need a server or a run of somebody's: their options are read.
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from runner.cli import COMMANDS
+from runner.commands.options import parse, parser_of
+from tests.source import ROOT
+
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+_FENCE = re.compile(
+    r"^```(\w*)(?: (?:title=\"([^\"]+)\"|file=(\S+)))?\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
+_SHIM = f'#!/bin/sh\nexec "{sys.executable}" -W error -m runner.cli "$@"\n'
+
+
+class Block(NamedTuple):
+    """A block of code on a page."""
+
+    language: str
+    file: str
+    text: str
+
+
+def blocks_of(page: str) -> list[Block]:
+    """Return the fenced blocks of a page, and as one more the commands that are set in."""
+    found = [
+        Block(language, title or file, text) for language, title, file, text in _FENCE.findall(page)
+    ]
+    lines = re.findall(r"^    (turnwise .*)$", _FENCE.sub("", page), re.MULTILINE)
+    return [*found, *([Block("sh", "", "\n".join(lines))] if lines else [])]
+
+
+class Page:
+    """Runs the blocks of one page in their order, in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.names: dict[str, object] = {"__name__": "page"}
+        programs = folder / ".programs"
+        programs.mkdir()
+        (programs / "turnwise").write_text(_SHIM, encoding="utf-8")
+        (programs / "turnwise").chmod(0o755)
+        (programs / "python").symlink_to(sys.executable)
+        path = os.pathsep.join([str(programs), os.environ["PATH"]])
+        sources = os.pathsep.join([str(ROOT), str(folder)])
+        self.environment = {**os.environ, "PATH": path, "PYTHONPATH": sources, "COLUMNS": "80"}
+
+    def run(self, block: Block) -> None:
+        """Run a block.
+
+        Raises:
+            AssertionError: It fails, prints something else, or is in no language that is known.
+        """
+        if block.file:
+            (self.folder / block.file).write_text(block.text, encoding="utf-8")
+        else:
+            kinds = {
+                "console": self._console,
+                "json": json.loads,
+                "pycon": self._pycon,
+                "python": self._python,
+                "sh": self._sh,
+                "toml": tomllib.loads,
+            }
+            assert block.language in kinds, f"what is a block of {block.language!r}?"
+            kinds[block.language](block.text)
+
+    def _console(self, text: str) -> None:
+        for said in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            command, _, expected = said.partition("\n")
+            printed = self._done(["sh", "-c", command])
+            alike = doctest.OutputChecker().check_output(expected, printed, OPTIONS)
+            assert not expected or alike, f"{command}\nexpected:\n{expected}\nprinted:\n{printed}"
+
+    def _python(self, text: str) -> None:
+        self._done([sys.executable, "-W", "error", "-c", text])
+
+    def _done(self, command: list[str]) -> str:
+        """Return what a program printed."""
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command[-1]}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def _pycon(self, text: str) -> None:
+        test = doctest.DocTestParser().get_doctest(text, self.names, "page", None, 0)
+        said: list[str] = []
+        session = doctest.DocTestRunner(optionflags=OPTIONS)
+        session.run(test, out=said.append, clear_globs=False)
+        self.names = test.globs
+        assert session.failures == 0, "".join(said)
+
+    def _sh(self, text: str) -> None:
+        """Read the options of every command of ours; the rest is the shell's."""
+        for line in _lines(text):
+            words: list[str] = []
+            for word in [*line, ";"]:
+                if not set(word) <= set("();<>|&"):
+                    words.append(word)
+                    continue
+                # Three dots stand for options of the line before.
+                if words[:1] == ["turnwise"] and not {"...", "--help"} & {*words}:
+                    _read(words[1:])
+                words = []
+
+
+def _lines(text: str) -> Iterator[list[str]]:
+    """Yield the words of each line as the shell has them; one goes on while a quote is open."""
+    begun = ""
+    for line in text.splitlines():
+        begun += f"{line}\n"
+        words = shlex.shlex(begun, posix=True, punctuation_chars=True)
+        words.whitespace_split = True
+        try:
+            found = list(words)
+        except ValueError:
+            continue
+        yield found
+        begun = ""
+    assert not begun, f"this does not end: {begun}"
+
+
+def _read(words: list[str]) -> None:
+    """Read a command's options as the command line does."""
+    name = next((n for n in (" ".join(words[:2]), words[0]) if n in COMMANDS), None)
+    assert name, f"there is no command {words[0]}"
+    module = import_module(f"runner.commands.{name.replace(' ', '.').replace('-', '_')}")
+    parser = parser_of(module.Options, name, COMMANDS[name].text, module.EXAMPLE, "")
+    try:
+        parse(module.Options, parser, words[len(name.split()) :])
+    except SystemExit as left:
+        raise AssertionError(f"turnwise {shlex.join(words)} is refused") from left
