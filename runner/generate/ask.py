@@ -11,8 +11,7 @@ from checkers.told import clipped
 from envs.calls import Call
 from envs.schema import spec
 from runner.models.base import Request
-from runner.models.prompting import read_texts
-from trajectories.errors import DataError
+from runner.models.prompting import checked_texts, read_texts
 from trajectories.generation.filters import FEWEST_IN_ALL, FEWEST_IN_TURN
 from trajectories.generation.tasks import BLANK, WritingTask, around_value
 from trajectories.graph.graph import TOOLS, Graph
@@ -49,16 +48,7 @@ def read_writer_prompts(path: Path = PROMPTS) -> WriterPrompts:
         DataError: It cannot be read, or a text or its placeholder is missing.
     """
     texts, digest = read_texts(path)
-    for name in texts:
-        if name not in _TEXTS:
-            raise DataError(f"{path}: {name}", f"unknown text; there are {', '.join(_TEXTS)}")
-    for name, placeholders in _TEXTS.items():
-        if not isinstance(texts.get(name), str):
-            raise DataError(f"{path}: {name}", "is missing or not a text")
-        for placeholder in placeholders:
-            if placeholder not in texts[name]:
-                raise DataError(f"{path}: {name}", f"must contain {placeholder}")
-    return WriterPrompts({name: text.strip() for name, text in texts.items()}, digest)
+    return WriterPrompts(checked_texts(texts, _TEXTS, path), digest)
 
 
 class WriterQuestions(NamedTuple):

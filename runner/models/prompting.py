@@ -98,6 +98,31 @@ def read_texts(path: Path) -> tuple[dict[str, Any], str]:
     return texts, sha256(content).hexdigest()
 
 
+def checked_texts(
+    texts: Mapping[str, Any], wanted: Mapping[str, Sequence[str]], path: Path
+) -> dict[str, str]:
+    """Return texts of a file without blanks around them.
+
+    Args:
+        texts: What the file holds.
+        wanted: The names of the texts that it must hold, each with its placeholders.
+        path: The file.
+
+    Raises:
+        DataError: A text or its placeholder is missing, or there is one more.
+    """
+    for name in texts:
+        if name not in wanted:
+            raise DataError(f"{path}: {name}", f"unknown text; there are {', '.join(wanted)}")
+    for name, placeholders in wanted.items():
+        if not isinstance(texts.get(name), str):
+            raise DataError(f"{path}: {name}", "is missing or not a text")
+        for placeholder in placeholders:
+            if placeholder not in texts[name]:
+                raise DataError(f"{path}: {name}", f"must contain {placeholder}")
+    return {name: text.strip() for name, text in texts.items()}
+
+
 def _first_user(place: object, path: Path) -> str | None:
     """Return the first user message that a file's ``[place]`` asks for, None where for none."""
     where = f"{path}: [place]"

@@ -130,7 +130,7 @@ def _begin(folder: Path, definition: Mapping[str, Any], note: Mapping[str, Any])
     path = folder / DEFINITION_FILE
     whole = {"format": FORMAT, "definition": definition, "note": note}
     if not path.exists():
-        write_whole(path, [f"{json.dumps(whole, indent=2)}\n".encode()])
+        write_whole(path, [f"{json.dumps(whole, indent=2, allow_nan=False)}\n".encode()])
         return
     begun = parse_object(read_text(path), str(path))
     mine = json.loads(json.dumps(definition))

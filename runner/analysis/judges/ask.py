@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args
 from checkers.judging import CRITERIA, AnswerKind, Choice, Criterion, Observed, Solvable
 from checkers.profile import Mode
 from runner.models.base import ChatMessage, Reply, Request, ToolList
-from runner.models.prompting import read_texts
+from runner.models.prompting import checked_texts, read_texts
 from trajectories.errors import DataError
 
 JUDGE_PROMPTS = Path(__file__).parents[3] / "configs" / "prompts" / "judge.toml"
@@ -54,22 +54,13 @@ def read_judge_prompts(path: Path = JUDGE_PROMPTS) -> JudgePrompts:
     """
     texts, digest = read_texts(path)
     criteria = texts.pop("criteria", None)
-    for name in texts:
-        if name not in _TEXTS:
-            raise DataError(f"{path}: {name}", f"unknown text; there are {', '.join(_TEXTS)}")
-    for name, placeholders in _TEXTS.items():
-        if not isinstance(texts.get(name), str):
-            raise DataError(f"{path}: {name}", "is missing or not a text")
-        for placeholder in placeholders:
-            if placeholder not in texts[name]:
-                raise DataError(f"{path}: {name}", f"must contain {placeholder}")
+    checked = checked_texts(texts, _TEXTS, path)
     if not isinstance(criteria, dict) or {*criteria} != {*CRITERIA}:
         raise DataError(f"{path}: [criteria]", f"must have a text each for {', '.join(CRITERIA)}")
     for name, text in criteria.items():
         if not isinstance(text, str):
             raise DataError(f"{path}: [criteria] {name}", "must be text")
-    stripped = {name: text.strip() for name, text in texts.items()}
-    return JudgePrompts(stripped, criteria, digest)
+    return JudgePrompts(checked, criteria, digest)
 
 
 class Unfitting(Exception):
