@@ -63,20 +63,11 @@ def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
     nesting = texts.pop("nesting", "")
     if not isinstance(nesting, str):
         raise DataError(f"{path}: nesting", "is not a text")
-    for name in texts:
-        if name not in _PLACEHOLDERS:
-            raise DataError(
-                f"{path}: {name}", f"unknown text; there are {', '.join(_PLACEHOLDERS)}"
-            )
-    for name, placeholder in _PLACEHOLDERS.items():
-        if not isinstance(texts.get(name), str):
-            raise DataError(f"{path}: {name}", "is missing or not a text")
-        if name == "system" and first_user is not None:
-            if placeholder in texts[name]:
-                raise DataError(f"{path}: system", "has functions, which [place] puts elsewhere")
-        elif placeholder not in texts[name]:
-            raise DataError(f"{path}: {name}", f"must contain {placeholder}")
-    stripped = {name: texts[name].strip() for name in _PLACEHOLDERS}
+    wanted = {name: (placeholder,) for name, placeholder in _PLACEHOLDERS.items()}
+    elsewhere = {} if first_user is None else {"system": ()}
+    stripped = checked_texts(texts, {**wanted, **elsewhere}, path)
+    if elsewhere and _PLACEHOLDERS["system"] in stripped["system"]:
+        raise DataError(f"{path}: system", "has functions, which [place] puts elsewhere")
     said = f"{nesting.strip()} " if nests and nesting.strip() else ""
     stripped["system"] = stripped["system"].replace("{nesting}", said)
     return PromptTexts(**stripped, sha256=digest, first_user=first_user)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
 from collections.abc import Callable
 
 import pytest
-from textual.events import Paste
-from textual.widgets import Footer, Input
 
 from checkers.profile import STRICT
 from runner.analysis.debugger.answer_app import AnswerDebugger, parts, tried
 from runner.episodes.evaluate import examine_recorded
 from runner.episodes.examined import ExaminedCalls
-from tests.runner.analysis.debugger.test_app import screen
+from tests.runner.analysis.debugger.test_app import driven
 from tests.runner.records.made import answered
 from trajectories.prepare import prepare
 
@@ -42,23 +38,7 @@ def examine(single_turn, dataset_of) -> Examine:
 
 def walk(examined: ExaminedCalls, *groups: str) -> list[str]:
     """Press groups of keys, and return the screen after each."""
-
-    async def run() -> list[str]:
-        app, seen = AnswerDebugger(examined, "made-up"), []
-        async with app.run_test(size=(100, 24)) as pilot:
-            while not app.query_one(Footer).children:
-                await pilot.pause()
-            for group in groups:
-                for key, pasted in re.findall(r"([^' ]+)|'([^']*)'", group):
-                    if key:
-                        await pilot.press(key)
-                    else:
-                        app.screen.query_one(Input).post_message(Paste(pasted))
-                await pilot.pause()
-                seen.append(screen(app))
-        return seen
-
-    return asyncio.run(run())
+    return driven(AnswerDebugger(examined, "made-up"), groups, size=(100, 24))
 
 
 def test_there_is_the_question_every_call_and_the_verdict(examine: Examine) -> None:

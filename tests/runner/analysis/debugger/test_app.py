@@ -13,6 +13,7 @@ from pathlib import Path
 from unicodedata import category
 
 import pytest
+from textual.app import App
 from textual.events import Paste
 from textual.widgets import ContentSwitcher, Footer, Input, OptionList, Tree
 
@@ -47,10 +48,15 @@ def walk(*groups, turns=RECORDED, look=screen, source="made-up", profile=BFCL) -
         source: Where the episode is from.
         profile: How the recording is executed.
     """
+    return driven(Debugger(examined(turns, profile=profile), source), groups, look)
+
+
+def driven(app: App[None], groups, look=screen, size=(80, 24)) -> list:
+    """Press groups of keys in an application, and return what is looked at after each."""
 
     async def run():
-        app, seen = Debugger(examined(turns, profile=profile), source), []
-        async with app.run_test(size=(80, 24)) as pilot:
+        seen = []
+        async with app.run_test(size=size) as pilot:
             while not app.query_one(Footer).children:
                 await pilot.pause()
             for group in groups:
