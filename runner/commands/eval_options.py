@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from checkers.profile import Mode
 from envs.lazy import lazily
 from runner.commands.judging import WorkOptions
-from runner.commands.options import above_zero, from_zero, given, option, positive, switch
+from runner.commands.options import above_zero, from_zero, given, index, option, positive, switch
 from runner.commands.shared import EntriesOptions, ReachOptions
 from runner.data.wording import Observations
 from runner.live.settings import ALL_KINDS, Effort, PriceList
@@ -149,7 +149,7 @@ class _Asked(SamplingOptions):
     protocols: str | None = option(
         "ask in several protocols, one run each: names, text, native, raw or all", "NAMES"
     )
-    seed: int | None = option("of the sampling; trial k, from 0, has S+k", "S")
+    seed: int | None = option("of the sampling; trial k, from 0, has S+k", "S", read=index)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,7 +227,7 @@ class ExperimentOptions:
         "AXIS=LEVELS",
         default=(),
     )
-    vary_seed: int = option("of what is drawn for --vary", "S", default=0)
+    vary_seed: int = option("of what is drawn for --vary", "S", default=0, read=index)
     design: Literal["full", "latin"] | None = option(
         "of several axes: all combinations; or each entry at one level of each axis (default: each "
         "axis alone, the others at their first level)"
@@ -291,4 +291,4 @@ class EvalOptions(
         required=True,
     )
     sample: int | None = option("a stratified sample", "N", read=positive)
-    sample_seed: int = option("of the sample", "S", default=0)
+    sample_seed: int = option("of the sample", "S", default=0, read=index)

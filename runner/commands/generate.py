@@ -81,7 +81,7 @@ class Options(JsonOption, ReachedOptions, SamplingOptions, PaceOptions):
         default="paths",
         flags=("--from",),
     )
-    seed: int = option("of all that is drawn", "S", default=0)
+    seed: int = option("of all that is drawn", "S", default=0, read=index)
     turns: int | None = option("of an entry (default: 3; 1 from functions)", "N", read=positive)
     calls: int | None = option(
         "in a turn of a path at most (default: 3; 4 from functions)", "N", read=positive

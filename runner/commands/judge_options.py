@@ -13,7 +13,7 @@ from runner.analysis.judges.exhibit import Exhibit, SolvableBy, Unit, exhibits
 from runner.analysis.runs import dataset_of, executed_again
 from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions
 from runner.commands.one_episode import rules_of
-from runner.commands.options import argument, option, positive, switch
+from runner.commands.options import argument, index, option, positive, switch
 from runner.commands.shared import EntriesOptions, JsonOption, JudgingOptions, note
 from runner.data import choose
 from runner.records.run import Run, open_run
@@ -26,7 +26,7 @@ class ExhibitOptions(EntriesOptions, JudgingOptions):
     """Episodes."""
 
     sample: int | None = option("a stratified sample of entries", "N", read=positive)
-    sample_seed: int = option("of the sample", "S", default=0)
+    sample_seed: int = option("of the sample", "S", default=0, read=index)
     show: Show | None = option(
         "the words that end turns; calls and results too; and what calls changed (default: steps)"
     )
@@ -70,7 +70,9 @@ class JudgeOptions(ExhibitOptions, JsonOption, ReachedOptions, SamplingOptions, 
     prompts: str | None = option(
         "texts to use instead of ours (configs/prompts/judge.toml)", "FILE"
     )
-    seed: int | None = option("of the sampling, vote k having S+k; of a scripted judge", "S")
+    seed: int | None = option(
+        "of the sampling, vote k having S+k; of a scripted judge", "S", read=index
+    )
     keep: Path | None = option(
         "where to keep the votes (default: judged in RUN; of probes: a folder in runs)", "DIR"
     )

@@ -220,9 +220,9 @@ def positive(text: str) -> int:
 
 
 def index(text: str) -> int:
-    """Read a whole number from 0."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    """Read a whole number from 0, of no more digits than anything here is counted in."""
+    if not text.isdecimal() or len(text) > _MOST_DIGITS:
+        raise argparse.ArgumentTypeError(f"{text!r:.40} is not a whole number from 0")
     return int(text)
 
 

@@ -21,7 +21,7 @@ from runner.analysis.searches import SearchMethod, difference_lines, search_line
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions
 from runner.commands.live_run import check_budget, keep_run, say_what_is_to_do, selection_of
-from runner.commands.options import option, positive, switch
+from runner.commands.options import index, option, positive, switch
 from runner.commands.shared import (
     EntriesOptions,
     JsonOption,
@@ -123,7 +123,7 @@ class Options(
         "with --compress: a tokenizer.json that counts (default: four characters a token)", "PATH"
     )
     seed: int | None = option(
-        "of the sampling, attempt k having S+k; of scripted errors (default: 0)", "S"
+        "of the sampling, attempt k having S+k; of scripted errors (default: 0)", "S", read=index
     )
     run_dir: Path | None = option(
         "keep a run folder for each method in it, with what was undone too (default: for a live "

@@ -174,6 +174,8 @@ def dataset(
         loaded = load_path(Path(name), wanted)
     else:
         raise DataError("--dataset", f"{name!r} is neither bfcl, bfcl:FOLDER nor a file or folder")
+    if not loaded.trajectories and len(wanted) == len(Category):
+        raise DataError("--dataset", f"{loaded.name} holds no entry")
     if not loaded.trajectories:
         raise DataError("--category", f"{loaded.name} has nothing in {', '.join(wanted)}")
     return replace(loaded, connect=partial(connect, reach=reach))

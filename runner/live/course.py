@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from checkers.why.answers import unread_calls
-from envs.calls import parse_calls
+from envs.calls import MAX_TEXT, parse_calls
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Snapshot
 from runner.episodes.dialogue import Taken
@@ -79,7 +79,9 @@ def end_of(taken: Taken, reply: Reply, episode: Episode) -> TurnEnd:
         why = "empty"
     else:
         why = "answer"
-    detail = problem if why in ("cut_off", "unreadable") else None
+    # What was too long to be read may have held anything.
+    said = why in ("cut_off", "unreadable") or len(reply.text or "") > MAX_TEXT
+    detail = problem if said else None
     return TurnEnd(turn, why, detail)
 
 
@@ -117,6 +119,7 @@ def led(step: StepRecord) -> tuple[object, ...]:
 def _looks_like_calls(text: str | None) -> bool:
     """Tell whether a text that did not decode was meant as calls and not as an answer."""
     try:
-        return bool(parse_calls(text or ""))
+        # Of one that is too long to be read, the end says what it was meant as.
+        return bool(parse_calls((text or "")[-MAX_TEXT:]))
     except MalformedCall:
         return True

@@ -101,13 +101,21 @@ class Run:
         Raises:
             DataError: The file cannot be read, or lacks one.
         """
-        path = self.path / TOOLS_FILE
-        known = dict(tools_of(line) for line in lines(path))
         wanted = list(digests)
+        known = self.kept_tools(wanted)
         for digest in wanted:
             if digest not in known:
-                raise DataError(str(path), f"has no tool list {digest!r}")
-        return {digest: known[digest] for digest in wanted}
+                raise DataError(str(self.path / TOOLS_FILE), f"has no tool list {digest!r}")
+        return known
+
+    def kept_tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+        """Return those of these tool lists that the run has, by digest.
+
+        Raises:
+            DataError: The file cannot be read.
+        """
+        known = dict(tools_of(line) for line in lines(self.path / TOOLS_FILE))
+        return {digest: known[digest] for digest in digests if digest in known}
 
 
 def open_run(*paths: Path, mode: Mode | None = None, only: str | None = None) -> Run:
@@ -206,6 +214,8 @@ def _of_results(paths: Iterable[Path], mode: Mode | None, only: str | None) -> R
                 message = f"{recorded.id} is in {earlier} too; score one run at a time"
                 raise DataError(recorded.where, message)
             found[recorded.record.key] = recorded
+    if not found:
+        raise DataError(str(first), "holds no entry")
     if only is not None:
         found = {key: recorded for key, recorded in found.items() if key[0] == only}
     return Run(Path(realpath(first)).name.removesuffix(".json"), first, found)

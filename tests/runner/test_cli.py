@@ -291,6 +291,18 @@ def test_a_category_that_the_data_has_not(turnwise, data):
     assert_refused(done, "has nothing in composite")
 
 
+def test_a_data_set_of_nothing(turnwise, write_lines):
+    empty = write_lines("empty.jsonl")
+    assert_refused(turnwise(*EVAL, "--dataset", empty), f"--dataset: {empty} holds no entry")
+
+
+@pytest.mark.parametrize("command", ["score", "table", "report", "dataset audit"])
+def test_a_run_of_nothing(turnwise, tmp_path, command):
+    path = tmp_path / "multi_turn_base_result.json"
+    path.write_text("", encoding="utf-8")
+    assert_refused(turnwise(*command.split(), path), f"{path}: holds no entry")
+
+
 @pytest.mark.parametrize("name", ["nothing.jsonl", "bfcl2", "no/where"])
 def test_an_unknown_data_set(turnwise, name):
     assert_refused(turnwise(*EVAL, "--dataset", name), repr(name), "bfcl:FOLDER")

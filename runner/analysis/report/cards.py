@@ -42,7 +42,7 @@ class Shared:
             prompts |= {m["content"]: None for m in record.messages if _is_prompt(m)}
             digests |= {step.tools: None for step in record.steps if step.tools}
         self._prompts = {text: number for number, text in enumerate(prompts)}
-        self._tools = run.tools(digests) if run else {}
+        self._tools = run.kept_tools(digests) if run else {}
         given = [document for each in examined for document in each.functions]
         self._documents = {_key(document): document for document in given}
         self._numbers = {key: number for number, key in enumerate(self._documents)}

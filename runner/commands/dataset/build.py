@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.commands import DONE
-from runner.commands.options import argument, option, positive
+from runner.commands.options import argument, index, option, positive
 from runner.records.files import written
 from runner.show.terminal import say
 from trajectories.errors import DataError
@@ -24,7 +24,7 @@ class Options:
     folder: Path = argument("where to write them", "FOLDER")
     source: Path = option("its scenarios, NAME.json (default: ours)", "DIR", default=SCENARIOS)
     size: int = option("items of each kind in long contexts", "N", default=ITEMS, read=positive)
-    seed: int | None = option("of the bulk (default: by entry)", "S")
+    seed: int | None = option("of the bulk (default: by entry)", "S", read=index)
 
 
 def run(options: Options) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from envs.registry import BACKENDS
 from runner.commands import DONE
-from runner.commands.options import option, positive, switch
+from runner.commands.options import index, option, positive, switch
 from runner.commands.shared import DataOptions, note
 from runner.data import choose
 from runner.records.files import written
@@ -36,7 +36,7 @@ class Options(DataOptions):
         "N",
         read=positive,
     )
-    seed: int = option("of the first path", "S", default=0)
+    seed: int = option("of the first path", "S", default=0, read=index)
     world: str | None = option("where paths start (default: the first)", "NAME")
     turns: int = option("in a path", "N", default=4, read=positive)
     calls: int = option("in a turn at most", "N", default=3, read=positive)
@@ -139,9 +139,9 @@ def _print_paths(paths: Sequence[Walk]) -> None:
     for path in paths:
         say(f"path {path.seed} in {path.world}: {', '.join(path.environments)}")
         number = 0
-        for index, turn in enumerate(path.turns, start=1):
+        for place, turn in enumerate(path.turns, start=1):
             for step in turn:
-                say(f"  turn {index}  step {number}  {step.text}")
+                say(f"  turn {place}  step {number}  {step.text}")
                 _print_bindings(step)
                 number += 1
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.commands import DONE
-from runner.commands.options import argument, option
+from runner.commands.options import argument, index, option
 from runner.commands.shared import EntriesOptions, note
 from runner.data import choose
 from runner.live.vary import FLAG, Levels, axes_of, varied
@@ -31,7 +31,7 @@ class Options(EntriesOptions):
         "AXIS=LEVEL",
         required=True,
     )
-    vary_seed: int = option("of what is drawn", "S", default=0)
+    vary_seed: int = option("of what is drawn", "S", default=0, read=index)
 
 
 def run(options: Options) -> int:

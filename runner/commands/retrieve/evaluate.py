@@ -43,7 +43,7 @@ class Options(CorpusOptions, JsonOption):
     )
     fold: int = option("which fold is held out, from 0", "N", default=0, read=index)
     folds: int = option("how many folds there are", "N", default=5, read=positive)
-    split_seed: int = option("of who is in which fold", "S", default=0)
+    split_seed: int = option("of who is in which fold", "S", default=0, read=index)
 
 
 def run(options: Options) -> int:

@@ -69,7 +69,7 @@ class Options(CorpusOptions, JsonOption):
     )
     fold: int = option("which fold is held out, from 0", "N", default=0, read=index)
     folds: int = option("how many folds there are", "N", default=5, read=positive)
-    split_seed: int = option("of who is in which fold", "S", default=0)
+    split_seed: int = option("of who is in which fold", "S", default=0, read=index)
     seed: int = option("of where it begins and of all orders", "S", default=0, read=index)
     epochs: int | None = option("(default: 6, of an encoder 5)", "N", read=positive)
     batch: int = option("queries, or pairs, of a step", "N", default=32, read=positive)

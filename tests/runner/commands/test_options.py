@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from inspect import signature
@@ -168,6 +168,19 @@ def test_the_same_option_has_the_same_name_and_type_everywhere(name: str) -> Non
         if "--json" in flags:
             assert member.type == "bool"
         assert "--format" not in flags or name == "export"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_seeds_are_whole_numbers_from_0(name: str) -> None:
+    """Python draws the same for -1 and 1, and some servers take -1 for none."""
+    for member in fields(module_of(name).Options):
+        if not member.name.endswith("seed"):
+            continue
+        read = member.metadata["about"].read
+        assert read("7") == 7
+        for wrong in ("-1", "1.5", "9" * 5000):
+            with pytest.raises(ArgumentTypeError, match="is not a whole number from 0"):
+                read(wrong)
 
 
 def test_no_function_but_of_the_options_takes_argparse_s_record() -> None:

@@ -12,7 +12,7 @@ from checkers.profile import BFCL, STRICT
 from checkers.turn import force_terminated
 from checkers.verdict import Reason, Verdict
 from envs.backends.ticket import TicketAPI
-from envs.calls import parse_call
+from envs.calls import MAX_TEXT, parse_call
 from runner.episodes.episode import STEP_LIMIT
 from runner.live.loop import ModelAnswer, run_live
 from runner.models.base import Reply, Request, RequestError, ToolCall, Usage, Verbatim
@@ -336,6 +336,7 @@ CUT = "The output limit came."
             "The arguments of get_ticket are not a JSON object.",
         ),
         ("fc", BFCL, says(f"[{READ}]"), "unreadable", "The step has no tool calls."),
+        ("prompt", BFCL, says("No. " * MAX_TEXT), "answer", f"longer than {MAX_TEXT}"),
         ("prompt", BFCL, says("[f(x=)]"), "unreadable", "'[f(x=)]' is not valid Python"),
         ("prompt", BFCL, says(f"Now: [{READ}]"), "unreadable", "is not valid Python"),
     ],

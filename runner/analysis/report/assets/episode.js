@@ -504,6 +504,7 @@ function rawOf({ part: { request }, sent: before }, data, shared) {
           : { role: message.role, content: prompts[message.prompt] },
       );
     const offered = (tools[request.tools] || []).map((which) => functions[which]);
+    const lost = request.tools && !tools[request.tools];
     const earlier = sent.slice(0, before);
     return el(
       "div.raw",
@@ -512,6 +513,7 @@ function rawOf({ part: { request }, sent: before }, data, shared) {
         lazily(`The first ${earlier.length}, as in the request before`, () => earlier.map(json)),
       sent.slice(before).map(json),
       offered.length > 0 && lazily(plural(offered.length, "function"), () => offered.map(json)),
+      lost && el("p", "The run does not have the list of functions that was sent."),
       el("h5", "Reply"),
       json(request.reply),
       json(request.usage),

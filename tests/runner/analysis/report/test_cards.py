@@ -172,6 +172,12 @@ def test_functions_are_kept_once_for_all_tool_lists(run):
     assert shared["tools"] == {"digest": [0, 1]}
 
 
+def test_a_tool_list_that_is_lost_is_left_out(run):
+    first, *_ = kept().steps
+    lost = kept(steps=[first._replace(tools="lost"), first])
+    assert Shared(run, [lost]).to_json(WIDE)["tools"] == {"digest": [0, 1]}
+
+
 def test_a_result_file_has_no_requests(shown):
     nothing = answered("desk", []).record
     requests = Shared(None, [nothing])
