@@ -33,6 +33,7 @@ from checkers.why.left_out import (
     UNFINISHED,
     WHOLE_TURN,
     implicit,
+    is_login,
     is_telling,
 )
 from checkers.why.trace import Trace, TracedTurn
@@ -47,8 +48,9 @@ _LONGEST = 2_000
 _WORD = re.compile(r"\w+")
 _TELLING = 5
 """Different words of a result that are hardly met together by chance."""
+_LONG_TEXT = 10
+"""Characters of a text that is hardly met again by chance."""
 _BEFORE_MEMBER = re.compile(r"[.\[]")
-_LOGIN_WORDS = ("login", "log_in", "authenticate", "sign_in")
 
 
 class Cause(Explained):
@@ -411,7 +413,7 @@ def _did_wrong(case: _Case) -> Diagnosis | None:
     expected = closest(act, case.needed)
     if expected is not None:
         return _wrong_argument(case, expected, act)
-    if _is_needless_login(act) and not any(map(_is_login, case.missing)):
+    if _is_needless_login(act) and not any(map(is_login, case.missing)):
         detail = f"logged in again, though it was logged in: {_short(act)}"
         return case.found(Cause.REAUTHENTICATED, detail, act, paths=_paths(act))
     expected = _replaced_by(case, act)
@@ -468,10 +470,10 @@ def _unreadable(case: _Case) -> Diagnosis | None:
 
 def _logged_in_again(case: _Case) -> Diagnosis | None:
     """Find a login that came to nothing, and went no further, where the truth does without one."""
-    if any(map(_is_login, case.planned)):
+    if any(map(is_login, case.planned)):
         return None
     wanted, last = {_backend(act) for act in case.needed}, _last_steps(case)
-    for act in filter(_is_login, case.extra):
+    for act in filter(is_login, case.extra):
         backend = _backend(act)
         if not act.changes and backend in wanted and last[backend] <= act.step:
             detail = f"logged in instead, though it was logged in: {_short(act)}"
@@ -579,13 +581,19 @@ def _tried_wrong(case: _Case) -> Diagnosis | None:
 
 def _did_otherwise(case: _Case) -> Diagnosis | None:
     """Find another function that was called on the same thing as the one that was needed."""
-    for needed in case.needed[:1]:
+    for needed in case.needed:
         for act in case.extra:
-            changed = touching(act.changes, needed.changes)
-            read = act.ok and not act.moved and not needed.moved and _read_alike(needed, act)
-            if act.name != needed.name and (changed or read):
+            first = needed is case.needed[0] and _stands_in(needed, act)
+            if act.name != needed.name and (first or _passes_on(needed, act)):
                 return _wrong_function(case, needed, act)
     return None
+
+
+def _stands_in(needed: Act, act: Act) -> bool:
+    """Tell whether a call may have been made in the place of one of another function."""
+    if touching(act.changes, needed.changes) or _is_reverse(needed, act):
+        return True
+    return act.ok and not act.moved and not needed.moved and _read_alike(needed, act)
 
 
 _RULES: Sequence[Callable[[_Case], Diagnosis | None]] = (
@@ -693,8 +701,8 @@ def _unread_source(case: _Case, expected: Act, value: object) -> Act | None:
 
 def _replaced_by(case: _Case, act: Act) -> Act | None:
     """Return the ground truth's call in whose place another function was called."""
-    if _is_login(act):
-        return next(filter(_is_login, case.missing), None)
+    if is_login(act):
+        return next(filter(is_login, case.missing), None)
     called = {other.name for other in case.extra}
     uncalled = [other for other in case.needed or case.missing if other.name not in called]
     for expected in uncalled:
@@ -710,12 +718,31 @@ def _share_argument(one: Act, other: Act) -> bool:
     return any(is_telling(value) and value in theirs for value in one.arguments.values())
 
 
+def _passes_on(one: Act, other: Act) -> bool:
+    """Tell whether a call hands another backend a text that a call was to be made with."""
+    if _backend(one) == _backend(other):
+        return False
+    given = [text for text in other.arguments.values() if isinstance(text, str)]
+    texts = [text for text in one.arguments.values() if isinstance(text, str)]
+    return any(len(text) >= _LONG_TEXT and text in whole for text in texts for whole in given)
+
+
+def _is_reverse(one: Act, other: Act) -> bool:
+    """Tell whether two functions' names have the same words in another order."""
+    names = [each.name.lower().split("_") for each in (one, other)]
+    return names[0] != names[1] and sorted(names[0]) == sorted(names[1])
+
+
 def _read_alike(one: Act, other: Act) -> bool:
     """Tell whether two calls read the same thing, or the other all that the first one tells."""
-    told = set(_WORD.findall(one.result))
-    return _share_argument(one, other) or (
-        len(told) >= _TELLING and told <= set(_WORD.findall(other.result))
+    told, read = set(_WORD.findall(one.result)), set(_WORD.findall(other.result))
+    if len(told) >= _TELLING and told <= read:
+        return True
+    alike = not told.isdisjoint(read) or any(
+        is_telling(value) and other.arguments.get(name) == value
+        for name, value in one.arguments.items()
     )
+    return alike and _share_argument(one, other)
 
 
 def _repeated(acts: Sequence[Act]) -> Act | None:
@@ -733,15 +760,10 @@ def _loop_evidence(act: Act, acts: Sequence[Act]) -> dict[str, Any]:
     return {"call": bounded(act.text), "result": bounded(act.result), "times": times}
 
 
-def _is_login(act: Act) -> bool:
-    name = act.name.lower()
-    return any(word in name for word in _LOGIN_WORDS) and "status" not in name
-
-
 def _is_needless_login(act: Act) -> bool:
     """Tell whether a call logs in where somebody is: it replaces what was set before."""
     replaced = all(change.expected not in (None, False, "", ABSENT) for change in act.changes)
-    return _is_login(act) and replaced
+    return is_login(act) and replaced
 
 
 def _backend(act: Act) -> str | None:

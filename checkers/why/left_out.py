@@ -13,6 +13,11 @@ UNFINISHED = "unfinished"
 ASKED_FOR = "asked_for"
 WHOLE_TURN = "whole_turn"
 
+_LOGIN_WORDS = ("login", "log_in", "authenticate", "sign_in")
+_LOGIN_SAID = re.compile(
+    r"\b(?:log|logged|logging|sign|signed|signing)[ -](?:\w{1,20} )?in\b|\blogin\b|\bauthenticat",
+    re.IGNORECASE,
+)
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COMMON = frozenset(stems("get set is to of by for a the and"))
 """Words of functions' names that name nothing."""
@@ -25,6 +30,12 @@ def is_telling(value: object) -> bool:
     return isinstance(value, (int, float)) and value not in range(100)
 
 
+def is_login(act: Act) -> bool:
+    """Tell whether a call logs somebody in."""
+    name = act.name.lower()
+    return any(word in name for word in _LOGIN_WORDS) and "status" not in name
+
+
 def implicit(act: Act, truth: Sequence[Act], said: Sequence[str]) -> bool:
     """Tell whether a call of the ground truth is a step that only its successors ask for.
 
@@ -33,20 +44,36 @@ def implicit(act: Act, truth: Sequence[Act], said: Sequence[str]) -> bool:
         truth: All that the ground truth does in the turn, in order.
         said: What the user has said so far.
     """
-    if not said or names(act, " ".join(said)):
-        return False
     later = truth[truth.index(act) + 1 :]
+    if not said or names(act, " ".join(said), later):
+        return False
     return any(_feeds(act, other) or _prepares(act, other) for other in later)
 
 
-def names(act: Act, words: str) -> bool:
-    """Tell whether words name a call: half of its function's name, or what it is to change."""
+def names(act: Act, words: str, later: Sequence[Act] = ()) -> bool:
+    """Tell whether words name a call: half of its function's name, or what it is to change.
+
+    Args:
+        act: The call.
+        words: What was said.
+        later: Calls after it: a word in another function's name is said of that one.
+    """
     spoken = set(stems(words))
-    own = [word for word in stems(_HUMP.sub(" ", act.name)) if word not in _COMMON]
-    if 2 * sum(word in spoken for word in own) >= len(own):
-        return True
+    others = [_own_words(other) for other in later if other.name != act.name]
+    own = _own_words(act).difference(*others)
+    if is_login(act):
+        # Whoever speaks of a tweet on Twitter has not asked to authenticate there.
+        named = bool(_LOGIN_SAID.search(words))
+    else:
+        # Half of it may be what another call is about: a read must be asked for in more words.
+        named = 2 * len(spoken & own) >= len(own) + (not act.moved)
     given = [value for value in _values(act) if isinstance(value, str) and is_telling(value)]
-    return act.moved and any(value.lower() in words.lower() for value in given)
+    return named or (bool(act.changes) and any(value.lower() in words.lower() for value in given))
+
+
+def _own_words(act: Act) -> frozenset[str]:
+    """Return the words of a function's name that name something."""
+    return frozenset(stems(_HUMP.sub(" ", act.name))) - _COMMON
 
 
 def _feeds(act: Act, other: Act) -> bool:

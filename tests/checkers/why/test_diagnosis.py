@@ -159,6 +159,27 @@ def test_another_function_that_is_asked_about_the_same_thing():
     assert cause(truth, [did(["cat(file_name='log.txt')"])]) is Cause.WRONG_FUNCTION
 
 
+def test_looking_for_a_file_stands_for_no_reading_of_it():
+    model = [did(["find(path='.', name='log.txt')"])]
+    assert cause([["cat(file_name='log.txt')"]], model) is Cause.MISSING_CALL
+
+
+def test_the_function_that_converts_the_other_way():
+    truth, words = [["liter_to_gallon(liter=38)"]], ["How many gallons are 38 liters?"]
+    found = said_of(truth, [["gallon_to_liter(gallon=10)"]], words, CAR)
+    assert (found.cause, found.step) == (Cause.WRONG_FUNCTION, 0)
+    assert found.evidence["expected_call"] == truth[0][0]
+
+
+def test_a_text_that_was_handed_to_another_backend():
+    say = "post_tweet(content='Trip cancelled!')"
+    support = "contact_customer_support(booking_id='1', message='Trip cancelled! #LA')"
+    found = diagnosis([[TICKET, say]], [did([support])])
+    assert (found.cause, found.evidence["expected_call"]) == (Cause.WRONG_FUNCTION, say)
+    other = support.replace("cancelled", "off")
+    assert cause([[TICKET, say]], [did([other])]) is Cause.MISSING_CALL
+
+
 def test_a_write_where_only_reading_was_needed():
     truth = [["sort(file_name='log.txt')"]]
     model = [did(["echo(content='sorted', file_name='log.txt')"])]
@@ -622,12 +643,18 @@ def test_another_function_that_tells_the_same():
 
 
 def test_words_of_a_turn_that_was_done_name_no_step_of_a_later_one():
-    truth = [["mv(source='log.txt', destination='old')"], ["cd(folder='old')", "ls()"]]
-    words = ["Move log.txt to old.", "What is there?"]
+    truth = [["mv(source='log.txt', destination='old')"], ["mkdir(dir_name='new')", "ls()"]]
+    words = ["Move log.txt to old, not to new.", "What is there?"]
     found = said_of(truth, [truth[0], ["ls()"]], words, CONFIG)
     assert found.name == "missing_call (implicit)"
-    found = said_of(truth, [truth[0], ["ls()"]], [words[0], "What is in old?"], CONFIG)
+    found = said_of(truth, [truth[0], ["ls()"]], [words[0], "Make new. What is there?"], CONFIG)
     assert found.name == "missing_call (unfinished)"
+
+
+def test_whoever_names_a_folder_does_not_ask_to_enter_it():
+    truth = [["cd(folder='old')", "touch(file_name='a.txt')"]]
+    found = said_of(truth, [[truth[0][1]]], ["Put a.txt into old."], CONFIG)
+    assert found.name == "missing_call (implicit)"
 
 
 def test_to_make_what_was_there_is_to_act_without_looking():

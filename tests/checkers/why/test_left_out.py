@@ -28,6 +28,10 @@ def acts(*texts):
         ("displayCarStatus(option='fuel')", "Fill up the car with fuel.", False),
         ("create_ticket(title='Dark screen')", "It is the dark screen again.", True),
         ("create_ticket(title='Dark screen')", "Open a new ticket.", True),
+        ("get_ticket(ticket_id=1)", "Close my ticket.", True),
+        ("get_user_tickets()", "Close my ticket.", False),
+        ("message_login(user_id='USR002')", "Write Bob a message.", False),
+        ("message_login(user_id='USR002')", "Log in and write a message.", True),
         ("get_user_id(user='Bob')", "Write to Bob.", False),
         ("get_user_id(user='Bob')", "Which ID has the user Bob?", True),
     ],
@@ -42,6 +46,14 @@ def test_a_step_is_implicit_that_only_a_later_call_asks_for():
     assert not implicit(write, truth, ["Be Bob."])
     assert not implicit(find, truth, ["Find the user id of Bob, then log in."])
     assert not implicit(find, truth, [])
+
+
+def test_a_word_in_the_name_of_a_later_function_is_said_of_that_one():
+    read, close = truth = acts("get_ticket(ticket_id=1)", "close_ticket(ticket_id=1)")
+    assert implicit(read, truth, ["Close my ticket."])
+    assert not implicit(close, truth, ["Close my ticket."])
+    first, _ = twice = acts("create_ticket(title='One')", "create_ticket(title='Two')")
+    assert not implicit(first, twice, ["Open a ticket for each."])
 
 
 def test_a_call_of_another_backend_prepares_nothing_that_it_does_not_feed():
