@@ -1,8 +1,6 @@
 """The votes of a judge on the episodes of a run, kept beside it in a folder of their own.
 
-A folder has what defines the judge and how it was asked, and a line per vote, added in one piece as
-the lines of a run are: a killed process leaves at most an unfinished last line, which the next one
-cuts off. A vote names what it was cast on by a hash, so that one on an episode that was done again
+A vote names what it was cast on by a hash, so that one on an episode that was done again
 since is passed over.
 """
 
@@ -10,22 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from checkers.judging import Choice, Criterion, JudgeLabel, Observed
 from runner.models.base import Usage
 from runner.records.codec import members_of, read
-from runner.records.files import LineFile, lines, locked, sync_folder, write_whole, writing
+from runner.records.files import lines
+from runner.records.ledger import Ledger, LedgerFiles, read_definition
 from runner.records.masking import Secrets
 from runner.records.record import Key, Spent
-from trajectories.errors import DataError
-from trajectories.jsonl import parse_object
 
-FORMAT = 1
 JUDGED_FOLDER = "judged"
 """Within a run's folder: a folder for each judge and way of asking."""
 JUDGE_FILE = "judge.json"
@@ -132,8 +126,8 @@ class PreferenceVote(NamedTuple):
 AnyVote = TypeVar("AnyVote", Vote, PreferenceVote)
 
 
-class VoteStore(Generic[AnyVote]):
-    """The votes of one judge, asked in one way; written by one process at a time.
+class VoteStore(Ledger[AnyVote]):
+    """The votes of one judge, asked in one way.
 
     Args:
         folder: Where they are kept; made if need be.
@@ -141,10 +135,6 @@ class VoteStore(Generic[AnyVote]):
         kind: What a vote is.
         note: What else to keep of the start.
         secrets: What stands in no file.
-
-    Attributes:
-        folder: Where they are kept.
-        spent: What has been used for them, in all lives.
 
     Raises:
         DataError: The folder holds other votes, is in use, or cannot be read or written.
@@ -158,22 +148,11 @@ class VoteStore(Generic[AnyVote]):
         note: Mapping[str, Any],
         secrets: Secrets,
     ) -> None:
-        self.folder = folder
-        self.spent = Spent()
         self._secrets = secrets
         self._votes: dict[tuple[Key, str], dict[int, AnyVote]] = {}
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as opened:
-            opened.enter_context(locked(folder))
-            self._begin(definition, note)
-            self._file = LineFile(folder / VOTES_FILE)
-            opened.callback(self._file.close)
-            for line in self._file.mended():
-                self._take(read(kind, line.value, line.where))
-            sync_folder(folder)
-            opened.callback(self._file.sync)
-            self._opened = opened.pop_all()
+        files = LedgerFiles(JUDGE_FILE, VOTES_FILE)
+        # By its class, since mypy knows no constrained variable behind super().
+        Ledger.__init__(self, folder, files, kind, members_of(definition), note)
 
     def cast(self, key: Key, brief: str) -> list[AnyVote]:
         """Return the votes on an episode as it was shown, in order, up to the first missing one."""
@@ -189,60 +168,15 @@ class VoteStore(Generic[AnyVote]):
         Raises:
             DataError: The file cannot be written.
         """
-        self.spent = vote.spent
         raw = self._secrets.of_step(members_of(vote))
         if raw is None:
             # What it observed stays; only its words can hold a secret.
             raw = self._secrets.of_step(members_of(_without_words(vote)))
-        if raw is not None:
-            self._file.append(raw)
-        self._take(vote)
+        self._add(vote, raw)
 
-    def close(self) -> None:
-        """Bring everything to the disk and let others have the folder."""
-        self._opened.close()
-
-    def __enter__(self) -> VoteStore[AnyVote]:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def _take(self, vote: AnyVote) -> None:
-        self.spent = vote.spent
-        self._votes.setdefault((vote.key, vote.brief), {}).setdefault(vote.draw, vote)
-
-    def _begin(self, definition: JudgeDefinition, note: Mapping[str, Any]) -> None:
-        path = self.folder / JUDGE_FILE
-        whole = {"format": FORMAT, "definition": members_of(definition), "note": note}
-        if not path.exists():
-            write_whole(path, [f"{json.dumps(whole, indent=2, allow_nan=False)}\n".encode()])
-        elif read_judge(self.folder) != json.loads(json.dumps(members_of(definition))):
-            raise DataError(
-                str(self.folder), "holds the votes of a judge that is defined otherwise"
-            )
-
-
-def read_judge(folder: Path) -> dict[str, Any]:
-    """Return what defines the judge whose votes a folder holds, as JSON.
-
-    Raises:
-        DataError: There is none, or it cannot be read.
-    """
-    path = folder / JUDGE_FILE
-    try:
-        judge = parse_object(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(str(path), f"cannot be read: {error}") from None
-    if judge.get("format") != FORMAT or not isinstance(judge.get("definition"), dict):
-        raise DataError(str(path), f'must be of format {FORMAT} and hold an object "definition"')
-    definition: dict[str, Any] = judge["definition"]
-    return definition
+    def _take(self, line: AnyVote) -> None:
+        self.spent = line.spent
+        self._votes.setdefault((line.key, line.brief), {}).setdefault(line.draw, line)
 
 
 class KeptVotes(NamedTuple):
@@ -260,7 +194,7 @@ def votes_beside(run: Path) -> Iterator[KeptVotes]:
         DataError: A file cannot be read.
     """
     for path in sorted(judged_folder(run).glob(f"*/{JUDGE_FILE}")):
-        definition = read(JudgeDefinition, read_judge(path.parent), str(path))
+        definition = read(JudgeDefinition, read_definition(path), str(path))
         if definition.of == "episodes":
             votes: dict[Key, list[Vote]] = {}
             for line in lines(path.parent / VOTES_FILE):

@@ -97,7 +97,7 @@ def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
 def test_a_folder_is_of_one_judge_asked_in_one_way(tmp_path: Path) -> None:
     store(tmp_path).close()
     other = JUDGE._replace(settings={"temperature": 1})
-    with pytest.raises(DataError, match="a judge that is defined otherwise"):
+    with pytest.raises(DataError, match=r"settings was \{.*0\.5\}, now \{.*1\}"):
         store(tmp_path, other)
     assert other.folder != JUDGE.folder == JudgeDefinition(*JUDGE).folder
     assert JUDGE.folder.startswith("org-judge-")
