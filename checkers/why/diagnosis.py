@@ -35,6 +35,7 @@ from checkers.why.left_out import (
     implicit,
     is_login,
     is_telling,
+    names,
 )
 from checkers.why.trace import Trace, TracedTurn
 from envs.errors import MalformedCall
@@ -583,17 +584,19 @@ def _did_otherwise(case: _Case) -> Diagnosis | None:
     """Find another function that was called on the same thing as the one that was needed."""
     for needed in case.needed:
         for act in case.extra:
-            first = needed is case.needed[0] and _stands_in(needed, act)
+            first = needed is case.needed[0] and _stands_in(case, needed, act)
             if act.name != needed.name and (first or _passes_on(needed, act)):
                 return _wrong_function(case, needed, act)
     return None
 
 
-def _stands_in(needed: Act, act: Act) -> bool:
+def _stands_in(case: _Case, needed: Act, act: Act) -> bool:
     """Tell whether a call may have been made in the place of one of another function."""
     if touching(act.changes, needed.changes) or _is_reverse(needed, act):
         return True
-    return act.ok and not act.moved and not needed.moved and _read_alike(needed, act)
+    reads = act.ok and not act.moved and not needed.moved and _read_alike(needed, act)
+    # What the user names as well is no substitute.
+    return reads and not (case.asked and names(act, " ".join(case.asked)))
 
 
 _RULES: Sequence[Callable[[_Case], Diagnosis | None]] = (
@@ -735,14 +738,10 @@ def _is_reverse(one: Act, other: Act) -> bool:
 
 def _read_alike(one: Act, other: Act) -> bool:
     """Tell whether two calls read the same thing, or the other all that the first one tells."""
-    told, read = set(_WORD.findall(one.result)), set(_WORD.findall(other.result))
-    if len(told) >= _TELLING and told <= read:
-        return True
-    alike = not told.isdisjoint(read) or any(
-        is_telling(value) and other.arguments.get(name) == value
-        for name, value in one.arguments.items()
+    told = set(_WORD.findall(one.result))
+    return _share_argument(one, other) or (
+        len(told) >= _TELLING and told <= set(_WORD.findall(other.result))
     )
-    return alike and _share_argument(one, other)
 
 
 def _repeated(acts: Sequence[Act]) -> Act | None:

@@ -159,9 +159,12 @@ def test_another_function_that_is_asked_about_the_same_thing():
     assert cause(truth, [did(["cat(file_name='log.txt')"])]) is Cause.WRONG_FUNCTION
 
 
-def test_looking_for_a_file_stands_for_no_reading_of_it():
-    model = [did(["find(path='.', name='log.txt')"])]
-    assert cause([["cat(file_name='log.txt')"]], model) is Cause.MISSING_CALL
+def test_what_the_user_names_as_well_stands_for_nothing_else():
+    truth, find = [["cat(file_name='log.txt')"]], "find(path='.', name='log.txt')"
+    found = said_of(truth, [[find]], ["Find log.txt and open it."], CONFIG)
+    assert found.cause is Cause.MISSING_CALL
+    found = said_of(truth, [[find]], ["Open log.txt."], CONFIG)
+    assert found.cause is Cause.WRONG_FUNCTION
 
 
 def test_the_function_that_converts_the_other_way():
