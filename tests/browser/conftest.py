@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from runner.analysis.report.run_report import report
 from runner.analysis.runs import ViewedRun
@@ -27,6 +29,23 @@ DESKTOP = {"width": 1280, "height": 900}
 PATIENCE = 20_000
 """Milliseconds after which what should have come is taken to be missing."""
 expect.set_options(timeout=PATIENCE)
+
+
+def within(hash: str) -> re.Pattern[str]:
+    """Return what the address of a page looks like when it is at a place within it."""
+    return re.compile(f"{re.escape(hash)}$")
+
+
+def becomes(page: Page, expression: str, wanted: object) -> None:
+    """Wait until an expression has a value; a page draws after a key or a click, not at once."""
+    is_so = f"wanted => JSON.stringify({expression}) === JSON.stringify(wanted)"
+    try:
+        page.wait_for_function(is_so, arg=wanted)
+    except PlaywrightTimeout:
+        assert page.evaluate(expression) == wanted
+
+
+FOCUSED = "document.activeElement.textContent"
 
 
 @pytest.fixture(scope="session")

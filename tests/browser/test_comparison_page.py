@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
+from playwright.sync_api import expect
 
 from checkers.profile import BFCL
 from runner.analysis.comparison import compare_runs
@@ -32,30 +34,30 @@ def visit_comparison(show, dataset_of, folders):
 
 
 def rows(page):
-    """Return the ids of the entries that are shown as flips."""
-    return page.locator(".flips tbody tr:visible .id").all_inner_texts()
+    """Find the ids of the entries that are shown as flips."""
+    return page.locator(".flips tbody tr:visible .id")
 
 
 def test_what_it_comes_to_comes_first(visit_comparison):
     page = visit_comparison(LAZY, RIGHT)
-    assert page.locator(".finding").inner_text().startswith("Within noise")
-    assert rows(page) == ["entry_0 base"]
-    assert "Missing call turn 1" in page.locator(".flips .cause").inner_text()
+    expect(page.locator(".finding")).to_have_text(re.compile("^Within noise"))
+    expect(rows(page)).to_have_text(["entry_0 base"])
+    expect(page.locator(".flips .cause")).to_contain_text("Missing call turn 1")
 
 
 def test_the_flips_can_be_narrowed_by_the_keyboard(visit_comparison):
     page = visit_comparison(LAZY, HOSTILE, LAZY)
     page.keyboard.press("/")
     page.keyboard.type("missing")
-    assert rows(page) == ["entry_0 base", "entry_2 base"]
+    expect(rows(page)).to_have_text(["entry_0 base", "entry_2 base"])
     page.keyboard.press("Escape")
-    assert len(rows(page)) == 3
+    expect(rows(page)).to_have_count(3)
 
 
 def test_hostile_text_is_only_shown(visit_comparison):
     page = visit_comparison(HOSTILE)
-    assert "<img src=x" in page.locator(".flips .detail").inner_text()
-    assert page.locator("img").count() == 0
+    expect(page.locator(".flips .detail")).to_contain_text("<img src=x")
+    expect(page.locator("img")).to_have_count(0)
 
 
 def test_it_fits_on_a_phone(visit_comparison):
@@ -65,5 +67,5 @@ def test_it_fits_on_a_phone(visit_comparison):
 
 def test_runs_that_do_not_differ(visit_comparison):
     page = visit_comparison(RIGHT)
-    assert page.locator(".finding").inner_text().startswith("No entry differs")
-    assert rows(page) == []
+    expect(page.locator(".finding")).to_have_text(re.compile("^No entry differs"))
+    expect(rows(page)).to_have_text([])

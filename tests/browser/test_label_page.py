@@ -34,11 +34,6 @@ def visit_labels(show, dataset_of, help_desk) -> Visit:
     return open_page
 
 
-def title(page: Page) -> str:
-    """Return which episode is shown."""
-    return page.locator("h1").inner_text()
-
-
 def saved(page: Page, path: Path) -> list[dict[str, object]]:
     """Save the labels and return them."""
     with page.expect_download() as download:
@@ -50,7 +45,7 @@ def saved(page: Page, path: Path) -> list[dict[str, object]]:
 
 def test_episodes_are_labelled_and_the_file_is_read_back(visit_labels: Visit, tmp_path) -> None:
     page = visit_labels()
-    assert title(page).startswith("1. desk_0")
+    expect(page.locator("h1")).to_contain_text("1. desk_0")
     page.get_by_role("button", name="Served", exact=False).first.click()
     expect(page.locator(".count")).to_have_text("1 of 3 episodes labelled")
     page.get_by_role("button", name="Next →").click()
@@ -72,11 +67,11 @@ def test_all_can_be_done_with_keys(visit_labels: Visit, tmp_path) -> None:
         page.keyboard.press(key)
     expect(page.locator(".count")).to_have_text("2 of 3 episodes labelled")
     expect(page.locator("h1")).to_contain_text("2. desk_1")
-    assert page.locator("button[aria-pressed='true']").count() == 0
+    expect(page.locator("button[aria-pressed='true']")).to_have_count(0)
     found = saved(page, tmp_path / "labels.jsonl")
     assert [(each["id"], each["passed"]) for each in found] == [("desk_0", True), ("desk_2", True)]
     page.keyboard.press("?")
-    assert "the user was served" in page.locator("#keys").inner_text()
+    expect(page.locator("#keys")).to_contain_text("the user was served", use_inner_text=True)
 
 
 def test_labels_stay_when_the_page_is_opened_again(visit_labels: Visit) -> None:
@@ -104,11 +99,14 @@ def test_a_file_is_gone_on_with(visit_labels: Visit, tmp_path) -> None:
 
 def test_what_is_shown_tells_nothing_of_the_verdict(visit_labels: Visit) -> None:
     page = visit_labels({"desk_1": WRONG})
+    expect(page.locator(".says.call")).to_have_count(4)
+    expect(page.locator(".says.result")).to_have_count(4)
     text = page.locator("main").inner_text().lower()
     for word in ("failed", "passed", "ground truth", "wrong argument", "made-up"):
         assert word not in text
-    assert page.locator(".says.call").count() == page.locator(".says.result").count() == 4
-    assert "My screen is dark." in page.locator(".says.user").first.inner_text()
+    expect(page.locator(".says.user").first).to_contain_text(
+        "My screen is dark.", use_inner_text=True
+    )
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
@@ -123,7 +121,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(
     page.get_by_label("Note").fill(text.replace("\x00", ""))
     expect(page.locator(".count")).to_contain_text("1 of 1")
     assert page.evaluate("window.ran") is None
-    assert page.locator("main img, main svg, main script, main style").count() == 0
+    expect(page.locator("main img, main svg, main script, main style")).to_have_count(0)
     assert [*read_people_of(page, tmp_path, text)] == [(text, 0)]
 
 
@@ -135,4 +133,5 @@ def read_people_of(page: Page, folder: Path, id: str) -> object:
 
 def test_it_fits_a_phone(visit_labels: Visit) -> None:
     page = visit_labels(viewport=PHONE)
+    expect(page.locator(".says.call").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from runner.analysis.runs import ViewedRun
+from tests.browser.conftest import becomes
 from tests.runner.analysis.report.making import call, source_of, viewed
 
 RIGHT = [
@@ -45,10 +47,10 @@ def copied(run: ViewedRun, visit: Visit) -> Callable[[str, str], str]:
     return press
 
 
-def marked(page: Page) -> list[str]:
-    """Return the texts that are marked as found."""
-    texts = "() => [...(CSS.highlights.get('found') || [])].map(range => range.toString())"
-    return list(page.evaluate(texts))
+def expect_marked(page: Page, *texts: str) -> None:
+    """Wait until texts are marked as found, and maybe others."""
+    found = "[...(CSS.highlights.get('found') || [])].map(range => range.toString())"
+    becomes(page, f"{[*texts]}.filter((text) => {found}.includes(text))", [*texts])
 
 
 @pytest.mark.parametrize("part", [".step .code", ".was, .is", "td.bad"])
@@ -57,6 +59,7 @@ def test_a_long_value_shows_its_beginning_until_asked_for_all(
 ) -> None:
     page = visit(run, at="#e/desk_1/0")
     folded = page.locator(f":is({part}).folded, :is({part}) .folded").first
+    expect(folded).to_be_visible()
     lines = folded.bounding_box()["height"] / 19
     assert 15 < lines < 30
     there = page.locator(".folded").count()
@@ -65,16 +68,18 @@ def test_a_long_value_shows_its_beginning_until_asked_for_all(
     button.click()
     expect(page.locator(".folded")).to_have_count(there - 1)
     expect(page.locator(".all")).to_have_count(there - 1)
-    assert page.locator("#t0s0").inner_text().count("line 199 of it") >= 1
+    expect(page.locator("#t0s0")).to_contain_text("line 199 of it")
 
 
 def test_a_short_value_is_not_folded(visit: Visit, run: ViewedRun) -> None:
     page = visit(run, at="#e/desk_0/0")
-    assert page.locator(".folded").count() == 0
+    expect(page.locator(".step .code").first).to_be_visible()
+    expect(page.locator(".folded")).to_have_count(0)
 
 
 def test_an_episode_with_a_long_text_stays_readable(visit: Visit, run: ViewedRun) -> None:
     page = visit(run, at="#e/desk_1/0")
+    expect(page.locator("#t0s0 .folded").first).to_be_visible()
     assert page.locator("#t0s0").bounding_box()["height"] < 3 * 900
 
 
@@ -82,12 +87,14 @@ def test_many_steps_are_drawn_as_they_come_into_sight(visit: Visit, dataset_of, 
     looks = [call("get_ticket", ticket_id=1)] * 400
     page = visit(viewed(dataset_of(help_desk), source_of({help_desk.id: [looks, [], []]})))
     page.click(f"text={help_desk.id}")
-    drawn = "node => node.checkVisibility({ contentVisibilityAuto: true })"
-    first, last = page.locator("#t0s0 .code"), page.locator("#t0s19 .code")
-    assert (first.evaluate(drawn), last.evaluate(drawn)) == (True, False)
+    last = page.locator("#t0s19 .code")
+    expect(last).to_be_attached()
+    drawn = """["#t0s0 .code", "#t0s19 .code"].map((at) =>
+      document.querySelector(at).checkVisibility({ contentVisibilityAuto: true }))"""
+    becomes(page, drawn, [True, False])
     page.evaluate("() => { location.hash = `${location.hash}/0/19` }")
     expect(last).to_be_in_viewport()
-    assert last.evaluate(drawn)
+    becomes(page, f"{drawn}[1]", True)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +119,7 @@ def test_a_result_is_copied_as_the_model_read_it(copied: Callable[[str, str], st
 def test_the_list_has_what_the_user_said_first(visit: Visit, run: ViewedRun) -> None:
     said = run.dataset.trajectories["desk_0"].opening
     page = visit(run)
-    assert page.locator("td.id .detail").first.inner_text() == said
+    expect(page.locator("td.id .detail").first).to_have_text(said)
 
 
 @pytest.mark.parametrize("at", ["", "#e/desk_2/0"])
@@ -130,7 +137,7 @@ def test_what_a_cause_means_is_told_under_the_pointer_and_with_the_focus(
     page.keyboard.press("Tab")
     cause.evaluate("node => node.focus()")
     expect(tip).to_be_visible()
-    assert len(tip.inner_text()) > 20
+    expect(tip).to_have_text(re.compile(".{21}"))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +155,7 @@ def test_words_are_searched_as_words_and_texts_in_quotes_as_they_are(
     page = visit(run)
     page.fill("#search", text)
     expect(page.locator(".filters .count")).to_have_text(f"{len(found)} of 3")
-    assert page.locator("td.id a").all_inner_texts() == found
+    expect(page.locator("td.id a")).to_have_text(found)
 
 
 def test_what_was_found_is_marked_in_the_list_and_in_an_episode(
@@ -157,10 +164,10 @@ def test_what_was_found_is_marked_in_the_list_and_in_an_episode(
     page = visit(run)
     page.fill("#search", "DESK_2 99")
     expect(page.locator("td.id a")).to_have_count(1)
-    assert {"desk_2", "99"} <= set(marked(page))
+    expect_marked(page, "desk_2", "99")
     page.click("text=desk_2")
     expect(page.locator("h1")).to_have_text("desk_2")
-    assert {"desk_2", "99"} <= set(marked(page))
+    expect_marked(page, "desk_2", "99")
 
 
 def test_nothing_found_says_so_and_leads_back(visit: Visit, run: ViewedRun) -> None:
@@ -175,7 +182,8 @@ def test_a_count_does_not_look_like_a_value(visit: Visit, run: ViewedRun) -> Non
     page = visit(run, at="#e/desk_1/0/0/0")
     page.click(".step.here >> text=State after this step")
     tree = page.locator(".step.here .tree")
-    assert "ticket_queue 2 members" in tree.inner_text()
+    expect(tree).to_contain_text("ticket_queue 2 members")
+    expect(tree.locator(".leaf .value").first).to_be_attached()
     count, value = (
         tree.locator(kind).first.evaluate("node => getComputedStyle(node).fontStyle")
         for kind in (".members", ".leaf .value")

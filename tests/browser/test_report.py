@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from runner.analysis.runs import ViewedRun
+from tests.browser.conftest import FOCUSED, becomes, within
 from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
 from trajectories.schema import Category
 
@@ -59,14 +60,9 @@ def reply(reasoning: str | None) -> dict[str, object]:
     return {"text": None, "tool_calls": [], "reasoning": reasoning, "finish_reason": "stop"}
 
 
-def ids(page: Page) -> list[str]:
-    """Return the episodes that are listed."""
-    return page.locator("table.episodes td.id a").all_inner_texts()
-
-
-def hash_of(page: Page) -> str:
-    """Return the address within the page."""
-    return str(page.evaluate("location.hash"))
+def ids(page: Page) -> Locator:
+    """Find the episodes that are listed."""
+    return page.locator("table.episodes td.id a")
 
 
 # The list
@@ -74,16 +70,16 @@ def hash_of(page: Page) -> str:
 
 def test_the_overview_has_score_causes_and_outcomes(visit: Visit, run: ViewedRun) -> None:
     page = visit(run)
-    assert page.locator(".big").inner_text() == "50.0% passed"
-    assert page.locator(".outcomes a").all_inner_texts() == ["2 passed", "2 failed"]
-    assert "Wrong argument" in page.locator(".bars").inner_text()
-    assert page.locator(".scores tbody th").all_inner_texts() == ["base", "miss_func", "all"]
+    expect(page.locator(".big")).to_have_text("50.0% passed")
+    expect(page.locator(".outcomes a")).to_have_text(["2 passed", "2 failed"])
+    expect(page.locator(".bars")).to_contain_text("Wrong argument")
+    expect(page.locator(".scores tbody th")).to_have_text(["base", "miss_func", "all"])
 
 
 def test_a_figure_of_the_overview_filters_the_list(visit: Visit, run: ViewedRun) -> None:
     page = visit(run)
     page.click(".outcomes .failed")
-    assert ids(page) == ["desk_1", "desk_2"]
+    expect(ids(page)).to_have_text(["desk_1", "desk_2"])
     page.go_back()
     expect(page.locator("table.episodes tbody tr")).to_have_count(4)
 
@@ -92,23 +88,23 @@ def test_filters_are_part_of_the_address(visit: Visit, run: ViewedRun) -> None:
     page = visit(run)
     page.select_option('label[data-name="outcome"] select', "failed")
     page.select_option('label[data-name="cause"] select', "wrong_argument")
-    assert ids(page) == ["desk_1"]
+    expect(ids(page)).to_have_text(["desk_1"])
     page.reload()
     page.wait_for_selector("table.episodes")
-    assert ids(page) == ["desk_1"]
+    expect(ids(page)).to_have_text(["desk_1"])
     page.click(".clear")
-    assert len(ids(page)) == 4
+    expect(ids(page)).to_have_count(4)
 
 
 def test_a_heading_sorts_and_sorts_the_other_way(visit: Visit, run: ViewedRun) -> None:
     page = visit(run)
     heading = page.locator('th[data-column="turns"]')
     heading.locator("button").click()
-    assert ids(page)[:2] == ["desk_1", "desk_2"]
-    assert heading.get_attribute("aria-sort") == "ascending"
+    expect(ids(page)).to_have_text(["desk_1", "desk_2", "desk_0", "folder_3"])
+    expect(heading).to_have_attribute("aria-sort", "ascending")
     heading.locator("button").click()
-    assert ids(page)[2:] == ["desk_1", "desk_2"]
-    assert heading.get_attribute("aria-sort") == "descending"
+    expect(ids(page)).to_have_text(["desk_0", "folder_3", "desk_1", "desk_2"])
+    expect(heading).to_have_attribute("aria-sort", "descending")
 
 
 @pytest.mark.parametrize(
@@ -121,24 +117,26 @@ def test_search_looks_at_what_the_list_shows(
     page = visit(run)
     page.fill("#search", text)
     expect(page.locator(".filters .count")).to_have_text(f"{len(found)} of 4")
-    assert ids(page) == found
+    expect(ids(page)).to_have_text(found)
 
 
 def test_search_looks_into_transcripts_too(visit: Visit, run: ViewedRun) -> None:
     page = visit(run)
     page.fill("#search", "ticket_id=99")
     expect(page.locator("table.episodes tbody tr")).to_have_count(1)
-    assert ids(page) == ["desk_2"]
+    expect(ids(page)).to_have_text(["desk_2"])
 
 
 def test_many_episodes_are_listed_as_one_scrolls(visit: Visit, dataset_of, help_desk) -> None:
     turns = {f"desk_{index}": RIGHT for index in range(450)}
     page = visit(viewed(dataset_of(*[replace(help_desk, id=id) for id in turns]), source_of(turns)))
-    assert len(ids(page)) < 450
+    rows = page.locator("table.episodes tbody tr")
+    expect(rows.nth(199)).to_be_attached()
+    expect(rows).not_to_have_count(450)
     for there in (400, 450):
         # The key goes to where the end was when it was pressed, while rows are being added.
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-        expect(page.locator("table.episodes tbody tr")).to_have_count(there)
+        expect(rows).to_have_count(there)
 
 
 # An episode
@@ -148,27 +146,27 @@ def test_an_episode_opens_from_the_list_and_back(visit: Visit, run: ViewedRun) -
     page = visit(run)
     page.click("text=desk_1")
     expect(page.locator("h1")).to_have_text("desk_1")
-    assert hash_of(page) == "#e/desk_1/0"
+    expect(page).to_have_url(within("#e/desk_1/0"))
     page.go_back()
     expect(page.locator("h1")).to_have_text("made-up")
-    assert page.evaluate("document.activeElement.textContent") == "desk_1"
+    becomes(page, FOCUSED, "desk_1")
 
 
 def test_the_first_divergence_shows_expected_and_actual(visit: Visit, run: ViewedRun) -> None:
     page = visit(run, at="#e/desk_1/0")
     page.click(".jump")
-    assert hash_of(page) == "#e/desk_1/0/0/1"
+    expect(page).to_have_url(within("#e/desk_1/0/0/1"))
     step = page.locator(".step.divergent.here")
-    assert step.locator("h5").inner_text() == "Here it leaves the ground truth"
+    expect(step.locator("h5")).to_have_text("Here it leaves the ground truth")
     row = step.locator(".expected tbody tr")
-    assert row.locator(".good").inner_text() == "'Dark screen'"
-    assert row.locator(".bad").inner_text() == "'Dark'"
+    expect(row.locator(".good")).to_have_text("'Dark screen'")
+    expect(row.locator(".bad")).to_have_text("'Dark'")
 
 
 def test_the_ground_truth_says_what_the_model_made_of_it(visit: Visit, run: ViewedRun) -> None:
     page = visit(run, at="#e/desk_1/0")
-    marks = page.locator(".truth .mark").all_inner_texts()
-    assert marks == ["≈ called otherwise in step 1", "✓ same in step 0", "✓ same in step 1"]
+    marks = ["≈ called otherwise in step 1", "✓ same in step 0", "✓ same in step 1"]
+    expect(page.locator(".truth .mark")).to_have_text(marks)
 
 
 def test_the_state_can_be_opened_at_every_step(visit: Visit, run: ViewedRun) -> None:
@@ -176,16 +174,16 @@ def test_the_state_can_be_opened_at_every_step(visit: Visit, run: ViewedRun) -> 
     page.click(".step.here >> text=State after this step")
     tree = page.locator(".step.here .tree")
     title = tree.locator(".leaf.differs.changed")
-    assert title.inner_text() == "title 'Dark' expected 'Dark screen'"
-    assert "'Printer on fire'" not in tree.inner_text()
+    expect(title).to_have_text("title 'Dark' expected 'Dark screen'")
+    expect(tree).not_to_contain_text("'Printer on fire'", use_inner_text=True)
 
 
 def test_answers_refusals_and_idle_turns_are_shown(visit: Visit, run: ViewedRun) -> None:
     page = visit(run, at="#e/desk_0/0")
-    assert "I opened ticket 2." in page.locator(".answer").first.inner_text()
-    assert "Nothing is to be done in this turn." in page.locator(".truth").nth(1).inner_text()
+    expect(page.locator(".answer").first).to_contain_text("I opened ticket 2.")
+    expect(page.locator(".truth").nth(1)).to_contain_text("Nothing is to be done in this turn.")
     page.goto(page.url.replace("desk_0", "desk_2"))
-    assert "99" in page.locator(".result.refused").inner_text()
+    expect(page.locator(".result.refused")).to_contain_text("99")
 
 
 @pytest.mark.parametrize("at", ["#e/desk_1/0/2/1", "#e/desk_1/0/2"])
@@ -193,7 +191,7 @@ def test_an_address_leads_to_its_turn_or_step(visit: Visit, run: ViewedRun, at: 
     page = visit(run, at=at)
     here = page.locator(".turns .here")
     expect(here).to_be_in_viewport()
-    assert here.get_attribute("id") == ("t2s1" if at.endswith("/1") else "t2")
+    expect(here).to_have_attribute("id", ("t2s1" if at.endswith("/1") else "t2"))
     page.reload()
     expect(page.locator(".turns .here")).to_be_in_viewport()
 
@@ -211,12 +209,12 @@ def test_an_address_of_nothing_says_so(visit: Visit, run: ViewedRun, at: str) ->
 
 def test_requests_and_replies_can_be_opened(visit: Visit, live: ViewedRun) -> None:
     page = visit(live, at="#e/help_desk_0/1")
-    assert page.locator(".facts-line").inner_text().split("\n")[2] == "trial 1"
+    expect(page.locator(".facts-line")).to_contain_text("trial 1")
     step = page.locator("#t0s0")
-    assert "500" not in step.locator(".meta").inner_text()
-    assert "10 → 2 tokens" in step.locator(".meta").inner_text()
+    expect(step.locator(".meta")).not_to_contain_text("500")
+    expect(step.locator(".meta")).to_contain_text("10 → 2 tokens")
     step.locator("text=Reasoning").click()
-    assert "I should look first." in step.inner_text()
+    expect(step).to_contain_text("I should look first.")
     step.locator("text=Request and reply").click()
     raw = step.locator(".raw")
     expect(raw).to_contain_text("You keep a help desk.")
@@ -231,8 +229,8 @@ def test_requests_and_replies_can_be_opened(visit: Visit, live: ViewedRun) -> No
 
 def test_trials_and_what_they_took_are_summed_up(visit: Visit, live: ViewedRun) -> None:
     page = visit(live)
-    assert "pass^k" in page.locator(".overview").inner_text()
-    assert "$0.0400" in page.locator(".overview").inner_text()
+    expect(page.locator(".overview")).to_contain_text("pass^k")
+    expect(page.locator(".overview")).to_contain_text("$0.0400")
 
 
 def test_the_last_of_two_places_that_are_asked_for_is_shown(visit: Visit, run: ViewedRun) -> None:
@@ -253,13 +251,13 @@ def test_runs_have_tabs(visit: Visit, run: ViewedRun, live: ViewedRun) -> None:
     page = visit(run, live._replace(source=replace(live.source, name="another")))
     page.click("#heading >> text=another")
     expect(page.locator("h1")).to_have_text("another")
-    assert ids(page) == ["help_desk_0", "help_desk_0"]
+    expect(ids(page)).to_have_text(["help_desk_0", "help_desk_0"])
     page.click("text=help_desk_0 >> nth=1")
-    assert hash_of(page) == "#e/help_desk_0/1?run=2"
+    expect(page).to_have_url(within("#e/help_desk_0/1?run=2"))
     page.reload()
     expect(page.locator("h1")).to_have_text("help_desk_0")
     page.click("#heading >> text=made-up")
-    assert len(ids(page)) == 4
+    expect(ids(page)).to_have_count(4)
 
 
 # Keys
@@ -284,21 +282,21 @@ def test_the_list_can_be_walked_with_keys(visit: Visit, run: ViewedRun) -> None:
 def test_an_episode_can_be_walked_with_keys(visit: Visit, run: ViewedRun) -> None:
     page = visit(run, at="#e/desk_1/0")
     page.keyboard.press("j")
-    assert hash_of(page) == "#e/desk_1/0/0/0"
+    expect(page).to_have_url(within("#e/desk_1/0/0/0"))
     page.keyboard.press("n")
-    assert hash_of(page) == "#e/desk_1/0/0/1"
+    expect(page).to_have_url(within("#e/desk_1/0/0/1"))
     page.keyboard.press("j")
     page.keyboard.press("p")
-    assert hash_of(page) == "#e/desk_1/0/0/1"
+    expect(page).to_have_url(within("#e/desk_1/0/0/1"))
     page.keyboard.press("k")
-    assert hash_of(page) == "#e/desk_1/0/0/0"
+    expect(page).to_have_url(within("#e/desk_1/0/0/0"))
 
 
 def test_the_search_is_a_key_away_and_escape_leaves_it(visit: Visit, run: ViewedRun) -> None:
     page = visit(run)
     page.keyboard.press("/")
     page.keyboard.type("desk_2 j?")
-    assert page.locator("#search").input_value() == "desk_2 j?"
+    expect(page.locator("#search")).to_have_value("desk_2 j?")
     page.keyboard.press("Escape")
     expect(page.locator("table.episodes tbody tr")).to_have_count(4)
 
@@ -306,7 +304,7 @@ def test_the_search_is_a_key_away_and_escape_leaves_it(visit: Visit, run: Viewed
 def test_the_keys_are_listed(visit: Visit, run: ViewedRun) -> None:
     page = visit(run)
     page.keyboard.press("?")
-    assert "next place off the ground truth" in page.locator("dialog").inner_text()
+    expect(page.locator("dialog")).to_contain_text("next place off the ground truth")
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_be_hidden()
 
@@ -326,18 +324,15 @@ def test_the_theme_follows_the_system_until_it_is_changed(
 ) -> None:
     page = visit(run, color_scheme=scheme)
 
-    def is_dark() -> bool:
-        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        return int(colour.removeprefix("rgb(").split(",")[0]) < 128
-
-    assert is_dark() == (scheme == "dark")
+    is_dark = "getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0] < 128"
+    becomes(page, is_dark, scheme == "dark")
     page.click("#theme")
-    assert not is_dark()
+    becomes(page, is_dark, False)
     page.click("#theme")
-    assert is_dark()
+    becomes(page, is_dark, True)
     page.reload()
     page.wait_for_selector("h1")
-    assert is_dark()
+    becomes(page, is_dark, True)
 
 
 @pytest.mark.parametrize("at", ["", "#e/desk_1/0", "#e/desk_1/0/0/1"])
@@ -357,9 +352,9 @@ def test_on_paper_there_are_no_controls_and_all_episodes(
     page = visit(viewed(dataset_of(*[replace(help_desk, id=id) for id in turns]), source_of(turns)))
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert len(ids(page)) == 230
-    assert not page.locator(".filters").is_visible()
-    assert not page.locator("#theme").is_visible()
+    expect(ids(page)).to_have_count(230)
+    expect(page.locator(".filters")).to_be_hidden()
+    expect(page.locator("#theme")).to_be_hidden()
     assert page.pdf().startswith(b"%PDF")
 
 
@@ -407,7 +402,8 @@ def test_controls_have_names_and_the_page_has_landmarks(
     unnamed = "node => !(node.ariaLabel || node.labels?.length || node.textContent.trim())"
     controls = page.locator("a, button, input, select, summary").element_handles()
     assert [node.inner_text() for node in controls if node.evaluate(unnamed)] == []
-    assert page.locator("main").count() == page.locator("h1").count() == 1
+    expect(page.locator("main")).to_have_count(1)
+    expect(page.locator("h1")).to_have_count(1)
     repeated = "() => [...document.querySelectorAll('[id]')].map(n => n.id)"
     names = page.evaluate(repeated)
     assert len(names) == len(set(names))

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from runner.analysis.figures import Acts, RunFigures, Totals
 from runner.analysis.report.pages import scores_page
@@ -34,38 +36,40 @@ def visit_scores(show):
 
 def test_a_chart_of_nine_groups(visit_scores):
     page = visit_scores(scored())
-    assert page.locator(".radar .spoke").count() == 9
-    assert page.locator(".radar .run-1 circle").count() == 9
-    assert page.locator(".radar .run-1 path").count() == 9
-    assert page.locator(".radar .inside").count() == 1
+    expect(page.locator(".radar .spoke")).to_have_count(9)
+    expect(page.locator(".radar .run-1 circle")).to_have_count(9)
+    expect(page.locator(".radar .run-1 path")).to_have_count(9)
+    expect(page.locator(".radar .inside")).to_have_count(1)
 
 
 def test_a_group_that_was_not_run_leaves_a_gap_and_is_named(visit_scores):
     page = visit_scores(scored(categories=CLASSIC[:3]))
-    assert page.locator(".radar .run-1 circle").count() == 3
-    assert page.locator(".radar .run-1 path").count() == 2
-    assert page.locator(".radar .inside").count() == 0
-    assert page.locator(".radar .axis", has_text="not run").count() == 6
-    assert "irrelevance not run" in page.locator(".radar").get_attribute("aria-label")
+    expect(page.locator(".radar .run-1 circle")).to_have_count(3)
+    expect(page.locator(".radar .run-1 path")).to_have_count(2)
+    expect(page.locator(".radar .inside")).to_have_count(0)
+    expect(page.locator(".radar .axis", has_text="not run")).to_have_count(6)
+    said = re.compile("irrelevance not run")
+    expect(page.locator(".radar")).to_have_attribute("aria-label", said)
 
 
 def test_five_runs_are_overlaid_and_more_are_only_in_the_table(visit_scores):
     page = visit_scores(*[scored(f"model {number}") for number in range(6)])
-    assert page.locator(".radar g").count() == 5
-    assert "The chart shows the first 5 runs." in page.inner_text("main")
-    assert page.locator(".chart table tbody tr").first.locator("td").count() == 6
+    expect(page.locator(".radar g")).to_have_count(5)
+    expect(page.locator("main")).to_contain_text("The chart shows the first 5 runs.")
+    expect(page.locator(".chart table tbody tr").first.locator("td")).to_have_count(6)
 
 
 def test_the_groups_of_runs_without_a_classic_one_have_no_chart(visit_scores):
     page = visit_scores(scored(categories=["base"]))
-    assert page.locator(".radar").count() == 0
-    assert "66.7%" in page.locator("tr", has_text="multi-turn").inner_text()
+    expect(page.locator(".radar")).to_have_count(0)
+    expect(page.locator("tr", has_text="multi-turn")).to_contain_text("66.7%")
 
 
 def test_what_requests_took(visit_scores):
     page = visit_scores(scored())
     cells = page.locator("section", has_text="Requests").last.locator("tbody tr td")
-    assert cells.all_inner_texts()[:5] == ["2", "\u2013", "\u2013", "unknown", "2.000"]
+    for number, said in enumerate(("2", "\u2013", "\u2013", "unknown", "2.000")):
+        expect(cells.nth(number)).to_have_text(said)
 
 
 def test_what_was_made_up(visit_scores, monkeypatch):
@@ -73,14 +77,14 @@ def test_what_was_made_up(visit_scores, monkeypatch):
     monkeypatch.setattr(RunFigures, "hallucinations", made_up)
     page = visit_scores(scored())
     card = page.locator("section", has_text="Made up").last
-    assert "invented functions" in card.inner_text()
-    assert card.locator("tbody td").first.inner_text() == "3 (25.0%)"
+    expect(card).to_contain_text("invented functions")
+    expect(card.locator("tbody td").first).to_have_text("3 (25.0%)")
 
 
 def test_hostile_names_are_only_shown(visit_scores):
     page = visit_scores(scored(HOSTILE))
-    assert "<img src=x" in page.locator(".legend-line").inner_text()
-    assert page.locator("img").count() == 0
+    expect(page.locator(".legend-line")).to_contain_text("<img src=x")
+    expect(page.locator("img")).to_have_count(0)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -88,6 +92,7 @@ def test_lines_stand_out_from_the_page(visit_scores, scheme):
     page = visit_scores(scored(), color_scheme=scheme)
     style = "getComputedStyle(document.querySelector('.radar .run-1 path')).stroke"
     card = "getComputedStyle(document.querySelector('.card')).backgroundColor"
+    expect(page.locator(".radar .run-1 path").first).to_be_attached()
     assert page.evaluate(style) != page.evaluate(card)
 
 

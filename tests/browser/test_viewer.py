@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from runner.records.store import RunStore
-from tests.browser.conftest import DESKTOP, PATIENCE
+from tests.browser.conftest import DESKTOP, FOCUSED, PATIENCE, becomes
 from tests.browser.test_hostile import TEXTS
 from tests.conftest import user
 from tests.runner.analysis.runs import definition, record, truth_turns
@@ -75,9 +75,9 @@ def view(browser: Browser, runs: Path, complaints: list[str]) -> Iterator[Open]:
     assert complaints == []
 
 
-def names(page: Page) -> list[str]:
-    """Return the runs that are listed."""
-    return page.locator(".of-runs .run-name > a").all_inner_texts()
+def names(page: Page) -> Locator:
+    """Find the runs that are listed."""
+    return page.locator(".of-runs .run-name > a")
 
 
 PAGES = {
@@ -95,32 +95,32 @@ PAGES = {
 
 def test_all_runs_are_listed_the_newest_first(view: Open) -> None:
     page = view()
-    assert names(page) == ["deep/c", "b", "a"]
+    expect(names(page)).to_have_text(["deep/c", "b", "a"])
     first = page.locator(".of-runs tbody tr").nth(2)
     expect(first.locator(".col-score")).to_contain_text("50.0%")
     expect(first.locator(".col-latency")).to_have_text("0.50 s")
     expect(first.locator(".col-state")).to_contain_text("finished")
     said = "2 runs of this model on this data: 50.0%, 0.0%; this one 50.0%"
-    assert first.locator("svg").get_attribute("aria-label") == said
-    assert page.locator(".of-runs tbody tr").nth(0).locator("svg").count() == 0
+    expect(first.locator("svg")).to_have_attribute("aria-label", said)
+    expect(page.locator(".of-runs tbody tr").nth(0).locator("svg")).to_have_count(0)
 
 
 def test_filters_and_order_are_part_of_the_address(view: Open) -> None:
     page = view()
     page.select_option('label[data-name="model"] select', "org/model")
-    assert names(page) == ["b", "a"]
+    expect(names(page)).to_have_text(["b", "a"])
     page.locator('th[data-column="score"] button').click()
     page.fill("#search", "org finished")
     expect(page.locator(".filters .count")).to_have_text("2 of 3")
     page.reload()
     page.wait_for_selector(".of-runs tbody tr")
-    assert names(page) == ["b", "a"]
+    expect(names(page)).to_have_text(["b", "a"])
     page.locator('th[data-column="score"] button').click()
-    assert names(page) == ["a", "b"]
+    expect(names(page)).to_have_text(["a", "b"])
     page.fill("#search", "nothing like this")
     expect(page.locator(".empty")).to_have_text("No run is like that.")
     page.keyboard.press("Escape")
-    assert len(names(page)) == 3
+    expect(names(page)).to_have_count(3)
 
 
 def test_runs_are_chosen_and_compared_by_the_keyboard(view: Open) -> None:
@@ -143,8 +143,8 @@ def test_a_run_that_comes_grows_and_goes_is_seen(
     page.locator(".of-runs a", has_text="deep/c").focus()
     write_noted(runs / "new", definition(data), [], 2, "2026-02-01")
     expect(page.locator(".of-runs tbody tr")).to_have_count(4)
-    assert names(page)[0] == "new"
-    assert page.evaluate("document.activeElement.textContent") == "deep/c"
+    expect(names(page).first).to_have_text("new")
+    becomes(page, FOCUSED, "deep/c")
     with RunStore.resume(runs / "new", definition(data)) as store:
         store.append(record(data, "folders_0", truth_turns(folders)))
         line = page.locator(".of-runs tbody tr").first
@@ -160,7 +160,7 @@ def test_a_damaged_run_says_why(view: Open, runs: Path) -> None:
     (runs / "bad" / "run.json").write_text("{")
     page = view()
     expect(page.locator("tr.damaged")).to_contain_text("run.json")
-    assert page.locator("tr.damaged a").count() == 0
+    expect(page.locator("tr.damaged a")).to_have_count(0)
 
 
 def test_many_runs_are_listed_as_one_scrolls(view: Open, runs: Path, data: Path) -> None:
@@ -168,8 +168,7 @@ def test_many_runs_are_listed_as_one_scrolls(view: Open, runs: Path, data: Path)
         write_noted(runs / f"many-{number}", definition(data), [], 1, f"2025-{number:03}")
     page = view()
     expect(page.locator(".filters .count")).to_have_text("263 of 263")
-    assert page.locator(".of-runs tbody tr").count() <= 263
-    page.keyboard.press("End")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     expect(page.locator(".of-runs tbody tr")).to_have_count(263)
 
 
@@ -178,7 +177,7 @@ def test_many_runs_are_listed_as_one_scrolls(view: Open, runs: Path, data: Path)
 
 def test_the_pages_of_report_are_inside(view: Open) -> None:
     page = view("run/a")
-    assert page.locator(".big").inner_text() == "50.0% passed"
+    expect(page.locator(".big")).to_have_text("50.0% passed")
     page.locator("td.id a", has_text="folders_0").click()
     expect(page.locator(".says").first).to_be_visible()
     page.keyboard.press("e")
@@ -225,7 +224,7 @@ def test_the_same_entry_in_other_runs(view: Open) -> None:
     page.get_by_label("Put deep/c side by side").check()
     page.locator(".others .tool").click()
     expect(page.locator(".aligned-runs")).to_contain_text("deep/c")
-    assert page.locator(".parting").inner_text() == "They part in turn 0, step 0."
+    expect(page.locator(".parting")).to_have_text("They part in turn 0, step 0.")
 
 
 def test_an_episode_that_cannot_be_shown_is_a_line(view: Open, runs: Path) -> None:
@@ -257,7 +256,7 @@ def test_a_flip_leads_to_its_episodes(view: Open) -> None:
 
 def test_three_runs_show_where_they_are_not_alike(view: Open) -> None:
     page = view("compare?run=a&run=b&run=deep/c")
-    assert page.locator(".flips .badge").all_inner_texts() == ["passed", "failed", "failed"]
+    expect(page.locator(".flips .badge")).to_have_text(["passed", "failed", "failed"])
     page.keyboard.press("/")
     page.keyboard.type("nothing")
     expect(page.locator(".flips .count")).to_have_text("0")
@@ -267,11 +266,11 @@ def test_steps_that_are_not_alike_are_found_by_the_keyboard(view: Open) -> None:
     page = view("align?id=folders_0&run=a&run=b")
     page.keyboard.press("n")
     at = "document.activeElement.getAttribute('aria-label')"
-    assert page.evaluate(at) == "Turn 0, step 0, not alike"
+    becomes(page, at, "Turn 0, step 0, not alike")
     page.keyboard.press("n")
-    assert page.evaluate(at) == "Turn 1, step 0, not alike"
+    becomes(page, at, "Turn 1, step 0, not alike")
     page.keyboard.press("p")
-    assert page.evaluate(at) == "Turn 0, step 0, not alike"
+    becomes(page, at, "Turn 0, step 0, not alike")
 
 
 # Every page
@@ -291,7 +290,7 @@ def test_a_page_is_exported_and_opens_offline(
         offline.locator("td.id a").click()
         offline.wait_for_selector(".summary")
     # A run that is one file has no name but its model's.
-    assert offline.locator("h1").inner_text() == heading.removeprefix("a: ")
+    expect(offline.locator("h1")).to_have_text(heading.removeprefix("a: "), use_inner_text=True)
     hrefs = offline.eval_on_selector_all("a", "all => all.map(a => a.getAttribute('href'))")
     assert all(href.startswith("#") for href in hrefs)
 
@@ -353,7 +352,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(
     for name in (f"{named} 1", f"{named} 2"):
         write_noted(runs / name, definition(data, model=whole), [made], 1, "2027")
     page = view()
-    assert len(names(page)) == 5
+    expect(names(page)).to_have_count(5)
     page.locator(".of-runs .run-name > a").first.click()
     page.locator("td.id a").click()
     page.wait_for_selector(".others")
@@ -364,6 +363,6 @@ def test_a_hostile_text_is_shown_and_does_nothing(
     page.locator(".others .tool").click()
     expect(page.locator(".aligned-runs p")).to_have_count(2)
     assert page.evaluate("window.ran") is None
-    assert page.locator("main img, main script, main style").count() == 0
+    expect(page.locator("main img, main script, main style")).to_have_count(0)
     hrefs = page.eval_on_selector_all("a", "links => links.map(link => link.getAttribute('href'))")
     assert all(href.startswith(("#", "/")) and not href.startswith("//") for href in hrefs)
