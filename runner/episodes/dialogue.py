@@ -23,6 +23,7 @@ from runner.episodes.evaluate import kind_of
 from runner.episodes.kinds import Answers
 from runner.models.base import Reply, Request
 from runner.models.conversation import Style, conversation_of
+from runner.models.protocols.base import NOTED
 from runner.records.record import Fault
 from trajectories.prepare import Prepared
 from trajectories.schema import ExpectedCalls
@@ -80,6 +81,7 @@ class Dialogue:
         self._executed = prepared.trajectory.is_executed
         self._compared = isinstance(prepared.trajectory.expects, ExpectedCalls)
         self._format = style.format
+        self._asks_on = style.asks_on
         self._shown: frozenset[str] | None = None
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
@@ -111,18 +113,33 @@ class Dialogue:
     def take(self, reply: Reply) -> Taken:
         """Take the answer to the last request, and execute its calls or end the turn.
 
-        A trajectory whose calls or results are compared is over after one answer.
+        A trajectory whose calls or results are compared is over after one answer, or where the
+        style says so after one without calls.
         """
         episode = self.episode
         taken = self._read(reply)
-        results = episode.act(taken.calls) if taken.calls and self._executed else []
+        goes_on = self._goes_on(taken.calls)
+        results: Sequence[Result] = ()
+        if taken.calls and self._executed:
+            results = episode.act(taken.calls)
+        elif goes_on:
+            results = [Result(NOTED) for _ in taken.calls]
         if results:
             self.conversation.observe(taken.calls, results)
         else:
             self.conversation.refuse(taken.problem or "The turn is over.")
-        if not episode.finished and (not taken.calls or self._kind.is_single_turn):
+        if not episode.finished and not goes_on:
             episode.end_turn()
         return taken._replace(results=results)
+
+    def _goes_on(self, calls: Sequence[Call | MalformedCall]) -> bool:
+        """Tell whether the turn goes on after an answer."""
+        if not calls or not self._kind.is_single_turn:
+            return bool(calls)
+        if not self._asks_on or not all(isinstance(call, Call) for call in calls):
+            return False
+        limit = self.episode.step_limit
+        return self._executed or limit is None or len(self.result[0][0] or ()) < limit
 
     def verdict(self, fault: Fault | None = None) -> Verdict:
         """Judge the trajectory, which is over.
@@ -156,9 +173,15 @@ class Dialogue:
 
     def _read(self, reply: Reply) -> Taken:
         step = self.conversation.read(reply)
+        steps = self.result[self.episode.turn]
         if self._compared:
             step = _without_dots(step)
-        self.result[self.episode.turn].append(step)
+        if self._compared and steps:
+            # What is compared is one step, however many answers it took.
+            assert isinstance(steps[0], list)
+            steps[0] = steps[0] + (step if isinstance(step, list) else [])
+        else:
+            steps.append(step)
         calls, problem = self._decoded(step)
         meant = not isinstance(step, str) and bool(step)
         return Taken(self.episode.turn, calls, problem, meant=meant)

@@ -142,9 +142,11 @@ class Plan(NamedTuple):
         offering = self.dataset.offering_of(trajectory)
         if offering and offering.find:
             toolbox = toolbox.with_function(FINDER)
-        settings = self.settings
+        settings, protocol = self.settings, self.protocol
         observe = observing(wording, settings.compression())
-        return Style(toolbox, prompts, settings.reasoning, self.format, observe, self.protocol)
+        # One that has to call would never stop.
+        asks_on = protocol is not None and not protocol.parallel and not settings.forces_calls
+        return Style(toolbox, prompts, settings.reasoning, self.format, observe, protocol, asks_on)
 
     def _asked(self) -> Asked:
         """Return what defines how the model is asked, without what is so anyway."""

@@ -58,6 +58,8 @@ class Style(NamedTuple):
     """What it reads of a call where that is not the result's own text."""
     protocol: Protocol | None = None
     """How functions are shown and calls are written, where not as usual."""
+    asks_on: bool = False
+    """Whether a single turn goes on until the model makes no call, since a step has one."""
 
 
 class Apart(NamedTuple):

@@ -115,18 +115,23 @@ def _bfcl_entry(record: EpisodeRecord, category: Category, where: str) -> dict[s
     if any(step.turn >= len(record.result) for step in record.steps):
         raise DataError(where, "has a step in a turn of which there is no result")
     nested = partial(_nested, record.steps, len(record.result))
-    figures = {
-        "result": record.result,
+    answered: Any = record.result
+    figures: dict[str, Any] = {
         "input_token_count": nested(lambda step: step.usage.prompt),
         "output_token_count": nested(lambda step: step.usage.completion),
         "latency": nested(lambda step: step.latency),
     }
     if category in SINGLE_TURN:
-        # Here a result is the one step, and so are its figures.
-        if any([len(turn) for turn in turns] != [1] for turns in figures.values()):
+        # Here a result is the one step, and its figures are those of all answers that it took.
+        if [len(turn) for turn in record.result] != [1] or not record.steps:
             raise DataError(where, f"is of {category} and has not one step")
-        figures = {name: steps for name, ((steps,),) in figures.items()}
-    return {"id": record.id, **figures}
+        figures = {name: _total(steps) for name, (steps,) in figures.items()}
+        ((answered,),) = record.result
+    return {"id": record.id, "result": answered, **figures}
+
+
+def _total(figures: Sequence[Any]) -> Any:
+    return None if None in figures else sum(figures)
 
 
 def _nested(

@@ -15,47 +15,28 @@ from runner.data import choose
 from runner.models.protocols.base import Native, Written
 from runner.models.protocols.registry import PROTOCOLS, protocols_named
 from runner.records.run import open_run
+from tests.live.oracle import GROUPS, knowing, played
 from tests.live.running import records
-from tests.servers.answers import of_dataset
-from tests.servers.protocols import refusal, speaking
+from tests.servers.protocols import refusal
 from tests.servers.responses import call, response, thought
-from tests.servers.serving import Answer, Answerer, Asked, FakeServer, as_json
+from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
 from trajectories.widened import needed
 
 SEVERAL = "base,miss_param,miss_func,long_context"
-ONE_TURN = "simple_python,multiple,irrelevance,live_relevance"
+ONE_TURN = "simple_python,multiple,parallel,parallel_multiple,irrelevance,live_relevance"
+EXECUTED = "exec_simple,exec_multiple,exec_parallel,exec_parallel_multiple,rest,sql,chat"
 
 
 @pytest.fixture
 def knows(server: FakeServer) -> Callable[..., FakeServer]:
     """Return a server that answers with the ground truth in a protocol."""
 
-    def asked(
-        name: str, categories: str, more: Callable[[Answerer], Answerer] = ready
-    ) -> FakeServer:
-        protocol = PROTOCOLS[name]
-        truth = of_dataset("turnwise", categories, None, None if protocol.parallel else 1)
-        server.answer = more(speaking(protocol, truth))
+    def asked(name: str, categories: str) -> FakeServer:
+        server.answer = knowing(PROTOCOLS[name], categories)
         return server
 
     return asked
-
-
-def ready(answer: Answerer) -> Answerer:
-    """Return what also answers the request before a run."""
-
-    def whole(asked: Asked) -> Answer:
-        if "Are you ready?" not in json.dumps(asked.body):
-            return answer(asked)
-        if "input" in asked.body:
-            return answer(asked)
-        said = completion({"role": "assistant", "content": "Yes."})
-        if "prompt" in asked.body:
-            return as_json({"choices": [{"text": "Yes.", "finish_reason": "stop"}]})
-        return as_json(said)
-
-    return whole
 
 
 def evaluate(server: FakeServer, folder: Path, *more: str) -> int:
@@ -99,12 +80,20 @@ def test_single_turns_are_asked_in_every_protocol(
 def test_what_is_executed_is_asked_in_every_protocol(
     knows: Callable[..., FakeServer], tmp_path: Path, name: str
 ) -> None:
-    several = "exec_parallel,exec_parallel_multiple,rest,sql" if PROTOCOLS[name].parallel else ""
-    categories = ",".join(filter(None, ["exec_simple,exec_multiple,chat", several]))
-    server = knows(name, categories)
-    wanted = ("--category", categories, "--sample", "8", "--protocol", name)
+    server = knows(name, EXECUTED)
+    wanted = ("--category", EXECUTED, "--sample", "8", "--protocol", name)
     assert evaluate(server, tmp_path, *wanted) == 0
     assert [record["outcome"] for record in records(tmp_path)] == ["passed"] * 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("categories", GROUPS)
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_the_oracle_passes_a_sample_of_all_data_in_every_protocol(
+    server: FakeServer, name: str, categories: str
+) -> None:
+    found = played(server, PROTOCOLS[name], categories, "--sample", "20")
+    assert (found.asked, found.failed) == (20, ()), found.said
 
 
 @pytest.mark.parametrize("name", ["functions", "multi_call", "hermes", "react", "kimi", "harmony"])

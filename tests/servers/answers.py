@@ -82,11 +82,12 @@ class GroundTruth:
         if trajectory is None:
             return as_reply({"role": "assistant", "content": STRANGE}, asked)
         if isinstance(trajectory.expects, ExpectedCalls):
-            return self._said(right_calls(task_of(trajectory), STRICT), asked)
-        texts = [text for each in trajectory.turns[turn : turn + 1] for text in each.ground_truth]
-        size = self._calls_per_step or max(len(texts), 1)
-        calls = [parse_call(text) for text in texts[steps * size : (steps + 1) * size]]
-        return self._said([with_names(call) for call in calls], asked)
+            calls = right_calls(task_of(trajectory), STRICT)
+        else:
+            texts = [t for each in trajectory.turns[turn : turn + 1] for t in each.ground_truth]
+            calls = [with_names(parse_call(text)) for text in texts]
+        size = self._calls_per_step or max(len(calls), 1)
+        return self._said(calls[steps * size : (steps + 1) * size], asked)
 
     def _said(self, calls: Sequence[Call], asked: Asked) -> Answer:
         if not calls:

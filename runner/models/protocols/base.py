@@ -21,6 +21,9 @@ Kind = Literal["native", "text", "raw"]
 Tool = dict[str, Any]
 """A function as chat completions have it in ``tools``."""
 
+NOTED = {"noted": "It is not executed here. Call again if more is to be called; else say so."}
+"""What a call gives that is compared and not executed, where a model makes one call a step."""
+
 
 class Spoken(NamedTuple):
     """What a reply tells the user, and what the model thought before."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
-from runner.models.protocols.base import Native, Protocol
+from runner.models.protocols.base import NOTED, Native, Protocol
 from runner.models.protocols.chatglm3 import CHATGLM3, CHATGLM3_RAW
 from runner.models.protocols.deepseek_v3 import DEEPSEEK_V3
 from runner.models.protocols.dsml import DSML
@@ -71,6 +71,8 @@ def fingerprint(protocol: Protocol) -> str:
         shown = protocol.show([{"type": "function", "function": document}])
     else:
         shown = protocol.show([document])
+    if not protocol.parallel:
+        shown.append(NOTED)
     return sha256(json.dumps(shown).encode()).hexdigest()
 
 

@@ -13,6 +13,7 @@ from runner.live.loop import ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
+from runner.models.protocols.base import NOTED
 from runner.models.tools import toolbox_of
 from runner.rollouts.env import RolloutEnv
 from tests.judging import run_recorded
@@ -51,17 +52,32 @@ def judge_step(dataset_of):
 
 def live(data, trajectory, mode, profile, reply):
     """Run an entry with one scripted reply."""
+    run, asked = live_on(data, trajectory, mode, profile, [reply], asks_on=False)
+    assert len(asked) == 1
+    return run, asked[0]
+
+
+def live_on(data, trajectory, mode, profile, replies, *, limit=20, asks_on=True):
+    """Run an entry with scripted replies, of which the last is given for ever."""
     asked = []
 
     async def ask(request):
-        asked.append(request)
-        return ModelAnswer(reply, 1)
+        asked.append(request._replace(messages=[*request.messages]))
+        return ModelAnswer(replies[min(len(asked), len(replies)) - 1], 1)
 
-    style = Style(toolbox_of(trajectory), read_prompts(), "all")
+    style = Style(toolbox_of(trajectory), read_prompts(), "all", asks_on=asks_on)
     ready = prepare(data, trajectory, profile)
-    run = asyncio.run(run_live(ready, style, mode, profile, 20, ask, lambda *_: None))
-    assert len(asked) == 1
-    return run, asked[0]
+    run = asyncio.run(run_live(ready, style, mode, profile, limit, ask, lambda *_: None))
+    return run, asked
+
+
+def waiting(*seconds):
+    """Return a reply that waits so many times."""
+    calls = [ToolCall("a", "clock_wait", json.dumps({"n": n})) for n in seconds]
+    return Reply(None, tuple(calls), None, None, Usage(), 0.0)
+
+
+DONE = Reply("Done.", (), None, None, Usage(), 0.0)
 
 
 # Judging
@@ -152,6 +168,45 @@ def test_a_prompting_model_is_asked_once(dataset_of, entry, profile):
     assert run.verdict.failure.reason is Reason.OTHER_VALUE
     assert "clock.wait" in request.messages[0]["content"]
     assert run.result == [["[clock.wait(n=6)]"]]
+
+
+@both_profiles
+def test_a_model_of_one_call_a_step_is_asked_until_it_makes_none(single_turn, dataset_of, profile):
+    answers = [{"clock.wait": {"n": [n]}} for n in (1, 2, 3)]
+    entry = single_turn("python", WAIT, *answers, category=Category.PARALLEL)
+    data = dataset_of(entry)
+    run, asked = live_on(data, entry, "fc", profile, [waiting(1), waiting(2, 3), DONE])
+    assert run.verdict.valid
+    assert run.result == [[[{"clock_wait": json.dumps({"n": n})} for n in (1, 2, 3)]]]
+    assert [len(step.calls) for step in run.steps] == [1, 2, 0]
+    shown = [message["content"] for message in asked[-1].messages if message["role"] == "tool"]
+    assert shown == [json.dumps(NOTED)] * 3
+    assert run_recorded(prepare(data, entry, profile), run.result, "fc", profile) == run.verdict
+
+
+@both_profiles
+def test_a_call_too_many_counts_where_a_model_is_asked_on(entry, dataset_of, profile):
+    data = dataset_of(entry)
+    assert live_on(data, entry, "fc", profile, [waiting(5), DONE])[0].verdict.valid
+    run, _ = live_on(data, entry, "fc", profile, [waiting(5), waiting(5), DONE])
+    assert not run.verdict.valid
+    run, asked = live_on(data, entry, "fc", profile, [DONE, waiting(5)])
+    assert (run.verdict.valid, len(asked)) == (False, 1)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 20])
+def test_who_never_stops_is_stopped(entry, dataset_of, limit):
+    run, asked = live_on(dataset_of(entry), entry, "fc", STRICT, [waiting(5)], limit=limit)
+    assert len(asked) == limit
+    assert run.verdict.valid is (limit == 1)
+
+
+@both_profiles
+def test_a_call_that_cannot_be_read_ends_a_single_turn(entry, dataset_of, profile):
+    broken = waiting(5)._replace(tool_calls=(ToolCall("a", "clock_wait", '{"n": '),))
+    run, asked = live_on(dataset_of(entry), entry, "fc", profile, [waiting(5), broken, DONE])
+    assert (run.verdict.valid, len(asked)) == (False, 2)
+    assert run.result == [[[*RIGHT, {"clock_wait": '{"n": '}]]]
 
 
 @both_profiles
