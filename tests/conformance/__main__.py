@@ -27,7 +27,14 @@ from tests.conformance import (
     vllm_parsers,
 )
 from tests.conformance.compare import Tally
-from tests.conformance.diagnoses import found_causes, read_causes
+from tests.conformance.diagnoses import (
+    AGREED,
+    agreement,
+    found_causes,
+    named,
+    read_causes,
+    readings_of,
+)
 from tests.conformance.generator import Generator
 from tests.conformance.known import KNOWN, failed
 from tests.conformance.recorded import our_verdicts, verdicts_of
@@ -174,15 +181,26 @@ def _recorded_run(run: Path, files: Sequence[Path], data: Path) -> int:
         print(f"DIFFERENT {run.name} {id}: expected {expected.get(id)}, got {actual.get(id)}")
     equal = len(expected) - len(different)
     print(f"recorded {run.name}: {equal} of {len(expected)} verdicts and error types equal")
-    read = read_causes(run)
-    found = found_causes(run, data, list(read))
-    misread = [(id, cause) for id, cause in found if cause is not read[id]]
-    for id, cause in misread:
-        print(f"DIFFERENT {run.name} {id}: read as {read[id]}, diagnosed as {cause}")
+    return len(different) + _causes(run, data)
+
+
+def _causes(run: Path, data: Path) -> int:
+    """Compare causes with what people read; return the number of differences that should not be."""
+    read, readings = read_causes(run), readings_of(run)
+    found = found_causes(run, data, [*read, *(each.id for each in readings)])
+    misread = [id for id in read if found[id] is None or found[id].cause is not read[id]]
+    for id in misread:
+        print(f"DIFFERENT {run.name} {id}: read as {read[id]}, diagnosed as {named(found[id])}")
     print(
         f"recorded {run.name}: {len(read) - len(misread)} of {len(read)} causes as a person reads"
     )
-    return len(different) + len(misread)
+    counts = list(agreement(readings, found))
+    for number, of, agreed in counts:
+        print(f"  reading {number}: {agreed} of {of} causes and sub-reasons as read")
+    if sum(agreed for *_, agreed in counts) < AGREED * len(readings):
+        print(f"DIFFERENT {run.name}: less than {AGREED:.0%} of the readings' causes")
+        return len(misread) + 1
+    return len(misread)
 
 
 def _show_findings(tally: Tally) -> None:

@@ -1,16 +1,24 @@
 """Causes of failures in recorded runs, as a person reads them, against what ``diagnose`` says.
 
 A run is known by the hash of its verdicts; of runs that are not listed nothing is expected.
+
+What is listed here was read to make the rules, and all of it has to agree. ``readings.csv`` has
+five readings of 60 failures, drawn by chance, each by a reader who saw what was called and not what
+``diagnose`` says: cause and sub-reason, and what could be said as well. The rules were mended after
+each reading but the last.
 """
 
 from __future__ import annotations
 
+import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from checkers.profile import BFCL
-from checkers.why.diagnosis import Cause
+from checkers.why.diagnosis import Cause, Diagnosis
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import examine_recorded
 from runner.records.run import Run, open_run
@@ -55,15 +63,58 @@ _READ: Mapping[str, Mapping[Cause, str]] = {
 }
 
 
+READINGS = Path(__file__).with_name("readings.csv")
+AGREED = 0.94
+"""Share of a run's failures in readings whose cause and sub-reason have to be as they were read."""
+
+
+class Reading(NamedTuple):
+    """One failure as somebody read it."""
+
+    reading: int
+    """Which of the readings, from 1."""
+    id: str
+    cause: str
+    """Cause and sub-reason, as ``cause/sub_reason``."""
+    as_well: str
+    """What could be said with as good reason; empty where nothing could."""
+
+
 def read_causes(run: Path) -> dict[str, Cause]:
     """Return the causes that were read off a run, by entry; none for a run that nobody has read."""
-    verdicts = run / "verdicts.jsonl"
-    read = _READ.get(sha256(verdicts.read_bytes()).hexdigest(), {})
+    read = _READ.get(_hash(run), {})
     return {f"multi_turn_{id}": cause for cause, ids in read.items() for id in ids.split()}
 
 
-def found_causes(run: Path, data: Path, ids: list[str]) -> Iterator[tuple[str, Cause | None]]:
-    """Yield what ``diagnose`` says of entries of a run.
+def readings_of(run: Path) -> list[Reading]:
+    """Return what was read of the failures of a run."""
+    with READINGS.open(encoding="utf-8", newline="") as file:
+        return [
+            Reading(int(row["reading"]), f"multi_turn_{row['entry']}", row["cause"], row["as_well"])
+            for row in csv.DictReader(file)
+            if _hash(run).startswith(row["run"])
+        ]
+
+
+def agreement(
+    readings: list[Reading], found: Mapping[str, Diagnosis | None]
+) -> Iterator[tuple[int, int, int]]:
+    """Yield by reading how many failures were read, and of how many the same is said."""
+    read = Counter(each.reading for each in readings)
+    same = Counter(each.reading for each in readings if named(found[each.id]) == each.cause)
+    for number in sorted(read):
+        yield number, read[number], same[number]
+
+
+def named(found: Diagnosis | None) -> str:
+    """Return cause and sub-reason as readings have them."""
+    if found is None:
+        return ""
+    return "/".join(filter(None, (found.cause.value, found.sub_reason)))
+
+
+def found_causes(run: Path, data: Path, ids: list[str]) -> dict[str, Diagnosis | None]:
+    """Return what ``diagnose`` says of entries of a run.
 
     Args:
         run: A folder of result files.
@@ -71,11 +122,13 @@ def found_causes(run: Path, data: Path, ids: list[str]) -> Iterator[tuple[str, C
         ids: The entries.
     """
     source, dataset = open_run(run), load_bfcl(data, MULTI_TURN)
-    for id in ids:
-        yield id, _cause(source, dataset, id)
+    return {id: _diagnosis(source, dataset, id) for id in ids}
 
 
-def _cause(run: Run, dataset: Dataset, id: str) -> Cause | None:
+def _hash(run: Path) -> str:
+    return sha256((run / "verdicts.jsonl").read_bytes()).hexdigest()
+
+
+def _diagnosis(run: Run, dataset: Dataset, id: str) -> Diagnosis | None:
     prepared = prepare(dataset, dataset.trajectories[id], BFCL)
-    found = examine_recorded(prepared, run.episodes[id, 0], BFCL, STEP_LIMIT).diagnosis
-    return found and found.cause
+    return examine_recorded(prepared, run.episodes[id, 0], BFCL, STEP_LIMIT).diagnosis
