@@ -67,7 +67,7 @@ test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite but for
 test-all: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the whole test suite
 	@$(pytest) $(ARGS)
 
-test-browser: $(VENV)/.dev $(VENV)/.extras $(VENV)/.browser ## Test the pages in Chromium: [CHROMIUM=/usr/bin/chromium] [AXE=axe.min.js]
+test-browser: $(VENV)/.dev $(VENV)/.extras $(VENV)/.browser ## Test the pages in Chromium: [CHROMIUM=/usr/bin/chromium]
 	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)
 
 pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, in Chromium: [CHROMIUM=/usr/bin/chromium]

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,31 @@ def becomes(page: Page, expression: str, wanted: object) -> None:
         assert page.evaluate(expression) == wanted
 
 
+def stays(page: Page, expression: str) -> None:
+    """See that something is so when a page is opened again; Chromium stores in its own time."""
+
+    def is_so() -> bool:
+        page.reload()
+        page.wait_for_selector("h1")
+        return bool(page.evaluate(expression))
+
+    assert any(is_so() for _ in range(20))
+
+
 FOCUSED = "document.activeElement.textContent"
+PHONE = {"width": 400, "height": 800}
+
+
+def check_with_axe(page: Page) -> None:
+    """See that axe-core finds nothing serious on a page, wide and narrow, light and dark."""
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text())
+    for width in (DESKTOP, PHONE):
+        page.set_viewport_size(width)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            found = page.evaluate("axe.run(document)")["violations"]
+            serious = [each for each in found if each["impact"] in ("serious", "critical")]
+            assert [(each["id"], each["nodes"][0]["html"]) for each in serious] == []
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from checkers.profile import BFCL
 from runner.analysis.comparison import compare_runs
 from runner.analysis.report.pages import comparison_page
+from tests.browser.conftest import check_with_axe
 from tests.runner.analysis.report.making import call, source_of
 
 RIGHT = [
@@ -69,3 +70,7 @@ def test_runs_that_do_not_differ(visit_comparison):
     page = visit_comparison(RIGHT)
     expect(page.locator(".finding")).to_have_text(re.compile("^No entry differs"))
     expect(rows(page)).to_have_text([])
+
+
+def test_axe_finds_nothing_serious(visit_comparison):
+    check_with_axe(visit_comparison(LAZY, HOSTILE))

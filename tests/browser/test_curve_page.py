@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from runner.analysis.report.curve_page import curve_page
 from runner.analysis.vary_scores import experiment_of
+from tests.browser.conftest import check_with_axe
 from tests.runner.analysis.made_experiments import experiment, outcomes
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e"
@@ -76,3 +77,7 @@ def test_hostile_names_are_texts(visit_curves):
 def test_it_fits_its_window(visit_curves, width):
     page = visit_curves(5, viewport={"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_axe_finds_nothing_serious(visit_curves):
+    check_with_axe(visit_curves(5))

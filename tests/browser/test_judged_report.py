@@ -11,7 +11,7 @@ from checkers.judging import Observed
 from runner.analysis.judges.exhibit import exhibits
 from runner.records.masking import Secrets
 from runner.records.votes import JudgeDefinition, Vote, VoteStore, judged_folder
-from tests.browser.conftest import within
+from tests.browser.conftest import check_with_axe, within
 from tests.browser.test_hostile import TEXTS
 from tests.browser.test_report import RIGHT, WRONG
 from tests.runner.analysis.report.making import source_of, viewed
@@ -39,6 +39,7 @@ def test_label_votes_and_reasons_are_shown(
     part.locator("summary").click()
     expect(part.locator("li").nth(1)).to_contain_text("fail: turn 0: partly (")
     assert page.evaluate("window.ran") is None
+    check_with_axe(page)
     page.keyboard.press("]")
     expect(page).to_have_url(within(f"#e/{help_desk.id}/1"))
     expect(page.locator(".summary")).to_be_visible()

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from runner.analysis.judges.exhibit import exhibits
 from runner.analysis.judges.people import read_people
 from runner.analysis.report.label_page import label_page
+from tests.browser.conftest import check_with_axe, stays
 from tests.browser.test_hostile import TEXTS
 from tests.browser.test_report import PHONE, RIGHT, STUCK, WRONG
 from tests.conftest import user
@@ -78,9 +79,8 @@ def test_labels_stay_when_the_page_is_opened_again(visit_labels: Visit) -> None:
     page = visit_labels()
     page.keyboard.press("p")
     expect(page.locator(".count")).to_have_text("1 of 3 episodes labelled")
-    page.reload()
     # What has no label yet comes first.
-    expect(page.locator("h1")).to_contain_text("2. desk_1")
+    stays(page, "document.querySelector('h1').textContent.includes('2. desk_1')")
     expect(page.locator(".count")).to_have_text("1 of 3 episodes labelled")
 
 
@@ -135,3 +135,7 @@ def test_it_fits_a_phone(visit_labels: Visit) -> None:
     page = visit_labels(viewport=PHONE)
     expect(page.locator(".says.call").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_axe_finds_nothing_serious(visit_labels: Visit) -> None:
+    check_with_axe(visit_labels())

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from runner.analysis.runs import ViewedRun
-from tests.browser.conftest import becomes
+from tests.browser.conftest import becomes, check_with_axe
 from tests.runner.analysis.report.making import call, source_of, viewed
 
 RIGHT = [
@@ -189,3 +189,7 @@ def test_a_count_does_not_look_like_a_value(visit: Visit, run: ViewedRun) -> Non
         for kind in (".members", ".leaf .value")
     )
     assert (count, value) == ("italic", "normal")
+
+
+def test_axe_finds_nothing_serious_in_folded_values(visit: Visit, run: ViewedRun) -> None:
+    check_with_axe(visit(run, at="#e/desk_1/0"))

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from runner.analysis.runs import ViewedRun
-from tests.browser.conftest import FOCUSED, becomes, within
+from tests.browser.conftest import FOCUSED, becomes, check_with_axe, stays, within
 from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
 from trajectories.schema import Category
 
@@ -330,9 +330,7 @@ def test_the_theme_follows_the_system_until_it_is_changed(
     becomes(page, is_dark, False)
     page.click("#theme")
     becomes(page, is_dark, True)
-    page.reload()
-    page.wait_for_selector("h1")
-    becomes(page, is_dark, True)
+    stays(page, is_dark)
 
 
 @pytest.mark.parametrize("at", ["", "#e/desk_1/0", "#e/desk_1/0/0/1"])
@@ -407,3 +405,10 @@ def test_controls_have_names_and_the_page_has_landmarks(
     repeated = "() => [...document.querySelectorAll('[id]')].map(n => n.id)"
     names = page.evaluate(repeated)
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("at", ["", "#e/help_desk_0/1", "#e/desk_1/0/0/1?run=2"])
+def test_axe_finds_nothing_serious(visit: Visit, run: ViewedRun, live: ViewedRun, at: str) -> None:
+    page = visit(live, run, at=at)
+    page.keyboard.press("e")
+    check_with_axe(page)

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from runner.analysis.figures import Acts, RunFigures, Totals
 from runner.analysis.report.pages import scores_page
 from runner.analysis.run_scores import RunScores
+from tests.browser.conftest import check_with_axe
 from tests.runner.records.made import episode
 
 AST = ["simple_python", "multiple", "parallel", "parallel_multiple"]
@@ -99,3 +100,7 @@ def test_lines_stand_out_from_the_page(visit_scores, scheme):
 def test_it_fits_on_a_phone(visit_scores):
     page = visit_scores(scored(), scored("x" * 200), viewport={"width": 360, "height": 640})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_axe_finds_nothing_serious(visit_scores):
+    check_with_axe(visit_scores(scored(), scored("other")))

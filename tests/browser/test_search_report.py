@@ -11,6 +11,7 @@ from runner.analysis.report.run_report import report
 from runner.analysis.runs import view_run
 from runner.cli import main
 from runner.records.run import open_run
+from tests.browser.conftest import check_with_axe
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 
@@ -28,3 +29,4 @@ def test_a_search_shows_its_branches(show: Callable[..., Page], tmp_path: Path) 
     expect(page.locator(".search .point.undone").first).to_be_visible()
     assert undone.search is not None
     expect(page.locator(".search .point")).to_have_count(undone.search.requests)
+    check_with_axe(page)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from checkers.profile import STRICT
 from runner.analysis.runs import ViewedRun
-from tests.browser.conftest import within
+from tests.browser.conftest import check_with_axe, within
 from tests.browser.test_hostile import TEXTS
 from tests.browser.test_report import PHONE
 from tests.conftest import user
@@ -104,3 +104,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(
         assert page.evaluate("window.ran") is None
         expect(page.locator("main img, main svg, main script, main style")).to_have_count(0)
         assert page.evaluate("Object.keys(Object.prototype)") == []
+
+
+def test_axe_finds_nothing_serious(visit: Visit, run) -> None:
+    check_with_axe(visit(run, at="#e/parallel_0/0"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,16 +10,13 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from runner.records.store import RunStore
-from tests.browser.conftest import DESKTOP, FOCUSED, PATIENCE, becomes
+from tests.browser.conftest import DESKTOP, FOCUSED, PATIENCE, PHONE, becomes, check_with_axe
 from tests.browser.test_hostile import TEXTS
 from tests.conftest import user
 from tests.runner.analysis.runs import definition, record, truth_turns
 from tests.serve.viewing import viewing, write_noted
 from trajectories.schema import Trajectory
 
-AXE = os.environ.get("AXE")
-"""Where axe-core is, one file; checks by it are left out where nobody says."""
-PHONE = {"width": 400, "height": 800}
 LAZY = [["No."], ["No."]]
 
 Open = Callable[..., Page]
@@ -310,19 +306,11 @@ def test_a_page_fits_on_a_phone(view: Open, path: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
-@pytest.mark.skipif(not AXE, reason="AXE does not say where axe-core is")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
-def test_axe_finds_nothing_serious(
-    view: Open, path: str, size: dict[str, int], scheme: str
-) -> None:
-    page = view(path, viewport=size, color_scheme=scheme)
+def test_axe_finds_nothing_serious(view: Open, path: str) -> None:
+    page = view(path)
     page.wait_for_selector("h1")
-    page.evaluate(Path(str(AXE)).read_text())
-    found = page.evaluate("axe.run(document)")["violations"]
-    serious = [each for each in found if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], each["nodes"][0]["html"]) for each in serious] == []
+    check_with_axe(page)
 
 
 @pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)

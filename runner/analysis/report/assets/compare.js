@@ -93,13 +93,8 @@ function differencesTable({ categories, overall }) {
   );
 }
 
-/** Return a table that can be scrolled sidewards, by keys too. */
 function inScroll(label, columns, rows, kind = "plain") {
-  return el(
-    "div.scroll",
-    { tabindex: "0", role: "region", "aria-label": label },
-    el(`table.${kind}`, heads(columns), el("tbody", rows)),
-  );
+  return scrolling(label, el(`table.${kind}`, heads(columns), el("tbody", rows)));
 }
 
 function differenceRow(name, row, widest) {

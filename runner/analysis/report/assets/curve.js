@@ -161,8 +161,8 @@ function figuresOf(panel, run, name) {
   };
   return [
     el("h3", name),
-    el(
-      "div.scroll",
+    scrolling(
+      `By ${panel.axis}: ${name}`,
       el(
         "table",
         el(

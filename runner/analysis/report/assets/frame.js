@@ -81,6 +81,11 @@ function card(title, ...content) {
   return el("section.card", el("h2", title), content);
 }
 
+/** Return a table in a region that scrolls sidewards, by keys too. */
+function scrolling(label, table) {
+  return el("div.scroll", { tabindex: "0", role: "region", "aria-label": label }, table);
+}
+
 /** Return a name of ours as words. */
 function words(name) {
   const text = name.replace(/^multi_turn:/, "").replaceAll("_", " ");
@@ -110,8 +115,8 @@ function toldCells(told, columns) {
 function toldTable(found, labels) {
   const columns = toldColumns(found);
   const head = (name) => el("th", { scope: "col", class: name ? "number" : null }, name);
-  return el(
-    "div.scroll",
+  return scrolling(
+    "What answers told",
     el(
       "table",
       el("thead", el("tr", ["", ...columns].map(head))),

@@ -12,7 +12,7 @@ function groupCards(groups, names) {
 function chartCard(classic, names) {
   return card(
     "The nine classic groups",
-    el("div.chart", radar(classic, names), el("div.scroll", classicTable(classic, names))),
+    el("div.chart", radar(classic, names), scrolling("The nine classic groups", classicTable(classic, names))),
     names.length > MOST_RUNS && el("p.quiet", `The chart shows the first ${MOST_RUNS} runs.`),
   );
 }
@@ -55,8 +55,8 @@ function groupTable({ fields, rows }) {
       el("th", { scope: "row", vars: { depth: row.depth } }, row.name),
       cells(row),
     );
-  return el(
-    "div.scroll",
+  return scrolling(
+    "All groups",
     el("table.groups", numberedHead("group", columns), el("tbody", rows.map(line))),
   );
 }

@@ -243,7 +243,7 @@ function runsView() {
     { "aria-labelledby": "runs-title" },
     el("h1", { id: "runs-title" }, "Runs ", el("small", folder.folder)),
     el("div.filters", { role: "search" }, search, choosers, clear, compare, count),
-    el("div.scroll", { tabindex: "0", role: "region", "aria-label": "Table of runs" }, el("table.episodes.of-runs", el("thead", head), body)),
+    scrolling("Table of runs", el("table.episodes.of-runs", el("thead", head), body)),
     empty,
     more,
   );

@@ -26,8 +26,8 @@ function actsCard(runs) {
     );
   return card(
     "Made up, and done for good",
-    el(
-      "div.scroll",
+    scrolling(
+      "Made up, and done for good",
       el("table", numberedHead("run", columns), el("tbody", runs.map(row))),
     ),
   );
@@ -79,8 +79,8 @@ function requestsTable(runs) {
               el("td.number", dollars(value)),
             ),
         );
-  return el(
-    "div.scroll",
+  return scrolling(
+    "Requests",
     el("table", numberedHead("run", columns), el("tbody", runs.map(row))),
   );
 }

@@ -124,7 +124,7 @@ function otherRuns(found, most, id, trial) {
   return el(
     "div.beside",
     el("p.quiet", `Choose up to ${most} to see them step by step.`),
-    el("div.scroll", { tabindex: "0", role: "region", "aria-label": "Runs with this entry" }, el("table", el("tbody", rows))),
+    scrolling("Runs with this entry", el("table", el("tbody", rows))),
     go,
   );
 }
