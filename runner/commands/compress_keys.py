@@ -14,6 +14,7 @@ from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import argument, option, positive
 from runner.commands.shared import EntriesOptions, note
 from runner.data import choose
+from runner.live.drafting import NOT_REACHED
 from runner.live.member_drafting import Long, drafted_members
 from runner.models.base import ModelError, RequestOptions
 from runner.models.compression import Compression, paths_of
@@ -70,6 +71,9 @@ def run(options: Options) -> int:
         drafts, stopped = asyncio.run(drafted_members(client, functions, options.concurrency))
     except ModelError as error:
         note(f"{error}")
+        return RUN_ERROR
+    if stopped is not None and all(draft.problem == NOT_REACHED for draft in drafts):
+        note(stopped)
         return RUN_ERROR
     for draft in drafts:
         if draft.problem is not None:

@@ -252,7 +252,7 @@ class WritingCrew:
             model,
             # The same server may have another port when the command goes on.
             {**asked, "base_url": server and [*server_meant(server)]},
-            limits_of(settings),
+            limits_of(settings)._replace(waits_for_server=False),
             self._log,
             self._replies(asked),
             self._budget,

@@ -61,7 +61,7 @@ async def drafted(
     def keep(draft: Draft) -> None:
         done[draft.name] = draft
 
-    engine = Engine[Document, Draft](model, Limits(concurrency=concurrency, attempts=8), Random(0))
+    engine = Engine[Document, Draft](model, Limits(concurrency, waits_for_server=False), Random(0))
     try:
         await engine.run(documents, do, keep)
     finally:

@@ -68,6 +68,9 @@ class Limits(NamedTuple):
     """Most tokens a minute, or None."""
     outage: float = 600.0
     """Seconds without any answer after which a run is stopped."""
+    waits_for_server: bool = True
+    """Whether a server that cannot be reached at the beginning is tried as often as any other; not
+    where no request before the run has tested it."""
 
 
 @dataclass(eq=False)
@@ -397,6 +400,8 @@ class Engine(Generic[Job, Done]):
         else:
             tries.failed["server"] += 1
             kind, most = "server", attempts
+        if error.unreachable and not (self._limits.waits_for_server or self._latencies):
+            raise self._fail(str(error)) from None
         if tries.failed[kind] < most or (kind == "server" and self._all_fail_since(tries, error)):
             return
         if error.unreachable:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
+from runner.live.drafting import NOT_REACHED
 from runner.live.engine import Engine, Limits
 from runner.live.loop import Ask
 from runner.models.base import Model, Request
@@ -57,12 +58,12 @@ async def drafted_members(
     def keep(kept: Kept) -> None:
         done[kept.name] = kept
 
-    engine = Engine[Long, Kept](model, Limits(concurrency=concurrency, attempts=8), Random(0))
+    engine = Engine[Long, Kept](model, Limits(concurrency, waits_for_server=False), Random(0))
     try:
         await engine.run(functions, do, keep)
     finally:
         await model.close()
-    found = [done.get(each.name) or Kept(each.name, (), "it was not reached") for each in functions]
+    found = [done.get(each.name) or Kept(each.name, (), NOT_REACHED) for each in functions]
     return found, engine.stop_reason
 
 

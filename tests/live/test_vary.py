@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from socket import socket
 
 import pytest
 
@@ -270,6 +271,22 @@ def test_a_model_that_refuses_drafts_nothing_and_is_told_in_one_line(
     assert main(["vary", "--paraphrase", "fake", *asked]) == 3
     said = capsys.readouterr()
     assert len(said.err.splitlines()) == 1
+    assert (said.out, file.exists()) == ("", False)
+
+
+@pytest.mark.parametrize("command", [["vary", "--paraphrase"], ["compress-keys", "TravelAPI"]])
+def test_a_draft_waits_for_no_server_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    file = tmp_path / "words.json"
+    with socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}/v1"
+        named = ["fake"] if command[0] == "vary" else ["--model", "fake"]
+        words = [*command, *named, "--base-url", url, "--output", str(file)]
+        assert main(words) == 3
+    said = capsys.readouterr()
+    assert said.err == f"turnwise: {url} cannot be reached: connection refused\n"
     assert (said.out, file.exists()) == ("", False)
 
 

@@ -81,7 +81,14 @@ class Bench:
 
             async def whole() -> Sat[AnyVote]:
                 model = setting.model(tool)
-                return await sit(cases, store, model, limits_of(settings), budget, meter)
+                return await sit(
+                    cases,
+                    store,
+                    model,
+                    limits_of(settings)._replace(waits_for_server=False),
+                    budget,
+                    meter,
+                )
 
             sat = asyncio.run(whole())
         self._count(sat)

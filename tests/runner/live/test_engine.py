@@ -343,6 +343,15 @@ def test_a_server_that_cannot_be_reached_ends_the_run_after_all_attempts():
     assert (run.engine.stop_reason, run.engine.failed) == ("connection refused", True)
 
 
+def test_a_server_that_nobody_has_tested_is_not_waited_for():
+    gone = TransientError("connection refused", unreachable=True)
+    at_once = QUICK._replace(waits_for_server=False, concurrency=1)
+    run = Recorder(Scripted(gone, says()), at_once).run(range(20), recorded)
+    assert (run.done, run.engine.stop_reason, run.engine.failed) == ([], str(gone), True)
+    run = Recorder(Scripted(says(), gone, says()), at_once).run(range(2), recorded)
+    assert (run.done, run.engine.failed) == (["Yes.", "Yes."], False)
+
+
 def test_a_server_that_comes_back_is_asked_again():
     gone = TransientError("connection refused", unreachable=True)
     run = Recorder(Scripted(gone, gone, says()), QUICK._replace(concurrency=1))
