@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from envs.bounds import BOUNDS, size_of
 from envs.errors import MalformedCall
+from envs.flaws import flaw_of_json, flaw_of_python
 from envs.state import cut
 
 MAX_TEXT = BOUNDS.text
@@ -267,7 +268,8 @@ def _json_arguments(name: str, text: str) -> object:
     try:
         return read_json(text)
     except (ValueError, RecursionError) as error:
-        raise MalformedCall(f"The arguments of {name} are not valid JSON: {error}.") from None
+        flaw = flaw_of_json(error)
+        raise MalformedCall(f"The arguments of {name} are not valid JSON: {flaw}.") from None
 
 
 def read_json(text: str) -> Any:
@@ -317,8 +319,8 @@ def parse_expression(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(" \t"), _SOURCE, "eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        reason = getattr(error, "msg", None) or str(error) or type(error).__name__
-        raise MalformedCall(f"{_excerpt(text)} is not valid Python: {reason}.", error) from None
+        flaw = flaw_of_python(text, error)
+        raise MalformedCall(f"{_excerpt(text)} is not valid Python: {flaw}.", error) from None
 
 
 def call_from_node(node: ast.Call, variables: Collection[str] = (), depth: int = 0) -> Call:

@@ -8,6 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn
 
+from envs.flaws import flaw_of_json
 from trajectories.errors import DataError
 
 
@@ -91,7 +92,7 @@ def _parsed(line: str, where: str) -> object:
     try:
         value: object = json.loads(line)
     except ValueError as error:
-        raise DataError(where, f"is not valid JSON: {error}") from None
+        raise DataError(where, f"is not valid JSON: {flaw_of_json(error)}") from None
     except RecursionError:
         raise DataError(where, "is nested too deep") from None
     return value

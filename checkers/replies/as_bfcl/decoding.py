@@ -29,6 +29,7 @@ from envs.calls import (
     too_long,
 )
 from envs.errors import MalformedCall
+from envs.flaws import flaw_of_json
 
 
 def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
@@ -58,7 +59,8 @@ def _tool_call(name: str, arguments: object) -> Call | MalformedCall:
         try:
             arguments = read_json(arguments)
         except (ValueError, RecursionError) as error:
-            raise MalformedCall(f"The arguments of {name} are not valid JSON: {error}.") from None
+            flaw = flaw_of_json(error)
+            raise MalformedCall(f"The arguments of {name} are not valid JSON: {flaw}.") from None
     if not isinstance(arguments, dict):
         raise MalformedCall(f"The arguments of {name} are not a JSON object.")
     try:

@@ -20,6 +20,7 @@ from checkers.replies.decoding import Step
 from checkers.verdict import Reason
 from envs.calls import MAX_TEXT, Call
 from envs.errors import MalformedCall
+from envs.flaws import flaw_of_json
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -49,7 +50,8 @@ def _tool_call(member: object) -> Call:
     try:
         arguments = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"the arguments of {name} are not valid JSON: {error}") from None
+        flaw = flaw_of_json(error)
+        raise Unreadable(f"the arguments of {name} are not valid JSON: {flaw}") from None
     if not isinstance(arguments, dict):
         raise Unreadable(f"the arguments of {name} are no JSON object", Reason.WRONG_FORMAT)
     return Call(name, (), arguments)

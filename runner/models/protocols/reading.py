@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from envs.bounds import BOUNDS
 from envs.calls import MAX_TEXT, Call, call_from_tool
 from envs.errors import MalformedCall
+from envs.flaws import flaw_of_json
 from envs.state import brief
 
 LONGEST_NAME = 200
@@ -71,7 +72,7 @@ def json_at(text: str, position: int, what: str = "The call") -> tuple[Any, int]
     try:
         return _JSON.raw_decode(text, after_blanks(text, position))
     except (ValueError, RecursionError) as error:
-        raise MalformedCall(f"{what} is not valid JSON: {error}.") from None
+        raise MalformedCall(f"{what} is not valid JSON: {flaw_of_json(error)}.") from None
 
 
 def call_of(value: object, name: str = "name", arguments: str = "arguments") -> Call:
