@@ -12,6 +12,11 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _DEEPEST = 200
 _INVALID = "invalid syntax"
 _DEEP = "it is nested too deep"
+_ALIKE = re.compile(
+    "positional argument follows keyword argument|leading zeros in decimal integer literals"
+    "|invalid (?:decimal|hexadecimal|octal|binary) literal"
+)
+"""What every version says in the same cases, but for a text with two faults at once."""
 # Python 3.13 tells of a comma at the end where the others tell of what comes after it.
 _TRAILING = {
     "Illegal trailing comma before end of object": (
@@ -37,6 +42,8 @@ def flaw_of_python(text: str, error: Exception) -> str:
         return "it holds half of a character"
     if isinstance(error, SyntaxError) and error.msg.startswith("Exceeds the limit"):
         return "an integer in it has too many digits"
+    if isinstance(error, SyntaxError) and _ALIKE.match(error.msg):
+        return error.msg
     return _unbalanced(text)
 
 

@@ -15,6 +15,8 @@ from envs.flaws import flaw_of_json
         ("", "invalid syntax"),
         ("f(a=1) g(b=2)", "invalid syntax"),
         ("f(a=)", "invalid syntax"),
+        ("f(a=1, 2)", "positional argument follows keyword argument"),
+        ("f(1x)", "invalid decimal literal"),
         ("f(", "'(' was never closed"),
         ("f([1, {2: ')'}", "'[' was never closed"),
         ("f('it's')", "unterminated string literal"),
