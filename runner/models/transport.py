@@ -282,10 +282,14 @@ def json_in(answer: HttpAnswer, address: str) -> object:
 def parsed(content: bytes) -> object:
     """Return the value of a JSON text, or the text if it is not JSON; NaN and the like are null."""
     try:
-        return json.loads(content, parse_constant=_nothing)
+        return _JSON.decode(content.decode(json.detect_encoding(content), "surrogatepass"))
     except (ValueError, RecursionError):
         return content.decode(errors="replace")
 
 
 def _nothing(_: str) -> None:
     """Stand for a number that is none."""
+
+
+# Made once: to make one takes as long as to read a short answer.
+_JSON = json.JSONDecoder(parse_constant=_nothing)

@@ -6,9 +6,11 @@ its JSON is parsed. A place where a value does not fit is only put together when
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from math import inf
+from json.encoder import encode_basestring_ascii
+from math import inf, isfinite
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -16,6 +18,7 @@ from envs.state import ABSENT
 from trajectories.errors import DataError
 
 Read = Callable[[Any], Any]
+Write = Callable[[Any], str]
 
 _Record = TypeVar("_Record")
 
@@ -84,6 +87,106 @@ def members_of(record: Any) -> dict[str, Any]:
         for name, value in pairs
         if value is not ABSENT
     }
+
+
+class WrittenText(str):
+    """JSON text of a value that was written before."""
+
+    __slots__ = ()
+
+
+def text_of(value: object) -> str:
+    """Return a record, or what holds some, as JSON text on one line, in ASCII.
+
+    A number that is infinite or none, which JSON has no word for, is written as text.
+    """
+    return _WRITERS[type(value)](value)
+
+
+def text_of_members(members: Mapping[str, Any]) -> str:
+    """Return an object whose members may be records, or hold some, as ``text_of`` does."""
+    pairs = [f"{encode_basestring_ascii(name)}:{text_of(each)}" for name, each in members.items()]
+    return f"{{{','.join(pairs)}}}"
+
+
+class _Writers(dict[type, Write]):
+    """What writes the values of a type as text, as ``written`` has them."""
+
+    def __missing__(self, kind: type) -> Write:
+        writer = self[kind] = _writer_of(kind)
+        return writer
+
+
+def _writer_of(kind: Any) -> Write:
+    if hasattr(kind, "to_json"):
+        return lambda value: text_of(value.to_json())
+    if hasattr(kind, "_fields"):
+        return _record_writer(kind)
+    return _list_text if issubclass(kind, (list, tuple)) else _encoded
+
+
+def _record_writer(kind: Any) -> Write:
+    names = [f'"{name}":' for name in kind._fields]
+
+    def write(record: Any) -> str:
+        pairs = [
+            name + _WRITERS[type(value)](value)
+            for name, value in zip(names, record, strict=True)
+            if value is not ABSENT
+        ]
+        return f"{{{','.join(pairs)}}}"
+
+    return write
+
+
+def _list_text(values: Sequence[Any]) -> str:
+    if values and type(values[0]) is dict and all(type(value) is dict for value in values):
+        return _encoded(values)
+    return f"[{','.join([_WRITERS[type(value)](value) for value in values])}]"
+
+
+def _object_text(members: dict[Any, Any]) -> str:
+    # An encoder takes longer to begin than a small object to write.
+    pairs = []
+    for name, value in members.items():
+        if type(name) is not str or type(value) not in _PLAIN:
+            return _encoded(members)
+        pairs.append(f"{encode_basestring_ascii(name)}:{_PLAIN[type(value)](value)}")
+    return f"{{{','.join(pairs)}}}"
+
+
+def _number_text(value: float) -> str:
+    return float.__repr__(value) if isfinite(value) else _encoded(value)
+
+
+_PLAIN: dict[type, Write] = {
+    str: encode_basestring_ascii,
+    int: int.__repr__,
+    float: _number_text,
+    bool: lambda value: "true" if value else "false",
+    NoneType: lambda _: "null",
+}
+_WRITERS = _Writers({**_PLAIN, dict: _object_text, WrittenText: str})
+# ASCII, since a model's text may hold half of a surrogate pair, which UTF-8 has no bytes for.
+_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
+def _encoded(value: object) -> str:
+    try:
+        return _JSON.encode(value)
+    except ValueError:  # a number that is none
+        return _JSON.encode(_as_words(value))
+
+
+def _as_words(value: object) -> object:
+    """Return a JSON value with text in place of numbers that are infinite or none."""
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {name: _as_words(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_words(member) for member in value]
+    return value
 
 
 @cache

@@ -9,15 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import isfinite
 from typing import Any
 
+from runner.records.codec import text_of, text_of_members, written
 from runner.records.secret import MASK
 
 _SHORTEST_SECRET = 8
 # Inside a text with calls such a secret can only be part of a word; others may be its syntax.
 _WORD = re.compile(r"[\w.+/=~ -]*")
-_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _CONTENT = ("result", "arguments", "before", "after", "evidence")
 """Members below which models name members."""
 
@@ -49,15 +48,15 @@ class Secrets:
         definition = run["definition"]
         settings = definition["settings"]
         if settings:
-            public, _ = _masked({**settings, "extra_headers": None}, self._forms)
-            settings = {**public, "extra_headers": settings["extra_headers"]}
+            shown, _ = _masked({**settings, "extra_headers": None}, self._forms)
+            settings = {**shown, "extra_headers": settings["extra_headers"]}
         note, _ = _masked(run["note"], self._forms)
-        written = {**run, "definition": {**definition, "settings": settings}, "note": note}
-        return f"{json.dumps(written, indent=2, allow_nan=False)}\n".encode()
+        public = {**run, "definition": {**definition, "settings": settings}, "note": note}
+        return f"{json.dumps(public, indent=2, allow_nan=False)}\n".encode()
 
     def of_tools(self, line: Mapping[str, Any]) -> bytes:
         """Return the line of a tool list, which is the data's own: it is written as it is."""
-        text = _encoded(line)
+        text = text_of(line)
         self.spare(text, "a tool list")
         return f"{text}\n".encode()
 
@@ -73,19 +72,27 @@ class Secrets:
             self.kept.append(where)
             self._forms = [forms for forms in self._forms if forms not in common]
 
-    def of_episode(self, episode: Mapping[str, Any]) -> bytes:
-        """Return the line of an episode."""
-        text = _encoded(episode)
+    def of_episode(
+        self, episode: Mapping[str, Any], known: Mapping[str, Sequence[object]] | None = None
+    ) -> bytes:
+        """Return the line of an episode.
+
+        Args:
+            episode: Its members.
+            known: Some of them with WrittenText in place of what was written before.
+        """
+        text = text_of_members({**episode, **(known or {})})
         if any(_in(text, forms) for forms in self._forms):
-            text = _encoded(self._public(episode, text))
+            plain = {name: written(member) for name, member in episode.items()}
+            text = text_of(self._public(plain, text))
         return f"{text}\n".encode()
 
-    def of_step(self, line: Mapping[str, Any]) -> bytes | None:
+    def of_step(self, line: object) -> bytes | None:
         """Return the line of a step; None where there is a secret in it.
 
         Masked it would not be what was said, and could not be gone on with.
         """
-        text = _encoded(line)
+        text = text_of(line)
         return None if any(_in(text, forms) for forms in self._forms) else f"{text}\n".encode()
 
     def _public(self, episode: Mapping[str, Any], text: str) -> Any:
@@ -191,22 +198,3 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for member in value:
             yield from _texts(member)
-
-
-def _encoded(value: object) -> str:
-    # ASCII, since a model's text may hold half of a surrogate pair, which UTF-8 has no bytes for.
-    try:
-        return _JSON.encode(value)
-    except ValueError:  # a number that is none, which JSON has no word for
-        return _JSON.encode(_as_words(value))
-
-
-def _as_words(value: object) -> object:
-    """Return a JSON value with text in place of numbers that are infinite or none."""
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {name: _as_words(member) for name, member in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_as_words(member) for member in value]
-    return value

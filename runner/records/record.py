@@ -17,7 +17,7 @@ from envs.errors import MalformedCall
 from envs.notebook import table
 from envs.state import ABSENT, Difference, to_json
 from runner.models.base import ToolCall, Usage
-from runner.records.codec import members_of, read
+from runner.records.codec import members_of, read, written
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
@@ -361,7 +361,11 @@ class EpisodeRecord(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the episode as a JSON object."""
-        members = members_of(self)
+        return {name: written(value) for name, value in self.present().items()}
+
+    def present(self) -> dict[str, Any]:
+        """Return the members that are written, as they are."""
+        members = self._asdict()
         absent = [
             name for name in ("traceback", "telling", "fault", "search") if members[name] is None
         ]

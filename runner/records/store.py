@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from envs.lazy import lazily
 from envs.state import ABSENT
-from runner.records.codec import members_of, read
+from runner.records.codec import WrittenText, members_of, read, text_of
 from runner.records.files import (
     LOCK_FILE,
     FileLine,
@@ -46,6 +46,7 @@ from runner.records.record import (
     Outcome,
     RunDefinition,
     Spent,
+    StepRecord,
 )
 from runner.records.secret import MASK
 from trajectories.errors import DataError
@@ -77,6 +78,9 @@ _NEXT_SUPERSEDED_FILE = "superseded.next"
 _LONGEST_MODEL_NAME = 60
 _MOST_OBSOLETE = 64_000_000
 """Bytes of finished episodes that may stand among the requests of those that are not."""
+_BEFORE_STEP = b'"step":'
+"""What stands before a step in its line, and not within a text before it, where quotes are escaped.
+"""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 _Unique = TypeVar("_Unique")
@@ -96,6 +100,33 @@ class Keeps(Protocol):
     def put_step(self, step: AnsweredStep, spent: Spent) -> None:
         """Keep an answer of an episode that is under way, and what the run has used so far."""
         ...
+
+
+class _Underway(NamedTuple):
+    """A line of answers: an ``AnsweredStep``, and what the run had used by then."""
+
+    id: str
+    trial: int
+    step: WrittenText
+    message: Mapping[str, Any]
+    spent: Spent
+
+
+class _Kept(NamedTuple):
+    """An answer of an episode that is under way, as it is kept."""
+
+    place: int
+    raw: bytes
+    """The line."""
+    step: StepRecord | None = None
+    """What the line was made of, by this process; a part of it is the record's text."""
+    begin: int = 0
+    end: int = 0
+
+    @property
+    def text(self) -> WrittenText:
+        """The step's text in the line."""
+        return WrittenText(self.raw[self.begin : self.end].decode())
 
 
 class _WithSpent(NamedTuple):
@@ -137,7 +168,7 @@ class RunStore:
         self.spent = Spent()
         self.lost_tools: set[str] = set()
         self._done: dict[Key, Outcome] = {}
-        self._underway: dict[Key, list[tuple[int, bytes]]] = {}
+        self._underway: dict[Key, list[_Kept]] = {}
         self._obsolete = 0
         self._steps: LineFile | None = None
         self._digests: set[str] = set()
@@ -230,9 +261,10 @@ class RunStore:
             raise ValueError(f"episode {key} is not finished")
         if key in self._done:
             raise ValueError(f"episode {key} is in the run already")
-        self._episodes.append(self.secrets.of_episode(record.to_json()))
+        known = _written(record, self._underway.get(key, ()))
+        self._episodes.append(self.secrets.of_episode(record.present(), known))
         self._done[key] = outcome
-        self._obsolete += sum(len(raw) for _, raw in self._underway.pop(key, ()))
+        self._obsolete += sum(len(each.raw) for each in self._underway.pop(key, ()))
         if self._obsolete > _MOST_OBSOLETE:
             self._wait_for_disk()
             self._write_underway()
@@ -260,11 +292,11 @@ class RunStore:
             DataError: The file cannot be written.
         """
         self.spent = spent
-        raw = self.secrets.of_step({**members_of(step), "spent": members_of(spent)})
-        if raw is not None:
+        kept = self._line_of(step)
+        if kept is not None:
             self._steps = self._steps or LineFile(self.folder / UNDERWAY_FILE)
-            self._steps.append(raw)
-            self._go_on(step.key, step.place, raw)
+            self._steps.append(kept.raw)
+            self._go_on(step.key, kept)
 
     def put_life(self, life: Life) -> None:
         """Keep how long a sitting took that is over.
@@ -281,7 +313,7 @@ class RunStore:
     def underway(self, key: Key) -> list[AnsweredStep]:
         """Return the answers that an episode got that is not finished, in their order."""
         kept = self._underway.get(key, ())
-        return [read(AnsweredStep, json.loads(raw), UNDERWAY_FILE) for _, raw in kept]
+        return [read(AnsweredStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
 
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
         """Take finished episodes out of the run, so that they can be done again.
@@ -382,34 +414,44 @@ class RunStore:
             self.spent = read(_WithSpent, line.value, line.where).spent
             if "step" in line.value:
                 answered = read(AnsweredStep, line.value, line.where)
-                self._go_on(answered.key, answered.place, line.raw)
+                self._go_on(answered.key, _Kept(answered.place, line.raw))
         for key in self._done.keys() & self._underway.keys():
             del self._underway[key]
         if found > sum(map(len, self._underway.values())):
             self._write_underway()
 
-    def _go_on(self, key: Key, place: int, raw: bytes) -> None:
+    def _line_of(self, answered: AnsweredStep) -> _Kept | None:
+        """Return an answer as it is kept; one with a secret in it is not."""
+        id, trial, step, message = answered
+        text = WrittenText(text_of(step))
+        raw = self.secrets.of_step(_Underway(id, trial, text, message, self.spent))
+        if raw is None:
+            return None
+        begin = raw.index(_BEFORE_STEP) + len(_BEFORE_STEP)
+        return _Kept(answered.place, raw, step, begin, begin + len(text))
+
+    def _go_on(self, key: Key, kept: _Kept) -> None:
         """Take note of an answer; an episode that began anew, or earlier, loses those behind it."""
-        before = self._underway.get(key, ())
-        self._underway[key] = [*(each for each in before if each[0] < place), (place, raw)]
+        before = self._underway.setdefault(key, [])
+        while before and before[-1].place >= kept.place:
+            before.pop()
+        before.append(kept)
 
     def _take_up(self, taken: Iterator[FileLine]) -> None:
         """Let finished episodes be under way again; those in which texts were masked begin anew."""
         for line in taken:
             record = EpisodeRecord.from_json(line.value, line.where)
             if MASK.encode() not in line.raw:
-                for step in record.answered:
-                    value = {**members_of(step), "spent": members_of(self.spent)}
-                    raw = self.secrets.of_step(value)
-                    if raw is not None:
-                        self._go_on(record.key, step.place, raw)
+                for kept in map(self._line_of, record.answered):
+                    if kept is not None:
+                        self._go_on(record.key, kept)
         self._write_underway()
 
     def _write_underway(self) -> None:
         """Write anew the answers of the episodes that are not finished, and what was used."""
         path = self.folder / UNDERWAY_FILE
         last = json.dumps({"spent": members_of(self.spent)}, allow_nan=False).encode() + b"\n"
-        kept = [raw for answers in self._underway.values() for _, raw in answers]
+        kept = [each.raw for answers in self._underway.values() for each in answers]
         write_whole(path, [*kept, last])
         self._close_steps()
         self._steps = LineFile(path)
@@ -447,6 +489,13 @@ class RunStore:
         """Let the thread finish; an error that it met is raised here."""
         if self._syncing is not None:
             self._syncing.result()
+
+
+def _written(record: EpisodeRecord, kept: Sequence[_Kept]) -> dict[str, Sequence[object]]:
+    """Return the steps of an episode, with their text where it was written down already."""
+    texts = {id(each.step): each for each in kept if each.step is not None}
+    steps = [texts[id(step)].text if id(step) in texts else step for step in record.steps]
+    return {"steps": steps} if texts else {}
 
 
 def default_folder(model: str, now: datetime) -> Path:

@@ -1,13 +1,24 @@
 from __future__ import annotations
 
 import gc
+import json
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from runner.records.codec import Unfit, read, reader_of
+from runner.records.codec import (
+    Unfit,
+    WrittenText,
+    read,
+    reader_of,
+    text_of,
+    text_of_members,
+    written,
+)
 from runner.records.record import EpisodeRecord
 from tests.runner.records.made import episode, step
 from trajectories.errors import DataError
@@ -48,3 +59,32 @@ def test_members_of_an_object_are_of_their_type(value, place):
     assert read(Sizes, {"by_run": {"a": {"b": 1}}}, "x").by_run == {"a": {"b": 1}}
     with pytest.raises(DataError, match=re.escape(f"$.by_run{place}")):
         read(Sizes, {"by_run": value}, "x")
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False)
+VALUES = st.recursive(
+    SCALARS.filter(lambda value: value not in (float("inf"), -float("inf"))),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.tuples(inner, inner),
+)
+
+
+@given(VALUES)
+def test_a_value_is_written_as_json_has_it(value):
+    assert text_of(value) == json.dumps(value, separators=(",", ":"))
+
+
+@given(st.lists(VALUES, max_size=3), VALUES)
+def test_a_record_is_written_as_its_members_are(values, value):
+    made = step(1, ["a(x='é')"], ["\ud800"])._replace(changes=values, latency=1e22, asked=value)
+    record = episode("a", 0, "base", "passed", 2, 2)._replace(steps=[made], messages=values)
+    plain = json.dumps(written(record), separators=(",", ":"))
+    assert text_of(record) == text_of_members(record.present()) == plain
+    known = {**record.present(), "steps": [WrittenText(text_of(made))]}
+    assert text_of_members(known) == plain
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_what_is_no_number_is_written_in_words(number):
+    values = [number, {"a": number}, [[number]], ({"b": [number]}, number)]
+    word = str(number)
+    assert json.loads(text_of(values)) == [word, {"a": word}, [[word]], [{"b": [word]}, word]]

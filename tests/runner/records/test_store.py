@@ -104,6 +104,20 @@ def test_every_episode_is_one_line_as_soon_as_it_is_added(folder):
     assert list(open_run(folder).records) == records
 
 
+def test_steps_that_were_kept_as_they_came_stand_in_the_line_as_others_do(folder, tmp_path):
+    said = [{"role": "assistant", "content": f'"step":{{}} é {number}'} for number in range(3)]
+    steps = [step(0, ["a()"], ['"step":'])._replace(request_messages=place) for place in range(3)]
+    done = record('x"step":', steps=steps, messages=said)
+    written(tmp_path / "other", done)
+    with RunStore.create(folder, DEFINITION) as store:
+        for made, message in zip(steps[:2], said, strict=False):
+            store.put_step(AnsweredStep(done.id, 0, made, message), Spent(1, 2, 0.5))
+        assert [each.step for each in store.underway(done.key)] == steps[:2]
+        store.append(done)
+    name = "episodes.jsonl"
+    assert (folder / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
 def test_a_resumed_run_knows_what_is_done_and_goes_on(folder):
     written(folder, record("a"), record("b", outcome="failed"))
     before = contents(folder)
