@@ -631,9 +631,12 @@ def _rate(judged: Sequence[EpisodeRecord], clusters: Mapping[str, str]) -> Rate:
 
     That is Wilson's where trials are independent, else from clusters: what entries share.
     """
+    passed = sum(outcome.outcome == "passed" for outcome in judged)
+    if not clusters and len({outcome.id for outcome in judged}) == len(judged):
+        return Rate.of(passed, len(judged))
     attempts = [*_attempts(judged, clusters).values()]
     if len(judged) == len({entry.cluster for entry in attempts}):
-        return Rate.of(sum(entry.passed for entry in attempts), len(judged))
+        return Rate.of(passed, len(judged))
     return Rate(pass_at_1(attempts), cluster_interval(attempts), len(attempts))
 
 

@@ -42,6 +42,8 @@ _RUNS = 4
 """Whole runs that are kept."""
 _EPISODES = 64
 """Single episodes that are kept."""
+_BESIDE = 4
+"""Comparisons that are kept."""
 _DATA = 8
 """Data sets that are kept."""
 _WARMED = 4
@@ -60,6 +62,17 @@ class Opened(NamedTuple):
     """What its files were."""
 
 
+class Beside(NamedTuple):
+    """Runs that were compared."""
+
+    compared: Sequence[RunComparison]
+    """All but the first, each with that."""
+    notes: Sequence[str]
+    """What is to be known of it, such as that the data is not what it was."""
+    stamps: Sequence[Stamp]
+    """What the files of each run were."""
+
+
 def titled(name: str, run: Run) -> str:
     """Return what to call a run that is listed under a name: that, and the model's."""
     return name if run.name in name else f"{name}: {run.name}"
@@ -76,6 +89,7 @@ class Library:
         self._errata = errata
         self._runs: _Recent[Opened] = _Recent(_RUNS)
         self._episodes: _Recent[Opened] = _Recent(_EPISODES)
+        self._beside: _Recent[Beside] = _Recent(_BESIDE)
         self._data: _Recent[Dataset] = _Recent(_DATA)
 
     def whole(self, folder: Path) -> Opened:
@@ -137,12 +151,22 @@ class Library:
             with suppress(DataError):
                 self._load(None, choose.categories(category, None), _silent)
 
-    def compared(self, folders: Mapping[str, Path]) -> tuple[list[RunComparison], list[str]]:
+    def compared(self, folders: Mapping[str, Path]) -> Beside:
         """Return what compares all runs but the first with that, and what is to be known of it.
 
         Raises:
             DataError: One cannot be read, they are judged otherwise, or have nothing in common.
         """
+
+        def make(before: Beside | None) -> Beside:
+            stamps = [stamp_of(folder) for folder in folders.values()]
+            if before is not None and before.stamps == stamps:
+                return before
+            return Beside(*self._compared(folders), stamps)
+
+        return self._beside.get(tuple(folders.items()), make)
+
+    def _compared(self, folders: Mapping[str, Path]) -> tuple[list[RunComparison], list[str]]:
         opened = {name: open_run(folder) for name, folder in folders.items()}
         runs = [replace(run, name=titled(name, run)) for name, run in opened.items()]
         notes: list[str] = []

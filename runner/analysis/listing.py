@@ -229,8 +229,10 @@ class RunIndex:
         return listed._replace(run=known, mended=mended, judged=judged)
 
     def _name(self, folder: Path) -> str:
-        inside = folder.relative_to(self._folder).as_posix()
-        name = folder.resolve().name if inside == "." else inside
+        if folder == self._folder:
+            name = folder.resolve().name
+        else:
+            name = folder.relative_to(self._folder).as_posix()
         # As it can stand in an address.
         return name.encode(*_NOT_IN_TEXT).decode()
 

@@ -6,6 +6,7 @@ All that looks at runs begins here. Only what is asked for is parsed: a large ru
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os.path import realpath
@@ -167,7 +168,7 @@ def lives_in(folder: Path) -> list[Life]:
 
 def is_run(path: Path) -> bool:
     """Tell whether there is a run folder of ours."""
-    return (path / RUN_FILE).exists()
+    return os.path.exists(f"{path}/{RUN_FILE}")
 
 
 def _of_folder(folder: Path, only: str | None) -> Run:

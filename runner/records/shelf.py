@@ -25,7 +25,11 @@ State = Literal["finished", "unfinished", "running", "damaged", "unknown", "reco
 
 Stamp = tuple[int, ...]
 
-_OUTCOMES: Mapping[str, Outcome] = {"passed": "passed", "failed": "failed", "error": "error"}
+_OUTCOMES: Mapping[bytes, Outcome] = {
+    b"passed": "passed",
+    b"failed": "failed",
+    b"error": "error",
+}
 _DEEPEST = 6
 """Folders below the one that is looked through in which runs are looked for."""
 _BEGINNING = re.compile(
@@ -89,16 +93,17 @@ def shelved(folder: Path) -> Iterator[ShelvedRun]:
 
 def stamp_of(folder: Path) -> Stamp:
     """Return what tells whether a run has changed: sizes, times and places of its files."""
-    files = [folder / RUN_FILE, folder / EPISODES_FILE]
-    found = tuple(part for file in files for part in _stamp(file))
+    # Joined as texts: thousands of folders are looked at several times a minute.
+    found = _stamp(f"{folder}/{RUN_FILE}") + _stamp(f"{folder}/{EPISODES_FILE}")
     if found:
         return found
-    return tuple(part for file in sorted(folder.rglob("*_result.json")) for part in _stamp(file))
+    files = sorted(folder.rglob("*_result.json"))
+    return tuple(part for file in files for part in _stamp(str(file)))
 
 
-def _stamp(path: Path) -> Stamp:
+def _stamp(path: str) -> Stamp:
     try:
-        found = path.stat()
+        found = os.stat(path)
     except OSError:
         return ()
     return found.st_ino, found.st_size, found.st_mtime_ns
@@ -172,8 +177,10 @@ def _episodes(path: Path) -> Iterator[EpisodeRecord]:
             )
             yield record._replace(messages=(), steps=(), result=None)
             continue
-        id, trial, category, outcome = (part.decode() for part in found.groups())
-        yield EpisodeRecord(id, int(trial), category, _OUTCOMES[outcome], None, None)
+        id, trial, category, outcome = found.groups()
+        yield EpisodeRecord(
+            id.decode(), int(trial), category.decode(), _OUTCOMES[outcome], None, None
+        )
 
 
 def _is_written(folder: Path) -> bool:

@@ -297,9 +297,9 @@ class Viewer:
     def compare_data(self, request: Request) -> Any:
         """Return what two runs or more are beside each other."""
         folders = self._several(request, several.MOST)
-        compared, notes = self._library.compared(folders)
+        compared, notes, _ = self._library.compared(folders)
         shown = comparison_json(*compared) if len(compared) == 1 else several_json(compared)
-        return {**shown, "served": list(folders), "notes": notes}
+        return {**shown, "served": list(folders), "notes": list(notes)}
 
     def compare_file(self, request: Request) -> tuple[str, str]:
         """Return the page that compares runs as a file."""

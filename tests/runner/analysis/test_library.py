@@ -82,3 +82,16 @@ def test_data_are_loaded_once(run, monkeypatch):
     library.whole(run)
     library.one(run, ("folders_0", 0))
     assert len(loads) == 1
+
+
+def test_runs_are_compared_once_until_one_changes(run, data, folders, tmp_path):
+    other = write_run(tmp_path / "other", definition(data), record(data, folders.id, [["No."]]))
+    library, folders = Library(), {"one": run, "other": other}
+    first = library.compared(folders)
+    assert library.compared(folders) is first
+    assert len(first.compared[0].lost) == 1
+    with RunStore.resume(run, definition(data)) as store:
+        store.append(record(data, "help_desk_0", [["No."], [], []]))
+    again = library.compared(folders)
+    assert again is not first
+    assert again.compared[0].left_out.only_first == 1
