@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from envs import __version__
 from envs.errors import BackendFault, ConfigError
 from envs.lazy import lazily
-from runner.commands import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR
+from runner.commands import BELOW, DONE, INTERRUPTED, RUN_ERROR, USER_ERROR
 from runner.show.terminal import divert, tell, visible
 from trajectories.errors import DataError, nearest
 
@@ -43,38 +43,38 @@ class Command(NamedTuple):
 COMMANDS: Mapping[str, Command] = {
     "eval": Command("run", "Run a model on a data set and print its score."),
     "score": Command("run", "Execute and judge recorded result files."),
-    "exec": Command("run", "Read call scripts on standard input, write their results and states."),
-    "judge": Command("run", "Have a model judge episodes, beside their verdicts; win rates."),
-    "search": Command("run", "Let a model search with undo (DFSDT), beside the same without."),
+    "exec": Command("run", "Execute call scripts from standard input."),
+    "judge": Command("run", "Have a model judge episodes, beside their verdicts."),
+    "search": Command("run", "Let a model search with undo, and compare with none."),
     "retrieve query": Command("retrieval", "Find the functions that a text asks for."),
     "retrieve evaluate": Command("retrieval", "Measure how well rankings find what is needed."),
     "retrieve train": Command("retrieval", "Train a ranking by queries and what they need."),
-    "runs": Command("look", "List the runs of a folder: how far they got, what they scored."),
+    "runs": Command("look", "List the runs of a folder, with progress and scores."),
     "episodes": Command("look", "List the episodes of a run, and why those failed that did."),
-    "table": Command("look", "Show what runs scored: by category, by BFCL's groups, and overall."),
-    "vary": Command("look", "Show experiments on the list of functions: tables and curves."),
+    "table": Command("look", "Show what runs scored: by category, group, and overall."),
+    "vary": Command("look", "Show experiments on the list of functions, with curves."),
     "compare": Command("look", "Compare two runs: who flips, and is it more than noise."),
     "verify": Command("look", "Execute a run once more: the same verdicts and results?"),
-    "replay": Command("look", "Show one trajectory step by step, and where it left the truth."),
-    "debug": Command("look", "Step through one trajectory, and try what other calls would do."),
+    "replay": Command("look", "Show one trajectory step by step, and where it failed."),
+    "debug": Command("look", "Step through one trajectory, and try other calls in it."),
     "align": Command("look", "Show up to five runs of one trajectory side by side."),
-    "view": Command("look", "Show all runs of a folder in the browser, live while they go on."),
+    "view": Command("look", "Show all runs of a folder in the browser, live."),
     "report": Command("look", "Write runs as one HTML file: scores, episodes, every step."),
     "label": Command("look", "Write a page on which people label the episodes of a run."),
-    "export": Command("look", "Write a run as result files of BFCL, or as chat transcripts."),
+    "export": Command("look", "Write a run as BFCL's result files or as transcripts."),
     "dataset list": Command("data", "List the data sets there are, or the entries of one."),
     "dataset show": Command("data", "Show what is in a data set."),
     "dataset fetch": Command("data", "Download a data set into the cache."),
     "dataset build": Command("data", "Build the five categories out of scenarios."),
-    "generate": Command("data", "Have a model write entries, from paths or functions, verified."),
+    "generate": Command("data", "Have a model write entries, and keep what proves right."),
     "dataset vary": Command("data", "Write entries that offer another number of functions."),
     "dataset validate": Command("data", "Check a data set by rule: truth, configs, documents."),
     "dataset graph": Command("data", "Show which results can feed which arguments; sample paths."),
     "dataset audit": Command("data", "List entries where the data, not the models, may be wrong."),
     "dataset unpack": Command("data", "Unpack the entries that are held back."),
     "dataset overlap": Command("data", "Show what two data sets share word for word."),
-    "compress": Command("data", "Show what making long results short saves, and what is lost."),
-    "compress-keys": Command("data", "Draft with a model which members short results keep."),
+    "compress": Command("data", "Show what making long results short saves and loses."),
+    "compress-keys": Command("data", "Have a model say which members short results keep."),
     "env new": Command("environments", "Make a new environment, with tests, to be rewritten."),
     "env check": Command("environments", "Check that environments keep the contract."),
     "env tools": Command("environments", "Show the functions of environments."),
@@ -191,6 +191,12 @@ def _help(prog: str, names: Sequence[str]) -> str:
         mine = [name for name in names if COMMANDS[name].group == group]
         lines += [f"  {name:18} {COMMANDS[name].text}" for name in mine]
     lines += ["", f"{prog} COMMAND --help lists the options of one, with an example."]
+    if prog == "turnwise":
+        lines += [
+            f"Exit status: {DONE} done, 1 a check found something, {USER_ERROR} bad input,",
+            f"{RUN_ERROR} errors that are not the model's, {BELOW} below --fail-under,"
+            f" {INTERRUPTED} interrupted.",
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from runner.analysis.compressed import saving
 from runner.commands import DONE
 from runner.commands.options import option, positive
-from runner.commands.shared import EntriesOptions, JsonOption, note
+from runner.commands.shared import EntriesOptions, JsonOption, category_option, note
 from runner.data import choose
 from runner.models.compression import WAYS, Compression
 from runner.show.terminal import say, say_json, table
@@ -17,8 +17,9 @@ from trajectories.schema import JudgedBy
 EXAMPLE = "turnwise compress --category long_context --limit 20"
 
 NOTES = (
-    "Of the results of the ground truth's calls: tokens that are still shown, and values that a\n"
-    "later call takes from a result, nobody has said, and no result shows any more.\n\n"
+    "Counted over the results of the ground truth's calls: the tokens that are left, and the "
+    "values that are lost. Lost is what a later call takes from a result, nobody has said, and no "
+    "result shows any more.\n\n"
 )
 
 
@@ -26,7 +27,10 @@ NOTES = (
 class Options(EntriesOptions, JsonOption):
     """What is made short."""
 
-    tokens: int = option("tokens that are shown of a result", "N", default=1024, read=positive)
+    category: str | None = category_option("long_context")
+    tokens: int = option(
+        "tokens that are shown of a result, at most", "N", default=1024, read=positive
+    )
     by: str = option(f"ways, with commas: {', '.join(WAYS)}", "WAYS", default="cut,ends,keys")
     tokenizer: str | None = option(
         "a tokenizer.json that counts (default: four characters a token)", "PATH"

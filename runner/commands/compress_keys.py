@@ -12,7 +12,7 @@ from envs.calls import Call
 from envs.registry import names
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import argument, option, positive
-from runner.commands.shared import EntriesOptions, note
+from runner.commands.shared import EntriesOptions, category_option, note
 from runner.data import choose
 from runner.live.drafting import NOT_REACHED
 from runner.live.member_drafting import Long, drafted_members
@@ -28,11 +28,11 @@ from trajectories.prepare import load_session
 from trajectories.scene import truth_calls
 from trajectories.schema import JudgedBy, Trajectory
 
-EXAMPLE = "turnwise compress-keys TicketAPI --model openai/gpt-5-mini -o TicketAPI.json"
+EXAMPLE = "turnwise compress-keys TicketAPI --model gpt-5-mini -o TicketAPI.json"
 
 NOTES = (
-    "The model is asked once for each function of the backend that has a result of more than\n"
-    "--tokens in the data, and shown its document, its members and that result. What it writes is\n"
+    "The model is asked once for each function of the backend that has a result of more than "
+    "--tokens in the data, and shown its document, its members and that result. What it writes is "
     "for people to read; put into configs/compression/ it is what --compress LIMIT,keys keeps.\n\n"
 )
 
@@ -41,9 +41,12 @@ NOTES = (
 class Options(EntriesOptions):
     """Whose results are to be made short, and who says how."""
 
+    category: str | None = category_option("long_context")
     backend: str = argument("the backend, such as TicketAPI", "BACKEND")
     model: str = option("the live model that is asked", "NAME", required=True)
-    base_url: str | None = option("an OpenAI-compatible server", "URL")
+    base_url: str | None = option(
+        "address of an OpenAI-compatible server (default: the provider's own)", "URL"
+    )
     output: Path = option(
         "where to write the draft", "FILE", required=True, flags=("--output", "-o")
     )

@@ -77,19 +77,30 @@ def _counted(text: str) -> tuple[str, str]:
 class ReachedOptions:
     """Live models: how they are reached."""
 
-    config: Path | None = option("TOML file; flags win over it", "FILE")
-    base_url: str | None = option("an OpenAI-compatible server", "URL")
-    api: ApiName | None = option("of OpenAI's (default: what the model needs, else chat)")
-    timeout: float | None = option("for one request (default: 600)", "SECONDS", read=above_zero)
+    config: Path | None = option(
+        "TOML file with what else flags say of a live model; flags win over it", "FILE"
+    )
+    base_url: str | None = option(
+        "address of an OpenAI-compatible server (default: the provider's own)", "URL"
+    )
+    api: ApiName | None = option(
+        "which API of OpenAI's is spoken (default: what the model needs, else chat)"
+    )
+    timeout: float | None = option(
+        "how long one request may take (default: 600)", "SECONDS", read=above_zero
+    )
     extra_headers: tuple[tuple[str, str], ...] = option(
-        "a further HTTP header; may be repeated",
+        "a further HTTP header of every request; may be repeated",
         "NAME=VALUE",
         default=(),
         read=_header,
         flags=("--header",),
     )
     extra_body: Mapping[str, Any] | None = option(
-        "further request members", "JSON", read=_object, flags=("--body",)
+        "an object whose members are put into every request",
+        "JSON",
+        read=_object,
+        flags=("--body",),
     )
 
 
@@ -97,10 +108,24 @@ class ReachedOptions:
 class SamplingOptions:
     """Live models: how they are asked."""
 
-    reasoning_effort: Effort | None = option("how much a reasoning model is to think")
-    temperature: float | None = option("sampling temperature", "T", read=from_zero)
-    top_p: float | None = option("nucleus sampling", "P", read=from_zero)
-    max_tokens: int | None = option("longest answer", "N", read=positive)
+    reasoning_effort: Effort | None = option(
+        "how much a reasoning model is to think: none, minimal, low, medium, high, xhigh or max "
+        "(default: the server's)",
+        "LEVEL",
+    )
+    temperature: float | None = option(
+        "sampling temperature, from 0 (default: the server's)", "T", read=from_zero
+    )
+    top_p: float | None = option(
+        "sample from this share of the probability, up to 1 (default: the server's)",
+        "P",
+        read=from_zero,
+    )
+    max_tokens: int | None = option(
+        "tokens of an answer, at most (default: the server's; of raw protocols 4096)",
+        "N",
+        read=positive,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,28 +138,35 @@ class _Asked(SamplingOptions):
     )
     tool_choice: str | None = option(
         "whether it may call functions (auto, none), or must, in entries of one answer: required, "
-        "or the name of the one",
+        "or the name of the one (default: the server's, auto)",
         "{auto,none,required,NAME}",
     )
-    parallel_tool_calls: Literal["on", "off"] | None = option("whether it may make several at once")
+    parallel_tool_calls: Literal["on", "off"] | None = option(
+        "whether it may make several calls in one answer (default: the server's)"
+    )
     compress: str | None = option(
-        "make results of more than so many tokens short before it reads them: the beginning (cut), "
-        "half from each end (ends, the default), or the members that a file keeps (keys)",
+        "make results of more than LIMIT tokens short before it reads them: the beginning (cut), "
+        "half from each end (ends, if no way is named), or the members that a file keeps (keys) "
+        "(default: it reads all)",
         "LIMIT[,cut|ends|keys]",
     )
     tokenizer: str | None = option(
         "with --compress: a tokenizer.json that counts (default: four characters a token)", "PATH"
     )
     prompt_caching: Literal["on", "off"] | None = option(
-        "mark prompts for Anthropic's cache (default: those that later requests begin with)"
+        "mark prompts for Anthropic's cache, all or none (default: those that later requests begin "
+        "with)"
     )
     function_docs: Literal["own", "bfcl"] | None = option(
-        "whose function documents (default: those of the data set)"
+        "whose function documents it reads (default: those of the data set)"
     )
     observations: Observations | None = option(
-        "whose texts where calls are refused (default: bfcl for its data under its profile)"
+        "whose texts it reads where calls are refused (default: bfcl for BFCL's data under profile "
+        "bfcl, else own)"
     )
-    prompts: str | None = option("texts to use instead of ours", "FILE")
+    prompts: str | None = option(
+        "TOML file of the texts that are put to it (default: configs/prompts/default.toml)", "FILE"
+    )
     formats: str | None = option(
         "with --mode prompt: ask single-turn entries in several formats, all or names such as "
         "json-tagged-python-plain (calls in python, json or xml; bare or tagged; functions in "
@@ -149,7 +181,9 @@ class _Asked(SamplingOptions):
     protocols: str | None = option(
         "ask in several protocols, one run each: names, text, native, raw or all", "NAMES"
     )
-    seed: int | None = option("of the sampling; trial k, from 0, has S+k", "S", read=index)
+    seed: int | None = option(
+        "seed of its sampling; trial k, from 0, has S+k (default: none is sent)", "S", read=index
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,14 +200,23 @@ class PaceOptions:
     rpm: int | None = option(
         "most requests a minute (default: as many as the server takes)", "N", read=positive
     )
-    tpm: int | None = option("most tokens a minute, likewise", "N", read=positive)
+    tpm: int | None = option(
+        "most tokens a minute (default: as many as the server takes)", "N", read=positive
+    )
     outage: float | None = option(
         "stop after so long without any answer (default: 600)", "SECONDS", read=above_zero
     )
-    max_requests: int | None = option("budget of the run, resumes included", "N", read=positive)
-    max_cost: float | None = option("budget of the run, resumes included", "USD", read=above_zero)
+    max_requests: int | None = option(
+        "most requests, those before a resume included (default: no limit)", "N", read=positive
+    )
+    max_cost: float | None = option(
+        "most US dollars, those before a resume included (default: no limit)",
+        "USD",
+        read=above_zero,
+    )
     price: PriceList | None = option(
-        "US dollars per million tokens, also of those read from a cache and written to it",
+        "US dollars per million tokens: of prompts, of answers, read from a prompt cache, written "
+        "to it (default: litellm's table)",
         "IN,OUT[,READ[,WRITE]]",
         read=_price,
     )
@@ -183,31 +226,40 @@ class PaceOptions:
 class _Kept(PaceOptions):
     """Live models: the run."""
 
-    run_dir: Path | None = option("where to keep it (default: a new folder in runs)", "DIR")
-    resume: Path | None = option("go on with a run", "DIR")
-    only: Literal["errors", "failed"] | None = option("with --resume: do these again")
-    trials: int = option("of every entry", "K", default=1, read=_trials)
+    run_dir: Path | None = option(
+        "folder in which the run is kept (default: a new one in runs)", "DIR"
+    )
+    resume: Path | None = option("go on with the run in this folder", "DIR")
+    only: Literal["errors", "failed"] | None = option(
+        "with --resume: do the episodes again that ended so (default: only what is missing)"
+    )
+    trials: int = option("attempts at every entry", "K", default=1, read=_trials)
     gpu_price: float | None = option(
-        "cost of a machine of one's own: by the clock, and by latencies over the concurrency",
+        "what the machine of a model of one's own costs an hour: gives the cost by the clock, and "
+        "by the sum of latencies over the concurrency (default: no such cost)",
         "USD_PER_HOUR",
         read=above_zero,
     )
     reply_cache: str | None = option(
-        "answer from this folder (default: one of ours) what was asked before in the same trial",
+        "keep answers in this folder (without DIR in one of ours), and take from it what was asked "
+        "before in the same trial (default: off)",
         "DIR",
         bare="",
     )
     errors_as: tuple[tuple[str, str], ...] = option(
-        "count requests without an answer so, all or of one kind: context_overflow, "
-        "unparsed_call, content_policy and request_too_large are the model's failures; timeout, "
-        "connection, rate_limit, server, refused and agent are errors; may be repeated",
+        "what a request without an answer counts as, of all kinds or of one (default: "
+        "context_overflow, unparsed_call, content_policy and request_too_large are the model's "
+        "failures; timeout, connection, rate_limit, server, refused and agent are errors); may be "
+        "repeated",
         "[KIND=]failure|error",
         default=(),
         read=_counted,
     )
-    allow_errors: bool = switch("give a score in spite of errors")
-    no_preflight: bool = switch("skip the request that tests all")
-    dry_run: bool = switch("say what would be asked, ask nothing")
+    allow_errors: bool = switch("give a score also with more than 2% of errors")
+    no_preflight: bool = switch(
+        "skip the one request that tests server and settings before the run"
+    )
+    dry_run: bool = switch("say what would be asked, and at what cost; ask nothing")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,7 +279,7 @@ class ExperimentOptions:
         "AXIS=LEVELS",
         default=(),
     )
-    vary_seed: int = option("of what is drawn for --vary", "S", default=0, read=index)
+    vary_seed: int = option("seed of what is drawn for --vary", "S", default=0, read=index)
     design: Literal["full", "latin"] | None = option(
         "of several axes: all combinations; or each entry at one level of each axis (default: each "
         "axis alone, the others at their first level)"
@@ -256,7 +308,9 @@ class RetrieveOptions:
         "METHOD",
     )
     keep: bool = switch("with --retrieve: what was offered stays for later turns (the default)")
-    no_keep: bool = switch("with --retrieve: what was offered in a turn is offered in that one")
+    no_keep: bool = switch(
+        "with --retrieve: what was offered in a turn is offered in that one only"
+    )
 
     @property
     def retrieval(self) -> offering.Retrieval | None:
@@ -290,5 +344,9 @@ class EvalOptions(
         "NAME",
         required=True,
     )
-    sample: int | None = option("a stratified sample", "N", read=positive)
-    sample_seed: int = option("of the sample", "S", default=0, read=index)
+    sample: int | None = option(
+        "only N entries, drawn so that every category and backend has its share",
+        "N",
+        read=positive,
+    )
+    sample_seed: int = option("seed of the sample", "S", default=0, read=index)

@@ -62,7 +62,7 @@ class Options:
         "with --split: how many folds there are (default: 5)", "N", read=positive
     )
     split_seed: int | None = option(
-        "with --split: of who is in which fold (default: 0)", "S", read=index
+        "with --split: seed of who is in which fold (default: 0)", "S", read=index
     )
 
 

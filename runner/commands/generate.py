@@ -46,7 +46,7 @@ from trajectories.making.scenarios import written as scenario_text
 from trajectories.prepare import load_session
 from trajectories.schema import Category
 
-EXAMPLE = "turnwise generate new.jsonl --model gpt-4o-mini --kind I1,I2 --number 20"
+EXAMPLE = "turnwise generate new.jsonl --model gpt-4o-mini --kind I1 --number 20"
 
 NOTES = (
     "what the rows of the yield table mean:\n"
@@ -68,7 +68,8 @@ class Options(JsonOption, ReachedOptions, SamplingOptions, PaceOptions):
         required=True,
     )
     kind: str = option(
-        "I1: one backend; I2: two or three of a category; I3: of a collection; with commas",
+        "kinds of entries, with commas: I1: one backend; I2: two or three of a category; I3: of a "
+        "collection",
         "KINDS",
         default="I1,I2,I3",
     )
@@ -81,10 +82,12 @@ class Options(JsonOption, ReachedOptions, SamplingOptions, PaceOptions):
         default="paths",
         flags=("--from",),
     )
-    seed: int = option("of all that is drawn", "S", default=0, read=index)
-    turns: int | None = option("of an entry (default: 3; 1 from functions)", "N", read=positive)
+    seed: int = option("seed of all that is drawn", "S", default=0, read=index)
+    turns: int | None = option(
+        "turns of an entry (default: 3; 1 from functions)", "N", read=positive
+    )
     calls: int | None = option(
-        "in a turn of a path at most (default: 3; 4 from functions)", "N", read=positive
+        "calls in a turn of a path, at most (default: 3; 4 from functions)", "N", read=positive
     )
     want: str | None = option(
         "functions and edges to go through, with commas; missing: those that the data that comes "
@@ -112,7 +115,7 @@ class Options(JsonOption, ReachedOptions, SamplingOptions, PaceOptions):
         "with --from functions: searches that have to agree (default: 2)", "N", read=positive
     )
     search_calls: int | None = option(
-        "with --from functions: requests of a search (default: 60)", "N", read=positive
+        "with --from functions: requests of a search, at most (default: 60)", "N", read=positive
     )
     mode: Mode | None = option(
         "how solver and judge answer: function calling, or in text (default: fc)"
@@ -139,7 +142,7 @@ class Options(JsonOption, ReachedOptions, SamplingOptions, PaceOptions):
     )
     resume: bool = switch("go on with OUT.jsonl.work; nothing is asked twice")
     reply_cache: str | None = option("where answers are kept (default: one of ours)", "DIR")
-    no_cache: bool = switch("ask also what was asked before elsewhere")
+    no_cache: bool = switch("ask also what was asked before elsewhere, and keep no answers there")
     dry_run: bool = switch("say what would be asked, ask nothing")
 
 

@@ -48,12 +48,12 @@ from trajectories.errors import DataError
 
 EXAMPLE = "turnwise judge runs/mine --judge gpt-4o-mini --votes 5"
 
-NOTES = """a judge states what it saw of every turn: solvable, information, tried_all, answer, why.
-Labels are made of that by --rules: pass, fail, or unsure where no label has more than half of the
-votes. These are kept, so that another --rules, --votes or --unit asks nothing twice.
-exit status: 0 done, 2 bad input, 3 where votes failed, 130 interrupted
-
-"""
+NOTES = (
+    "A judge states what it saw of every turn: solvable, information, tried_all, answer, why. "
+    "--rules makes labels of that: pass, fail, or unsure where no label has more than half of the "
+    "votes. Votes are kept, so that another --rules, --votes or --unit asks nothing twice.\n"
+    "exit status: 0 done, 2 bad input, 3 where votes failed, 130 interrupted\n\n"
+)
 
 Options = JudgeOptions
 

@@ -25,10 +25,15 @@ from trajectories.errors import DataError
 class ExhibitOptions(EntriesOptions, JudgingOptions):
     """Episodes."""
 
-    sample: int | None = option("a stratified sample of entries", "N", read=positive)
-    sample_seed: int = option("of the sample", "S", default=0, read=index)
+    sample: int | None = option(
+        "only N entries, drawn so that every category and backend has its share",
+        "N",
+        read=positive,
+    )
+    sample_seed: int = option("seed of the sample", "S", default=0, read=index)
     show: Show | None = option(
-        "the words that end turns; calls and results too; and what calls changed (default: steps)"
+        "what is shown: the words that end turns (answer); calls and results too (steps); and what "
+        "calls changed (changes) (default: steps)"
     )
 
 
@@ -49,9 +54,11 @@ class JudgeOptions(ExhibitOptions, JsonOption, ReachedOptions, SamplingOptions, 
         "MODEL",
     )
     votes: int | None = option(
-        "on each episode, at most (default: 5; 3 with --rules stable or fac)", "N", read=positive
+        "votes on each episode, at most (default: 5; 3 with --rules stable or fac)",
+        "N",
+        read=positive,
     )
-    all_votes: bool = switch("draw all of them, also those that can change nothing")
+    all_votes: bool = switch("draw all votes, also those that can change nothing")
     rules: JudgingRules = option(
         "how labels are made of what the judge saw: as ToolLLM's paper or ToolBench's code has it, "
         "as StableToolBench, or by the answer alone",
@@ -62,23 +69,26 @@ class JudgeOptions(ExhibitOptions, JsonOption, ReachedOptions, SamplingOptions, 
     )
     unit: Unit = option("what a label is of", default="episode")
     criteria: Literal["mixed", "judged"] = option(
-        "of a comparison: the last three of six are counted, or all are judged", default="mixed"
+        "how two runs are compared, by six criteria: the last three counted, or all judged",
+        default="mixed",
     )
     probe: bool = switch("judge 300 episodes with known faults instead of a run (--sample N)")
     labels: Path | None = option("labels of people, as turnwise label saves them", "FILE")
     mode: Mode | None = option("answers by a forced tool call, or as a JSON object (default: fc)")
     prompts: str | None = option(
-        "texts to use instead of ours (configs/prompts/judge.toml)", "FILE"
+        "TOML file of the texts put to the judge (default: configs/prompts/judge.toml)", "FILE"
     )
     seed: int | None = option(
-        "of the sampling, vote k having S+k; of a scripted judge", "S", read=index
+        "seed of its sampling, vote k having S+k (default: none is sent); of a scripted judge",
+        "S",
+        read=index,
     )
     keep: Path | None = option(
         "where to keep the votes (default: judged in RUN; of probes: a folder in runs)", "DIR"
     )
     resume: bool = switch("only go on with votes that are there; they are never asked for again")
     reply_cache: str | None = option("where answers are kept (default: one of ours)", "DIR")
-    no_cache: bool = switch("ask also what was asked before elsewhere")
+    no_cache: bool = switch("ask also what was asked before elsewhere, and keep no answers there")
     output: Path | None = option("write one JSON line per label", "FILE", flags=("--output", "-o"))
     disagreements: Path | None = option(
         "write what judge and verdict disagree on, with what the judge read", "FILE"

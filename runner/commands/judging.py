@@ -54,9 +54,19 @@ def _percentage(text: str) -> float:
 class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
     """Processes."""
 
-    workers: int | None = option("to judge with, or workers of Ray", "N", read=positive)
-    engine: str = option("where", default="local", choices=["local", "ray"])
-    address: str | None = option("the Ray cluster (default: one here, for the time being)", "NAME")
+    workers: int | None = option(
+        "processes that judge, or workers on Ray (default: one; on Ray, all of the cluster)",
+        "N",
+        read=positive,
+    )
+    engine: str = option(
+        "where episodes are run and judged: on this machine, or on a Ray cluster",
+        default="local",
+        choices=["local", "ray"],
+    )
+    address: str | None = option(
+        "address of the Ray cluster (default: one is started on this machine, for this run)", "NAME"
+    )
     entry_timeout: float | None = option(
         "a worker that judges an entry for longer is ended, which is an error of that entry "
         f"(default: {ENTRY_TIMEOUT:g})",

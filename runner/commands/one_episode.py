@@ -12,7 +12,7 @@ from checkers.profile import Profile
 from runner.analysis import runs
 from runner.analysis.runs import dataset_of, read_in_run
 from runner.commands.options import argument
-from runner.commands.shared import DataOptions, JudgingOptions, note
+from runner.commands.shared import DataOptions, JudgingOptions, category_option, note
 from runner.data import choose
 from runner.data.choose import profile_for
 from runner.episodes.boundary import fault_of
@@ -29,6 +29,7 @@ from trajectories.prepare import prepare
 class EpisodeOptions(DataOptions, JudgingOptions):
     """Episode."""
 
+    category: str | None = category_option("those that the ID can be of")
     id: str = argument("id of the trajectory", "ID")
 
 

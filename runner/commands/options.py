@@ -13,10 +13,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
+from envs.lazy import lazily
 from runner.commands import USER_ERROR
 from trajectories.errors import did_you_mean
+
+if TYPE_CHECKING:
+    import textwrap
+else:
+    # Only help has lines to break.
+    textwrap = lazily("textwrap")
 
 Record = TypeVar("Record")
 
@@ -133,11 +150,31 @@ def flags_of(member: Field[Any]) -> tuple[str, ...]:
     return about.flags or (f"--{member.name.replace('_', '-')}",)
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Leaves the lines of what ends the help as they are, but for those that are too long."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = [indent + line for line in text.splitlines()]
+        return "".join(f"{part}\n" for line in lines for part in _parts(line, width))
+
+    def _format_usage(self, *of: Any) -> str:
+        # Options of which only one may be given are one word there, however long it is.
+        return self._fill_text(super()._format_usage(*of), self._width, "")
+
+
+def _parts(line: str, width: int) -> list[str]:
+    """Break a line that is too long, at the depth at which it begins; a command stays whole."""
+    if len(line) <= width or line.startswith("example: "):
+        return [line]
+    depth = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(line, width, subsequent_indent=depth, break_on_hyphens=False)
+
+
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, and leaves the lines of what ends its help as they are."""
+    """Says what is wrong in one line."""
 
     def __init__(self, **how: Any) -> None:
-        super().__init__(**how, formatter_class=argparse.RawDescriptionHelpFormatter)
+        super().__init__(**how, formatter_class=_Formatter)
 
     def error(self, message: str) -> NoReturn:
         self.exit(USER_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
@@ -158,11 +195,13 @@ def _sections(record: type) -> dict[str, list[Field[Any]]]:
     """Return a record's own fields without a title, and those it inherits by their class's."""
     sections: dict[str, list[Field[Any]]] = {}
     made_of = [cls for cls in record.__mro__ if is_dataclass(cls)]
+    # A record may say otherwise what one that it is made of says.
+    latest = {f.name: f for f in fields(record)}
     for cls in made_of:
         above = made_of[made_of.index(cls) + 1 :]
         inherited = {f.name for base in above if issubclass(cls, base) for f in fields(base)}
         title = "" if cls is record else (cls.__doc__ or "").partition(".")[0].lower()
-        own = [f for f in fields(cls) if f.name not in inherited]
+        own = [latest[f.name] for f in fields(cls) if f.name not in inherited]
         # What a record adds to one of the same title comes after it.
         sections[title] = [*own, *sections.get(title, [])] if title else own
     return {title: members for title, members in sections.items() if members}

@@ -98,10 +98,12 @@ class Options(
         "how functions are shown and calls are written (docs/protocols.md)", "NAME"
     )
     children: int = option(
-        "steps tried at a node at most; 1 is ReAct", "N", default=3, read=positive
+        "steps tried at one point, at most; 1 is ReAct", "N", default=3, read=positive
     )
-    max_calls: int = option("requests for an entry", "N", default=100, read=positive)
-    max_nodes: int = option("steps for an entry", "N", default=100, read=positive)
+    max_calls: int = option("requests for an entry, at most", "N", default=100, read=positive)
+    max_nodes: int = option(
+        "steps for an entry, in all branches, at most", "N", default=100, read=positive
+    )
     repeat: int | None = option(
         "ReAct@N too: attempts at an entry, at most so many, until one passes, as long as all of "
         "them together take no more requests than the search with undo took",
@@ -113,17 +115,21 @@ class Options(
         "gives a branch up (give_up_and_restart)"
     )
     observations: Observations | None = option(
-        "whose texts where calls are refused (default: bfcl for its data under its profile)"
+        "whose texts it reads where calls are refused (default: bfcl for BFCL's data under profile "
+        "bfcl, else own)"
     )
     compress: str | None = option(
-        "make results of more than so many tokens short before the model reads them",
+        "make results of more than LIMIT tokens short before the model reads them, as eval does "
+        "(default: it reads all)",
         "LIMIT[,cut|ends|keys]",
     )
     tokenizer: str | None = option(
         "with --compress: a tokenizer.json that counts (default: four characters a token)", "PATH"
     )
     seed: int | None = option(
-        "of the sampling, attempt k having S+k; of scripted errors (default: 0)", "S", read=index
+        "seed of the sampling, attempt k having S+k; of scripted errors (default: 0)",
+        "S",
+        read=index,
     )
     run_dir: Path | None = option(
         "keep a run folder for each method in it, with what was undone too (default: for a live "
@@ -131,8 +137,12 @@ class Options(
         "DIR",
     )
     resume: Path | None = option("go on with the runs of such a folder", "DIR")
-    only: Literal["errors"] | None = option("with --resume: do these again")
-    no_preflight: bool = switch("skip the request that tests all")
+    only: Literal["errors"] | None = option(
+        "with --resume: do the episodes again that ended in an error"
+    )
+    no_preflight: bool = switch(
+        "skip the one request that tests server and settings before the run"
+    )
     dry_run: bool = switch("say what would be asked, ask nothing")
 
 

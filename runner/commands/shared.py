@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from checkers.profile import PROFILES
 from checkers.verdict import Reason
@@ -30,9 +31,18 @@ class DatasetOption:
     """Data."""
 
     dataset: str | None = option(
-        "bfcl, bfcl:FOLDER, or a trajectory file or folder (default: what a recorded run or an id "
-        "says that it is of, else the data set that comes along)",
+        "bfcl, bfcl:FOLDER, held-back, or a file or folder of trajectories (default: what a "
+        "recorded run or an id says that it is of, else the data set that comes along)",
         "NAME",
+    )
+
+
+def category_option(default: str) -> Any:
+    """Return the option that takes categories of a data set, and what is taken without it."""
+    return option(
+        f"only these, separated by commas: suites ({', '.join(SUITES)}) or categories "
+        f"({', '.join(Category)}) (default: {default})",
+        "NAMES",
     )
 
 
@@ -40,11 +50,7 @@ class DatasetOption:
 class DataOptions(DatasetOption):
     """Data."""
 
-    category: str | None = option(
-        f"only these, separated by commas: suites ({', '.join(SUITES)}) or categories "
-        f"({', '.join(Category)})",
-        "NAMES",
-    )
+    category: str | None = category_option("multi_turn; of a file or a recorded run all")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -52,7 +58,7 @@ class EntriesOptions(DataOptions):
     """Data."""
 
     split: str | None = option(
-        "only the plain or the hard ones, or 60 that rank models as all do",
+        "only the plain or the hard ones, or mini: 60 that rank models as all do",
         choices=[split.value for split in Split],
     )
     ids: str | None = option("only these entries, separated by commas", "IDS")
@@ -68,10 +74,14 @@ class JudgingOptions:
         choices=list(PROFILES),
     )
     step_limit: int = option(
-        "steps with calls that a turn may take", "N", default=STEP_LIMIT, read=positive
+        "steps, which are answers with calls, that a turn may take",
+        "N",
+        default=STEP_LIMIT,
+        read=positive,
     )
     memory: int | None = option(
-        "memory for judging in each process; what takes more is an error of the entry",
+        "megabytes that judging may take in each process; an entry that takes more is an error "
+        "(default: no limit)",
         "MB",
         read=positive,
     )
@@ -102,7 +112,7 @@ class TellingOption:
     """Judging."""
 
     require_told: bool = switch(
-        "an episode fails, too, if an answer does not tell what the user asked to hear"
+        "an episode also fails if its answers do not tell what the user asked to hear"
     )
 
 
@@ -123,7 +133,7 @@ class OutputOption:
     """Output."""
 
     output: Path | None = option(
-        "write one JSON line per verdict", "FILE", flags=("--output", "-o")
+        "write one JSON line per verdict to this file", "FILE", flags=("--output", "-o")
     )
 
 

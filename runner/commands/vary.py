@@ -50,7 +50,9 @@ class Options(DataOptions, JsonOption):
         "what does not hold keeps its own words",
         "MODEL",
     )
-    base_url: str | None = option("an OpenAI-compatible server", "URL")
+    base_url: str | None = option(
+        "address of an OpenAI-compatible server (default: the provider's own)", "URL"
+    )
     output: Path | None = option("where to write the draft", "FILE", flags=("--output", "-o"))
     concurrency: int = option("requests at once", "N", default=16, read=positive)
 

@@ -22,9 +22,11 @@ class Options:
     """What to build, from what, and where."""
 
     folder: Path = argument("where to write them", "FOLDER")
-    source: Path = option("its scenarios, NAME.json (default: ours)", "DIR", default=SCENARIOS)
+    source: Path = option(
+        "folder of scenarios, NAME.json (default: ours)", "DIR", default=SCENARIOS
+    )
     size: int = option("items of each kind in long contexts", "N", default=ITEMS, read=positive)
-    seed: int | None = option("of the bulk (default: by entry)", "S", read=index)
+    seed: int | None = option("seed of the bulk (default: one by entry)", "S", read=index)
 
 
 def run(options: Options) -> int:

@@ -30,16 +30,16 @@ class Options(DataOptions):
     dot: Path | None = option("write the graph as DOT", "FILE")
     svg: Path | None = option("write the graph as a picture", "FILE")
     coverage: bool = switch("say what a data set covers")
-    missing: bool = switch("with --coverage: list what is not")
+    missing: bool = switch("with --coverage: list what is not covered")
     sample: int | None = option(
         "print N sampled paths; with --coverage, paths that go through what is not covered",
         "N",
         read=positive,
     )
-    seed: int = option("of the first path", "S", default=0, read=index)
+    seed: int = option("seed of the first path", "S", default=0, read=index)
     world: str | None = option("where paths start (default: the first)", "NAME")
-    turns: int = option("in a path", "N", default=4, read=positive)
-    calls: int = option("in a turn at most", "N", default=3, read=positive)
+    turns: int = option("turns in a path", "N", default=4, read=positive)
+    calls: int = option("calls in a turn, at most", "N", default=3, read=positive)
     want: str | None = option("functions and edges to go through, with commas", "NAMES")
 
 

@@ -35,7 +35,8 @@ class Options:
     )
     category: str | None = option("only these categories", "NAMES")
     split: str | None = option(
-        "only the plain or the hard ones, or mini", choices=[split.value for split in Split]
+        "only the plain or the hard ones, or mini: 60 that rank models as all do",
+        choices=[split.value for split in Split],
     )
     ids: str | None = option("print these trajectories as JSON, and what readers found", "IDS")
     warnings: bool = switch("list what is irregular in the initial configs")

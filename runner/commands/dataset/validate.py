@@ -44,11 +44,11 @@ class Options(JsonOption):
         "reviewed exceptions, each with its reason; for the data that comes along its own", "FILE"
     )
     severity: str = option(
-        "list problems from this severity on; all are counted",
+        "list findings of this severity and above; all are counted",
         default=Severity.WARNING.value,
         choices=[severity.value for severity in Severity],
     )
-    all: bool = switch("list every problem, not only the first ones of each rule")
+    all: bool = switch("list every finding, not only the first ones of each rule")
     strict_warnings: bool = switch("end with status 1 for warnings as well")
     mutations: bool = switch(
         "print which share of altered ground truths the checker rejects, and nothing else"

@@ -31,7 +31,7 @@ class Options(EntriesOptions):
         "AXIS=LEVEL",
         required=True,
     )
-    vary_seed: int = option("of what is drawn", "S", default=0, read=index)
+    vary_seed: int = option("seed of what is drawn", "S", default=0, read=index)
 
 
 def run(options: Options) -> int:

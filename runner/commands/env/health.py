@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runner.commands import DONE, RUN_ERROR
-from runner.commands.shared import DataOptions, ReachOptions, note
+from runner.commands.shared import DataOptions, ReachOptions, category_option, note
 from runner.data import choose
 from runner.data.rest.web import ask_all, sender
 from runner.show.terminal import say
@@ -16,6 +16,8 @@ EXAMPLE = "turnwise env health"
 @dataclass(frozen=True, kw_only=True)
 class Options(DataOptions, ReachOptions):
     """What to ask."""
+
+    category: str | None = category_option("rest")
 
 
 def run(options: Options) -> int:

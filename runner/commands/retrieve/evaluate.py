@@ -16,8 +16,8 @@ from runner.show.terminal import say, say_json, table
 EXAMPLE = "turnwise retrieve evaluate --queries own,exec --by bm25,default"
 
 NOTES = (
-    "A query is what the user says in one turn; relevant are the functions of its ground truth,\n"
-    "by signature: name and parameter names. NDCG is scikit-learn's; all in 5: the share of\n"
+    "A query is what the user says in one turn; relevant are the functions of its ground truth, "
+    "by signature: name and parameter names. NDCG is scikit-learn's; all in 5: the share of "
     "queries all of whose functions are among the first five. Figures are percentages.\n\n"
 )
 
@@ -43,7 +43,7 @@ class Options(CorpusOptions, JsonOption):
     )
     fold: int = option("which fold is held out, from 0", "N", default=0, read=index)
     folds: int = option("how many folds there are", "N", default=5, read=positive)
-    split_seed: int = option("of who is in which fold", "S", default=0, read=index)
+    split_seed: int = option("seed of who is in which fold", "S", default=0, read=index)
 
 
 def run(options: Options) -> int:

@@ -31,9 +31,9 @@ else:
 EXAMPLE = "turnwise retrieve train runs/layer --queries own,bfcl --split tool"
 
 NOTES = (
-    "Without --encoder a small linear layer over words and pieces of words is trained (extra\n"
-    "lexical), with it an encoder by sentence-transformers (extra training). FOLDER then ranks as\n"
-    "--by trained:FOLDER: functions that no query of the training needed keep the rank that they\n"
+    "Without --encoder a small linear layer over words and pieces of words is trained (extra "
+    "lexical), with it an encoder by sentence-transformers (extra training). FOLDER then ranks as "
+    "--by trained:FOLDER: functions that no query of the training needed keep the rank that they "
     "have lexically. An encoder without that gate is --by local:FOLDER/epochs/N.\n\n"
 )
 
@@ -69,9 +69,11 @@ class Options(CorpusOptions, JsonOption):
     )
     fold: int = option("which fold is held out, from 0", "N", default=0, read=index)
     folds: int = option("how many folds there are", "N", default=5, read=positive)
-    split_seed: int = option("of who is in which fold", "S", default=0, read=index)
-    seed: int = option("of where it begins and of all orders", "S", default=0, read=index)
-    epochs: int | None = option("(default: 6, of an encoder 5)", "N", read=positive)
+    split_seed: int = option("seed of who is in which fold", "S", default=0, read=index)
+    seed: int = option("seed of where it begins and of all orders", "S", default=0, read=index)
+    epochs: int | None = option(
+        "how often it goes through the queries (default: 6, of an encoder 5)", "N", read=positive
+    )
     batch: int = option("queries, or pairs, of a step", "N", default=32, read=positive)
     rate: float | None = option(
         "how far a step goes (default: 0.002; of a checkpoint 0.00002, of an encoder that is made "
@@ -95,7 +97,7 @@ class Options(CorpusOptions, JsonOption):
         read=index,
     )
     tokens: int | None = option(
-        "of an encoder: of a text, at most (default: 256)", "N", read=positive
+        "of an encoder: tokens of a text that it reads, at most (default: 256)", "N", read=positive
     )
     export_pairs: Path | None = option(
         "also write queries beside functions that they need and do not need, as JSON lines", "FILE"

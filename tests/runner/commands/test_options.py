@@ -97,6 +97,29 @@ def test_help_has_sections_defaults_and_an_example() -> None:
     assert text.endswith("example: turnwise example x\n")
 
 
+def test_lines_that_end_the_help_fit_the_terminal_and_a_command_stays_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    notes = f"short\n\n  {'word ' * 12}\n\n"
+    example = f"turnwise example {'x' * 40}"
+    text = parser_of(Example, "example", "An example.", example, notes).format_help()
+    whole = f"  {' '.join(['word'] * 7)}\n  {' '.join(['word'] * 5)}"
+    assert f"\n\nshort\n\n{whole}\n\nexample: {example}\n" in text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Narrower(Shared):
+    """What else takes."""
+
+    mode: Literal["fc", "prompt"] | None = option("how else")
+
+
+def test_a_record_may_say_otherwise_what_one_that_it_is_made_of_says() -> None:
+    text = parser_of(Narrower, "example", "An example.", "turnwise example").format_help()
+    assert re.search(r"\nshared: what several take:\n +--mode {fc,prompt} +how else\n", text)
+
+
 def test_what_was_given_of_a_record() -> None:
     assert given(read("x", "--mode", "fc", "--quiet"), Shared) == ["--mode"]
     assert given(read("x", "--limit", "7"), Shared) == []
@@ -131,10 +154,23 @@ def test_every_command_s_example_is_one_of_its_command_lines(
     assert shown.endswith(f"example: {module.EXAMPLE}")
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_a_terminal_of_80_columns(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit, match="0"):
+        main([*name.split(), "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        raise SystemExit(main(["--help"]))
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 80] == []
+
+
 @pytest.mark.parametrize("name", ["score", "table"])
 def test_who_prints_verdicts_explains_every_reason(
-    name: str, capsys: pytest.CaptureFixture[str]
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     with pytest.raises(SystemExit, match="0"):
         main([name, "--help"])
     said = capsys.readouterr().out
