@@ -167,8 +167,12 @@ def _widen(trajectory: Trajectory, widening: Widening, pool: _Pool) -> Widened:
         return _with_documents(trajectory, trajectory.expects, wanted, widening, pool)
     names = [*need]
     if wanted > len(need):
-        others = [*_candidates(trajectory, need, pool)]
-        names += _drawn(trajectory, need, others, widening, pool)[: wanted - len(need)]
+        others, room = [*_candidates(trajectory, need, pool)], wanted - len(need)
+        if len(others) <= room and trajectory.expects is None:
+            # Backends have an order of their own, so there is nothing to draw.
+            names += [each.name for each in others]
+        else:
+            names += _drawn(trajectory, need, others, widening, pool)[:room]
     chosen = _with_backends(trajectory, names)
     return Widened(chosen, len(names), _raised(widening, len(need)))
 
