@@ -34,7 +34,7 @@ def vary_variants(options: EvalOptions, plan: Plan, trajectories: Sequence[Traje
     blocks = blocks_of(axes, options.design, options.vary_seed)
     runs = {levels.name: levels for block in blocks for levels in block.runs.values()}
     ids = [trajectory.id for trajectory in trajectories]
-    members, sizes = [], {}
+    members, sizes, told = [], {}, list[str]()
     for name, levels in runs.items():
         made = varied(plan.dataset, levels, ids)
         if not made.sizes:
@@ -44,17 +44,23 @@ def vary_variants(options: EvalOptions, plan: Plan, trajectories: Sequence[Traje
                 "another might, or the file has no words for them that hold",
             )
         _check_words(levels, made, plan)
-        _note(name, made)
+        told += _told(name, made)
         asked = [*made.dataset.trajectories.values()]
         members.append(Variant(name, plan._replace(dataset=made.dataset, vary=levels), asked))
         sizes[name] = made.sizes
     file = VaryFile.of(blocks, sizes, trajectories, options.design, options.trials)
+
+    def begin(folder: Path) -> None:
+        write_file(file, folder)
+        for line in told:
+            note(line)
+
     return Variants(
         FLAG,
         "run",
         members,
         partial(variant_lines, "run"),
-        partial(write_file, file),
+        begin,
         partial(_lines, options),
     )
 
@@ -64,16 +70,16 @@ def _lines(options: EvalOptions, folder: Path) -> Iterator[str]:
     yield f"next: turnwise vary {folder} --html curves.html"
 
 
-def _note(name: str, made: Varied) -> None:
-    """Say what of a run is not as it was asked for."""
+def _told(name: str, made: Varied) -> Iterator[str]:
+    """Yield what of a run is not as it was asked for."""
     if made.sizes and made.raised:
         mean = sum(made.sizes.values()) / len(made.sizes)
-        note(
+        yield (
             f"{name}: {made.raised} of {len(made.sizes)} entries need more functions than that, "
             f"and have as many as they need; {mean:.1f} on average"
         )
     if made.left_out:
-        note(
+        yield (
             f"{name}: {len(made.left_out)} entries are left out: where no function fits another "
             "might, or they have no words in the file that hold"
         )

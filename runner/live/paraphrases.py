@@ -17,6 +17,7 @@ from trajectories.schema import Message, Trajectory
 Document = Mapping[str, Any]
 
 _WORD = re.compile(r"[\w.]+")
+_CODE = re.compile(r"`([\w.]+)(?:\(\))?`|\b([\w.]+)\(")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _UNITS = re.compile(
     r"\b(?:km|kilometers?|kilometres?|miles?|meters?|metres?|feet|psi|gallons?|liters?|litres?|"
@@ -137,11 +138,21 @@ def _changed(name: str, before: str, after: str, schema: Mapping[str, Any]) -> I
 def _named(text: str, before: str, names: Sequence[str]) -> Iterator[str]:
     """Yield the functions that a text names and the one before does not.
 
-    Those whose names are words of the language do not count.
+    Those whose names may be words of the language count only where they are written as code.
     """
-    words = {word.strip(".") for word in _WORD.findall(text)}
-    words -= {word.strip(".") for word in _WORD.findall(before)}
+    words, code = _words(text), {"".join(found) for found in _CODE.findall(text)}
+    before_words = _words(before)
     for name in names:
-        special = "_" in name or "." in name or any(sign.isupper() for sign in name)
-        if special and name in words:
+        found = words if _is_no_word(name) else code
+        if name in found and name not in before_words:
             yield f"names the function {name}"
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(".") for word in _WORD.findall(text)}
+
+
+def _is_no_word(name: str) -> bool:
+    """Tell whether a name can be no word of the language: ``get_user``, ``getUser``, ``ls``."""
+    signs = {*name}
+    return bool(signs & {"_", "."}) or name != name.lower() or not signs & {*"aeiouy"}

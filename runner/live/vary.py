@@ -335,6 +335,8 @@ def _checked(axis: str, level: str) -> None:
                 f"tools={level:.20}: from 1 to {MOST}; more are taken by no provider, and some "
                 "take only 128",
             )
+        if level.lstrip("0") != level or not level.isascii():
+            raise DataError(FLAG, f"{level!r:.80} is no level of tools; write {int(level[:9])}")
         return
     if level in AXES[axis] or _is_file(axis, level):
         return

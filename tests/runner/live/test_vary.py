@@ -77,6 +77,8 @@ def test_a_latin_design_deals_every_entry_out_to_one_level_of_an_axis(data):
         (["tools=-1"], "'-1' is no level of tools; there are need, all or a number"),
         (["tools"], "tools needs levels, such as tools=need,all"),
         (["tools=5,5"], "tools has the level 5 twice"),
+        (["tools=5,05"], "'05' is no level of tools; write 5"),
+        (["tools=५"], "'५' is no level of tools; write 5"),
         (["tools=5,,6"], "'' is no level of tools"),
         (["tools=5", "tools=6"], "tools is given twice"),
         (["place=head", "order=shuffled"], "place and order exclude each other"),
