@@ -20,7 +20,7 @@ from runner.live.meter import Meter
 from runner.live.scripted_model import ScriptedModel
 from runner.live.settings import Settings
 from runner.models.base import Model
-from runner.models.connect import connect, price_of
+from runner.models.connect import connect, load_client, price_of
 from runner.records.files import NotWritten
 from runner.records.masking import Secrets
 from runner.records.record import Life, Selection, Spent
@@ -60,6 +60,9 @@ def run_plan(
         options, folder if resumes else None, options.sample, options.sample_seed, options.trials
     )
     many = len(trajectories) * options.trials
+    if options.engine == "local" and choose.model(plan.model, plan.settings.base_url).live:
+        # The time of a sitting is that of its requests.
+        load_client(plan.model, plan.settings.request_options())
     return keep_run(
         plan, folder, selection, sit, episodes=many, resumes=resumes, gpu_price=options.gpu_price
     )

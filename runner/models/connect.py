@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
@@ -52,6 +53,15 @@ def connect(name: str, options: RequestOptions = USUAL) -> Model:
             raise
         message = f"live models need the package {error.name}: pip install 'turnwise[models]'"
         raise DataError("--model", message) from None
+
+
+def load_client(name: str, options: RequestOptions = USUAL) -> None:
+    """Load what it takes to connect to a model, so that no time of a run's is spent on that."""
+    with suppress(ModuleNotFoundError):  # to connect says what is missing
+        if names_a_provider(name, options):
+            _ = litellm_model.LiteLLMModel
+        elif not name.startswith(PREFIX):
+            _ = openai_model.OpenAIModel
 
 
 def _client(name: str, options: RequestOptions) -> Model:
