@@ -115,6 +115,10 @@ class Profile(NamedTuple):
     calls: CallRules
     results: ResultRules
 
+    def __repr__(self) -> str:
+        """Return its name; the rules are no matter of one line."""
+        return f"Profile({self.name!r})"
+
 
 BFCL = Profile(
     "bfcl",

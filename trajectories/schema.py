@@ -366,6 +366,11 @@ class Trajectory(Strict):
     provenance: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[Label, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return what it is; config and turns are no matter of one line."""
+        turns, worlds = len(self.turns), ", ".join(self.environments)
+        return f"Trajectory({self.id!r}, {self.category}: turns {turns}, {worlds or 'no backend'})"
+
     @property
     def tier(self) -> Tier:
         """Whether its scenario needs thought."""

@@ -62,7 +62,10 @@ def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
         DataError: There are none.
     """
     if path is not None or run.definition is None:
-        found = result_file.read_verdicts(path or _beside(run.path), run.ids)
+        files = [path] if path is not None else _beside(run.path)
+        found: Verdicts = {}
+        for file in files:
+            found |= result_file.read_verdicts(file, run.ids)
     else:
         judged_then = [(record.key, record.verdict) for record in run.records]
         found = {key: verdict.to_json() for key, verdict in judged_then if verdict}
@@ -73,12 +76,14 @@ def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
     return judged
 
 
-def _beside(path: Path) -> Path:
-    """Return the file of verdicts beside result files."""
-    file = (path if path.is_dir() else path.parent) / result_file.VERDICTS_FILE
-    if not file.exists():
+def _beside(path: Path) -> list[Path]:
+    """Return the files of verdicts beside result files, in folders of a folder too."""
+    folder = path if path.is_dir() else path.parent
+    file = folder / result_file.VERDICTS_FILE
+    files = sorted(path.rglob(file.name)) if path.is_dir() else [file] if file.exists() else []
+    if not files:
         raise DataError("--verdicts", f"is needed to say what was recorded: there is no {file}")
-    return file
+    return files
 
 
 def verify(

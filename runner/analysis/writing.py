@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
 from checkers.calls.pairs import ArgumentPair, CallPair
@@ -16,7 +16,7 @@ from envs.state import ABSENT, Difference, brief
 from runner.analysis.search_tree import search_of
 from runner.analysis.view import WHOLE, EpisodePart, Moment, TurnView, view
 from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
-from runner.records.record import Recorded, call_text
+from runner.records.record import EpisodeRecord, Recorded, StepRecord, call_text
 from runner.show.terminal import Line, Tone, clipped
 from trajectories.schema import Message
 
@@ -28,6 +28,8 @@ _SAID = 2000
 """Longest message."""
 _MOST = 20
 """Differences that are shown of one place."""
+
+_NOT_THE_MODELS = "an error that is not the model's ended it"
 
 _MARK, _INDENT = "> ", " " * 10
 _PLAIN: Tone = "plain"
@@ -51,7 +53,9 @@ class Transcript:
         """Yield the lines that show turns."""
         shown = self.part.of(view(examined))
         environments = f"; {', '.join(examined.trajectory.environments)}"
-        course = chain.from_iterable(map(_turn_lines, shown))
+        course = chain.from_iterable(
+            _turn_lines(turn, _kept_steps(examined, turn.number)) for turn in shown
+        )
         return self._lines(examined, environments, course, _turns_ending(examined))
 
     def pairs(self, examined: ExaminedCalls) -> Iterator[Line]:
@@ -66,14 +70,16 @@ class Transcript:
         trajectory, recorded = examined.trajectory, examined.recorded
         yield Line(f"{trajectory.id} ({trajectory.category}{environments})", "strong")
         yield Line(f"{self.source}, profile {examined.profile.name}", "faint")
-        if recorded and recorded.error:
+        if examined.unjudged:
+            yield Line(f"{_NOT_THE_MODELS}: {recorded and recorded.error}", _BAD)
+        elif recorded and recorded.error:
             yield Line(f"no steps were recorded: {recorded.error}", _BAD)
         yield from course
         search = search_of(recorded.record) if recorded else None
         if search is not None and self.part.step is None and not self.part.only_diff:
             yield from search.lines(self.part.turn)
         yield Line("")
-        yield from ending
+        yield from _unjudged_ending(recorded.record) if recorded and examined.unjudged else ending
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,7 @@ class Document:
             "source": self.source,
             "profile": examined.profile.name,
             "error": recorded.error if recorded else None,
-            "verdict": examined.verdict.to_json(),
+            "verdict": None if examined.unjudged else examined.verdict.to_json(),
             **_search_json(recorded),
         }
 
@@ -135,7 +141,14 @@ def _search_json(recorded: Recorded | None) -> Json:
     return {"search": search.to_json()} if search else {}
 
 
-def _turn_lines(turn: TurnView) -> Iterator[Line]:
+def _kept_steps(examined: Examined, turn: int) -> Sequence[StepRecord]:
+    """Return the steps before an error, which are not executed again."""
+    if examined.recorded is None or not examined.unjudged:
+        return ()
+    return [step for step in examined.recorded.record.steps if step.turn == turn]
+
+
+def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[Line]:
     yield Line("")
     not_judged = "" if turn.judged else " (after the failure, not judged)"
     yield Line(f"turn {turn.number}{not_judged}", "strong")
@@ -145,7 +158,9 @@ def _turn_lines(turn: TurnView) -> Iterator[Line]:
     for call in turn.calls:
         yield from _call_lines(call)
     if turn.model is None:
-        yield Line("  not reached", _BAD)
+        for number, step in enumerate(kept):
+            yield from _kept_lines(number, step)
+        yield Line("  here it ended" if kept else "  not reached", _BAD)
         return
     if turn.unreadable is not None:
         yield Line(f"  unreadable: {clipped(turn.unreadable, _WIDTH)}", _BAD)
@@ -157,6 +172,16 @@ def _turn_lines(turn: TurnView) -> Iterator[Line]:
         yield _failed(turn.failure, "  ")
         for text in turn.failure.unseen:
             yield Line(f"    not seen: {clipped(text, _WIDTH)}", _BAD)
+
+
+def _kept_lines(number: int, step: StepRecord) -> Iterator[Line]:
+    """Yield a step as it was recorded."""
+    for call, result in zip_longest(step.calls, step.results):
+        yield Line(f"  step {number}  {clipped(call, _WIDTH)}")
+        if result is not None:
+            yield Line(f"{_INDENT}-> {clipped(result, _WIDTH)}")
+    if step.reply.text:
+        yield from _said("assistant", step.reply.text)
 
 
 def _call_lines(call: Moment) -> Iterator[Line]:
@@ -183,6 +208,11 @@ def _truth_lines(turn: TurnView) -> Iterator[Line]:
     else:
         yield Line("  state: as in the ground truth")
     yield from _listed(turn.differences, "    ", _BAD, str)
+
+
+def _unjudged_ending(record: EpisodeRecord) -> Iterator[Line]:
+    turn = record.steps[-1].turn if record.steps else 0
+    yield Line(f"no verdict: ended in turn {turn}; answers before it: {len(record.steps)}", _BAD)
 
 
 def _turns_ending(examined: ExaminedTurns) -> Iterator[Line]:

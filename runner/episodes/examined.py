@@ -70,11 +70,16 @@ class Examined(ABC):
         """Where the episode left the ground truth first; None of a single turn."""
         return None
 
+    @property
+    def unjudged(self) -> bool:
+        """Whether an error ended it that is not the model's: what it did is no failure."""
+        return self.recorded is not None and self.recorded.record.outcome == "error"
+
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """Why the model failed; None where it passed, or an error was not the model's."""
         ends = self.recorded.record.turn_ends if self.recorded else ()
-        if self.recorded and self.recorded.record.outcome == "error":
+        if self.unjudged:
             return None
         found = self._diagnosis()
         if found and any(end.why == "cut_off" and end.turn == found.turn for end in ends):

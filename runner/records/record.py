@@ -301,7 +301,7 @@ class EpisodeRecord(NamedTuple):
 
     def __repr__(self) -> str:
         """Return what became of it; the whole conversation is no matter of one line."""
-        became = f"error: {self.error}" if self.verdict is None else repr(self.verdict)
+        became = f"error: {self.error!r}" if self.verdict is None else repr(self.verdict)
         return f"EpisodeRecord({self.id}, trial {self.trial}, {became})"
 
     def _repr_html_(self) -> str:

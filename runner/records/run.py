@@ -57,6 +57,10 @@ class Run:
     note: Mapping[str, Any] = field(default_factory=dict)
     lives: Sequence[Life] = ()
 
+    def __repr__(self) -> str:
+        """Return what it is; its episodes are no matter of one line."""
+        return f"Run({self.name!r}: {len(self.episodes)} episodes; {self.path})"
+
     @property
     def profile(self) -> Profile | None:
         """How the run was executed and judged; None where it does not say."""

@@ -18,6 +18,8 @@ import runner
 from checkers.profile import BFCL
 from checkers.verdict import Failure, Reason, Verdict
 from envs.session import Session
+from runner.records.record import EpisodeRecord
+from runner.records.run import Run
 from tests.source import PACKAGES, trees
 from trajectories.dataset import Dataset
 
@@ -145,4 +147,9 @@ def test_short_texts_of_large_things():
     assert repr(Verdict(False, Failure(Reason.INFERENCE_ERROR), None, 4, 0)) == (
         "Verdict(failed of 4: multi_turn:inference_error)"
     )
-    assert len(repr(BFCL)) < 1000
+    assert repr(BFCL) == "Profile('bfcl')"
+    first = data.trajectories["base_files_band_setlist"]
+    assert repr(first) == "Trajectory('base_files_band_setlist', base: turns 4, GorillaFileSystem)"
+    assert repr(Run("mine", Path("runs/mine"), {})) == "Run('mine': 0 episodes; runs/mine)"
+    raised = EpisodeRecord("a", 0, "base", "error", None, "no\x1b[31m")
+    assert repr(raised) == r"EpisodeRecord(a, trial 0, error: 'no\x1b[31m')"

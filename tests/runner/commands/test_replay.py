@@ -14,7 +14,8 @@ from runner.analysis.view import Place
 from runner.cli import main
 from runner.commands.options import parse, parser_of
 from runner.commands.replay import EXAMPLE, Options
-from tests.runner.analysis.runs import definition, record, truth_turns, write_run
+from runner.records.run import read_run
+from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
 from trajectories.schema import Category
 
 ROOT = Path(__file__).parents[3]
@@ -59,6 +60,20 @@ def test_the_trial_can_be_chosen(replay, run):
     shown = replay("help_desk_0", "--run", run, "--trial", 1)
     assert "> step 1  create_ticket(title='Dark screen', priority=2)" in shown
     assert "left the ground truth: turn 0, step 1" in shown
+
+
+def test_an_error_is_no_failure_and_what_came_before_it_is_shown(replay, run, tmp_path, data):
+    step = next(read_run(run).records).steps[0]
+    begun = error_record("help_desk_0")._replace(error="the server has gone", steps=[step])
+    folder = write_run(tmp_path / "errors", definition(data), begun)
+    shown = replay("help_desk_0", "--run", folder).splitlines()
+    assert shown[2] == "an error that is not the model's ended it: the server has gone"
+    assert shown[-1] == "no verdict: ended in turn 0; answers before it: 1"
+    assert f"  step 0  {step.calls[0]}" in shown
+    assert "  here it ended" in shown
+    assert "FAILED" not in "\n".join(shown)
+    found = json.loads(replay("help_desk_0", "--run", folder, "--json"))
+    assert (found["verdict"], found["error"]) == (None, "the server has gone")
 
 
 def test_the_user_s_profile_goes_before_the_run_s(replay, run):

@@ -71,6 +71,19 @@ def test_other_data_is_named(verify, tmp_path, data, good, write_lines, help_des
     assert "the data is not what it was" in notes[0]
 
 
+def test_verdicts_in_folders_of_a_folder_count(verify, write_lines, data, tmp_path):
+    write_lines(
+        "results/BFCL_v4_multi_turn_base_result.json", {"id": "folders_0", "result": [[], []]}
+    )
+    other = {"id": "help_desk_0", "result": [[], [], []]}
+    write_lines("results/more/BFCL_v4_multi_turn_base_result.json", other)
+    for place, id in (("", "folders_0"), ("more/", "help_desk_0")):
+        line = {"id": id, "valid": False}
+        write_lines(f"results/{place}verdicts.jsonl", line)
+    given = (tmp_path / "results", "--dataset", data, "--profile", "bfcl")
+    assert verify(*given) == (0, ["2 of 2 verdicts are as recorded"], [])
+
+
 def test_result_files_with_verdicts_beside_them(verify, write_lines, data):
     run = write_lines("results/run.json", {"id": "folders_0", "result": [[], []]})
     reason = "multi_turn:empty_turn_model_response"
