@@ -122,5 +122,5 @@ class ConfigError(SimulatorError):
 class BackendFault(SimulatorError):
     """A backend raised something else than a ToolError on a well-formed call."""
 
-    def __init__(self, call: str, cause: Exception) -> None:
+    def __init__(self, call: str, cause: BaseException) -> None:
         super().__init__(f"{call} broke with {type(cause).__name__}: {cause}")

@@ -70,7 +70,11 @@ class Page:
             AssertionError: It fails, prints something else, or is in no language that is known.
         """
         if block.file:
-            (self.folder / block.file).write_text(block.text, encoding="utf-8")
+            path = self.folder / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # A long file may come in parts.
+            with path.open("a", encoding="utf-8") as file:
+                file.write(block.text)
         else:
             kinds = {
                 "console": self._console,

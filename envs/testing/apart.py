@@ -13,9 +13,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from envs.calls import Call
+from envs.testing.lines import Step, parting_line, steps_of
 from envs.testing.play import Script, scripts
 from envs.testing.shifted import ZONE, shift
 from envs.testing.subject import Broken, Subject
@@ -27,7 +29,7 @@ _STEPS = 3
 
 
 class _Played(NamedTuple):
-    """What came of a script in another process."""
+    """What came of a script in another process, among others."""
 
     texts: Sequence[str]
     """Of every result, and the hash of the last state."""
@@ -37,32 +39,29 @@ class _Played(NamedTuple):
     """Lines that asked when the module was imported."""
 
 
+class _Elsewhere(NamedTuple):
+    """What came of the same scripts in another process."""
+
+    forth: Sequence[_Played]
+    back: Sequence[_Played]
+    """Played after that, the last script first; listed like the others."""
+
+
 def processes(subject: Subject) -> None:
-    """Play scripts in processes with other hash seeds, one with another clock, and compare."""
-    played = _whole(subject)
-    asked = [
-        (subject.worlds.index(s.world), [(call.name, dict(call.kwargs)) for call in s.calls])
-        for s in played
-    ]
-    shifted, same = (
-        _in_process(subject, json.dumps([subject.name, source, asked]), seed)
-        for seed, source in (("1", subject.source), ("2", None))
-    )
-    for script, theirs, others in zip(played, shifted, same, strict=True):
-        ours = [*script.texts, script.end.digest()]
-        for index, text in enumerate(ours):
+    """Play scripts in processes with other hash seeds, one with another clock, and compare.
+
+    What a process has seen before is the same in both: state that sessions share is not found here.
+    """
+    shifted, same = (_elsewhere(subject, shifts).forth for shifts in (True, False))
+    for script, theirs, others in zip(_whole(subject), shifted, same, strict=True):
+        for index, text in enumerate(others.texts):
             if theirs.texts[index] != text:
-                alike = others.texts[index] == text
-                lines = theirs.readings[index] or (theirs.at_import if alike else ())
+                lines = theirs.readings[index] or theirs.at_import
                 raise (
                     _asking(subject, script, index, lines[-1])
                     if lines
-                    else _other(subject, script, index, text, theirs.texts[index], _ELSEWHERE)
+                    else _unlike(subject, script, index, text, theirs.texts[index])
                 )
-        _compare(subject, script, ours, others.texts, _ELSEWHERE)
-
-
-_ELSEWHERE = "in another process"
 
 
 def _asking(subject: Subject, script: Script, index: int, line: str) -> Broken:
@@ -72,11 +71,39 @@ def _asking(subject: Subject, script: Script, index: int, line: str) -> Broken:
     return Broken(line, f"{subject.name}.{call.name}: {call} gives something else {message}")
 
 
-def _in_process(subject: Subject, asked: str, seed: str) -> list[_Played]:
+def _unlike(subject: Subject, script: Script, index: int, text: str, other: str) -> Broken:
+    """Return the finding that two processes differ, with the line where they part."""
+    found = _other(subject, script, index, text, other, "in another process")
+    once, again = (_followed(subject, script, shifts) for shifts in (True, False))
+    return Broken(parting_line(once, again) or found.place, found.message)
+
+
+@cache
+def _elsewhere(subject: Subject, shifts: bool) -> _Elsewhere:
+    played = _in_process(subject, _whole(subject), shifts, follows=False)
+    forth, back = ([_Played(*each) for each in order] for order in played)
+    return _Elsewhere(forth, back[::-1])
+
+
+def _followed(subject: Subject, script: Script, shifts: bool) -> list[list[Step]]:
+    """Return the lines on the way of every call of a script, in a process of its own."""
+    steps: list[list[Step]] = _in_process(subject, [script], shifts, follows=True)
+    return steps
+
+
+def _in_process(
+    subject: Subject, played: Sequence[Script], shifts: bool, *, follows: bool
+) -> list[Any]:
     path = os.pathsep.join(sys.path)
+    seed = "1" if shifts else "2"
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
-    if seed == "1":
+    if shifts:
         environment["TZ"] = ZONE
+    scripts = [
+        (subject.worlds.index(s.world), [(call.name, dict(call.kwargs)) for call in s.calls])
+        for s in played
+    ]
+    asked = json.dumps([subject.name, subject.source if shifts else None, scripts, follows])
     command = [sys.executable, "-c", f"from {__name__} import answer; answer()"]
     done = subprocess.run(
         command, input=asked, env=environment, capture_output=True, text=True, check=False
@@ -84,12 +111,13 @@ def _in_process(subject: Subject, asked: str, seed: str) -> list[_Played]:
     if done.returncode:
         said = done.stderr.strip().rpartition("\n")[2]
         raise subject.broken(f"cannot be played in another process: {said}")
-    return [_Played(*answered) for answered in json.loads(done.stdout)]
+    answered: list[Any] = json.loads(done.stdout)
+    return answered
 
 
 def answer() -> None:
     """Read an environment and its scripts on standard input, write what comes of them."""
-    name, source, scripts = json.load(sys.stdin)
+    name, source, scripts, follows = json.load(sys.stdin)
     readings: list[str] = []
     if source is not None:
         shift(source, readings)
@@ -97,7 +125,18 @@ def answer() -> None:
     with redirect_stdout(sys.stderr):
         subject = Subject(name)
         made = len(readings)
-        played = [_answered(subject, world, calls, readings, made) for world, calls in scripts]
+        if follows:
+            [[world, calls]] = scripts
+            session = subject.session(subject.worlds[world], tolerant=True)
+            played: list[Any] = [
+                steps_of(subject.source, partial(session.call, Call(name, (), kwargs)))
+                for name, kwargs in calls
+            ]
+        else:
+            played = [
+                [_answered(subject, world, calls, readings, made) for world, calls in order]
+                for order in (scripts, scripts[::-1])
+            ]
     json.dump(played, sys.stdout)
 
 
@@ -114,10 +153,40 @@ def _answered(
     return _Played([*texts, session.snapshot().digest()], [*read, readings[made:]], readings[:made])
 
 
-def interleaved(subject: Subject) -> None:
-    """Play scripts in many sessions at once, and compare."""
-    played = [_short(subject, script) for script in _whole(subject)]
+class _Unalike(Exception):
+    """A play that came out otherwise than alone."""
 
+    def __init__(self, script: Script, index: int, text: str, other: str, where: str) -> None:
+        super().__init__(where)
+        self.script = script
+        self.index = index
+        self.text = text
+        self.other = other
+        self.where = where
+
+
+def interleaved(subject: Subject) -> None:
+    """Play scripts in many sessions, after others and at once with others, and compare."""
+    try:
+        whole, alone = _whole(subject), _elsewhere(subject, False)
+        for script, first, last in zip(whole, alone.forth, alone.back, strict=True):
+            _compare(script, first.texts, last.texts, "after other sessions")
+        _many_at_once(subject, [_short(subject, script) for script in whole])
+    except _Unalike as unalike:
+        raise _shared(subject, unalike) from None
+
+
+def _shared(subject: Subject, found: _Unalike) -> Broken:
+    """Return the finding, with the line where the play parts from one in a fresh process."""
+    session = subject.session(found.script.world, tolerant=True)
+    calls = found.script.calls
+    here = [steps_of(subject.source, partial(session.call, call)) for call in calls]
+    line = parting_line(_followed(subject, found.script, shifts=False), here)
+    said = _other(subject, found.script, found.index, found.text, found.other, found.where)
+    return Broken(line or said.place, said.message)
+
+
+def _many_at_once(subject: Subject, played: Sequence[Script]) -> None:
     async def as_task(script: Script) -> None:
         for _ in _playing(subject, script, "among other tasks"):
             await asyncio.sleep(0)
@@ -172,16 +241,14 @@ def _playing(subject: Subject, script: Script, where: str) -> Iterator[bool]:
         texts.append(session.call(call).text)
         yield True
     same = session.snapshot() == script.end
-    _compare(subject, script, [*script.texts, ""], [*texts, "" if same else "another state"], where)
+    _compare(script, [*script.texts, ""], [*texts, "" if same else "another state"], where)
 
 
-def _compare(
-    subject: Subject, script: Script, ours: Sequence[str], theirs: Sequence[str], where: str
-) -> None:
+def _compare(script: Script, ours: Sequence[str], theirs: Sequence[str], where: str) -> None:
     """Name the first call that has another outcome."""
     for index, (text, other) in enumerate(zip(ours, theirs, strict=True)):
         if text != other:
-            raise _other(subject, script, index, text, other, where)
+            raise _Unalike(script, index, text, other, where)
 
 
 def _other(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, get_type_hints
 
 from envs.backend import Backend, copy_json
+from envs.testing.lines import changing_line
 from envs.testing.subject import Broken, Subject, World
+from envs.testing.watched import TooLong
 from envs.tool import ENDLESS, json_defect
 
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
@@ -68,9 +70,10 @@ def _read_by_load(subject: Subject) -> set[str]:
         config = copy_json(world.config)
         for key in config.keys() & subject.backend.KEYS.keys():
             setattr(live, subject.backend.KEYS[key], config[key])
-        # What it stumbles over is found where configs are loaded.
-        with suppress(Exception):
-            live._load(_Read(config, names), world.pack)
+        load = partial(live._load, _Read(config, names), world.pack)
+        # What it stumbles over, or that it has no end, is found where configs are loaded.
+        with suppress(Exception, SystemExit, TooLong):
+            subject.in_time("loading a config", load)
     code = subject.backend._load.__code__
     return names | {const for const in code.co_consts if isinstance(const, str)}
 
@@ -88,18 +91,26 @@ def config_types(subject: Subject) -> None:
 def loading(subject: Subject) -> None:
     """Load, and look whether the config is as before and shares nothing with the state."""
     for world in (World(subject.example), World({})):
-        config = json.loads(json.dumps(world.config))
-        session = subject.session(World(config))
+        session = subject.session(world)
+        config = session.config
         if config != world.config:
-            key = next(key for key in {**config, **world.config} if _differs(key, config, world))
-            message = f"_load changes {key} of the config; read it, and set the field"
-            raise _at_load(subject, subject.backend.KEYS.get(key, key), message)
+            raise _changed(subject, config, world)
         theirs = {id(part): path for path, part in _parts(config, "config")}
         for field, value in session.backends[subject.name].__dict__.items():
             for path, part in _parts(value, field):
                 if id(part) in theirs:
                     message = f"{path} is {theirs[id(part)]} itself; copy it, with copy_json"
                     raise _at_load(subject, field, message)
+
+
+def _changed(subject: Subject, config: Mapping[str, Any], world: World) -> Broken:
+    key = next(key for key in {**config, **world.config} if _differs(key, config, world))
+    message = f"_load changes {key} of the config; read it, and set the field"
+    found = _at_load(subject, subject.backend.KEYS.get(key, key), message)
+    given = copy_json(world.config)
+    load = partial(subject.backend.load, given, world.pack)
+    line = changing_line(subject.source, load, lambda: repr(given))
+    return Broken(line or found.place, found.message)
 
 
 def _differs(key: str, config: Mapping[str, Any], world: World) -> bool:

@@ -36,7 +36,20 @@ def docstrings(subject: Subject) -> None:
         raise subject.broken("has no function; mark methods with @reads or @writes")
     for tool in subject.tools:
         for defect in docstring_defects(tool):
-            raise subject.broken(f"the docstring: {defect}", tool)
+            raise subject.broken(f"the docstring: {defect}", tool, part=_part(tool, defect))
+
+
+_DESCRIBED = re.compile(r"describes (\w+), which")
+_UNDESCRIBED = re.compile(r"(?:does not describe|parameter) '?(\w+)")
+
+
+def _part(tool: Tool, defect: str) -> str:
+    """Return which part of a function a defect of its docstring is about: a line or a parameter."""
+    if more := _DESCRIBED.search(defect):
+        return f"{more[1]}:"
+    if missing := _UNDESCRIBED.search(defect):
+        return missing[1]
+    return (inspect.getdoc(tool.function) or "").partition("\n")[0]
 
 
 def types(subject: Subject) -> None:
@@ -55,7 +68,7 @@ def _check_default(subject: Subject, tool: Tool, parameter: inspect.Parameter) -
         check_value(tool, parameter.name, parameter.default)
     except (InvalidArgument, TypeError, ValueError) as error:
         message = f"the default of {parameter.name} does not fit its type: {error}"
-        raise subject.broken(message, tool) from None
+        raise subject.broken(message, tool, part=parameter.name) from None
 
 
 def examples(subject: Subject) -> None:
@@ -64,20 +77,27 @@ def examples(subject: Subject) -> None:
         shown = subject.spec(tool).examples
         if not shown:
             advice = "add a section Examples: with >>> and a call"
-            raise subject.broken(f"the docstring has no example; {advice}", tool)
+            part = _part(tool, advice)
+            raise subject.broken(f"the docstring has no example; {advice}", tool, part=part)
         session = subject.session(checks_arguments=True)
         for example in shown:
             result = _make(subject, tool, session, example)
             if not _agree(example, result):
                 given = " ".join(result.text.split())
-                raise subject.broken(f"the example {example.call} gives {given}", tool)
+                message = f"the example {example.call} gives {given}"
+                raise subject.broken(message, tool, part=_line(example))
 
 
 def _make(subject: Subject, tool: Tool, session: Session, example: Example) -> Result:
     try:
         return session.call(parse_call(example.call))
     except MalformedCall as error:
-        raise subject.broken(f"the example cannot be read: {error}", tool) from None
+        message = f"the example cannot be read: {error}"
+        raise subject.broken(message, tool, part=_line(example)) from None
+
+
+def _line(example: Example) -> str:
+    return f">>> {example.call}".partition("\n")[0]
 
 
 def _agree(example: Example, result: Result) -> bool:
@@ -104,10 +124,12 @@ def outcomes(subject: Subject) -> None:
     for tool in subject.tools:
         succeeds = _shown_outcomes(subject, tool)
         if True not in succeeds and not subject.excepts("outcomes", tool):
-            raise subject.broken("no example in the docstring shows a success", tool)
+            message = "no example in the docstring shows a success"
+            raise subject.broken(message, tool, part="Examples:")
         if tool.name in refused and False not in succeeds:
             call = refused[tool.name]
-            raise subject.broken(f"no example shows a refusal, and {call} is refused", tool)
+            message = f"no example shows a refusal, and {call} is refused"
+            raise subject.broken(message, tool, part="Examples:")
 
 
 def _shown_outcomes(subject: Subject, tool: Tool) -> set[bool]:

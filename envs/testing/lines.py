@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FrameType
 from typing import Any
 
+from envs.backend import Backend
 from envs.tool import near
 
 _IMPORTING = "<frozen importlib"
@@ -61,6 +64,44 @@ def returning_line(source: str, run: Callable[[], object]) -> str | None:
 
     _traced(run, look)
     return last or None
+
+
+Step = tuple[str, str]
+"""A line, and a hash of what its function knew before it ran; last, what came of it."""
+_MOST_STEPS = 20_000
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+def steps_of(source: str, run: Callable[[], object]) -> list[Step]:
+    """Run something; return the lines on the way through the source of an environment."""
+    found: list[Step] = []
+
+    def look(frame: FrameType, event: str, given: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(source):
+            return None
+        if event in ("line", "return") and len(found) < _MOST_STEPS:
+            known = {name: _inside(value) for name, value in frame.f_locals.items()}
+            told = _ADDRESS.sub("", repr((known, given if event == "return" else None)))
+            found.append(
+                (_place(frame), hashlib.sha256(told.encode("utf-8", "replace")).hexdigest())
+            )
+        return look
+
+    _traced(run, look)
+    return found
+
+
+def _inside(value: object) -> object:
+    return vars(value) if isinstance(value, Backend) else value
+
+
+def parting_line(once: Sequence[Sequence[Step]], again: Sequence[Sequence[Step]]) -> str | None:
+    """Return the line after which two goes through the same calls are no longer the same."""
+    for steps, others in zip(once, again, strict=False):
+        for index, (step, other) in enumerate(zip(steps, others, strict=False)):
+            if tuple(step) != tuple(other):
+                return steps[max(index - 1, 0)][0]
+    return None
 
 
 def _traced(run: Callable[[], object], look: Callable[[FrameType, str, Any], Any]) -> None:

@@ -8,7 +8,6 @@ again. Where one finds something, calls that do not matter are left out.
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial, wraps
@@ -25,7 +24,7 @@ from envs.errors import BackendFault
 from envs.results import Result
 from envs.schema import ToolSpec
 from envs.state import Snapshot, diff, to_json
-from envs.testing.lines import changing_line, returning_line
+from envs.testing.lines import changing_line, parting_line, returning_line, steps_of
 from envs.testing.subject import Broken, Subject, World
 
 _TEXTS = ("", "a", "new.txt", "Paris", "1", "2026-11-11", "economy", "\u00e9 \U0001f600")
@@ -275,9 +274,9 @@ def scripts(subject: Subject) -> Sequence[Script]:
     def record(data: st.DataObject) -> None:
         world = data.draw(st.sampled_from(subject.worlds))
         play = Play(subject, world, partial(_make_up, subject, data))
+        texts: list[str] = []
         with suppress(BackendFault):
-            deque(play.steps(), maxlen=0)
-        texts = [result.text for result in play.results]
+            texts.extend(result.text for _, result in play.steps())
         recorded.append(Script(world, tuple(play.calls), texts, play.session.snapshot()))
 
     # An environment that is not the same every time ends it early; there are checks for that.
@@ -316,6 +315,8 @@ def _line(subject: Subject, script: Script, found: Broken) -> str:
     """Return the line of the last call that does what was found; else where it was found."""
     if found.of is None or not script.calls:
         return found.place
+    if found.of == "again":
+        return _again(subject, script) or found.place
     session = subject.session(script.world)
     *before, last = script.calls
     with suppress(BackendFault):
@@ -327,9 +328,23 @@ def _line(subject: Subject, script: Script, found: Broken) -> str:
     if found.of == "result":
         return returning_line(subject.source, run) or found.place
     state = session.backends[subject.name].__dict__
-    kept = {**state, "defaults": subject.backend.FIELDS}
-    watched = state if found.of == "state" else kept
+    kept = {**state, "defaults": subject.backend.FIELDS, "config": session.config}
+    look = found.of
+    if callable(look):
+        return changing_line(subject.source, run, lambda: repr(look(state))) or found.place
+    watched = state if look == "state" else kept
     return changing_line(subject.source, run, lambda: repr(watched)) or found.place
+
+
+def _again(subject: Subject, script: Script) -> str | None:
+    """Return the line from which on calls do something else in a second fork."""
+    session = subject.session(script.world)
+    fork = session.fork()
+    once, again = (
+        [steps_of(subject.source, partial(live.call, call)) for call in script.calls]
+        for live in (session, fork)
+    )
+    return parting_line(once, again)
 
 
 def _make_up(subject: Subject, data: st.DataObject, play: Play) -> Call | None:

@@ -82,6 +82,9 @@ def _shift_dates(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> N
             ahead = real_time.now() + _AHEAD
             return cls(ahead.year, ahead.month, ahead.day)
 
+        def __repr__(self) -> str:
+            return f"datetime.{super().__repr__()}"
+
     class moment(datetime.datetime, metaclass=_Kind):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
@@ -94,6 +97,9 @@ def _shift_dates(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> N
         @classmethod
         def today(cls) -> Any:
             return super().now() + _AHEAD
+
+        def __repr__(self) -> str:
+            return f"datetime.{super().__repr__()}"
 
     for kind, names in ((date, ("today",)), (moment, ("now", "utcnow", "today"))):
         for name in names:

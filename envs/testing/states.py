@@ -11,17 +11,20 @@ import sys
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import redirect_stdout
+from functools import partial
 from typing import Any
 
+from envs.backend import copy_json
 from envs.calls import Call
-from envs.errors import BackendFault
+from envs.errors import BackendFault, InvalidArgument
 from envs.random_stream import RandomStream
 from envs.results import Result
-from envs.schema import result_defect
+from envs.schema import check_value, result_defect
 from envs.state import Snapshot, brief
-from envs.testing.lines import line_in
+from envs.testing.lines import line_in, returning_line
 from envs.testing.play import Play, change, explore, on_plays, scripts
 from envs.testing.subject import Broken, Subject, World
+from envs.tool import Tool
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
 
@@ -32,11 +35,11 @@ def example(subject: Subject) -> None:
         if subject.backend.KEYS.get(key) != field:
             message = f"RENAMED says {key!r}: {field!r}, which are no key and field"
             raise subject.broken(message, "RENAMED")
-    problems = subject.backend.check_config(subject.example)
+    problems = subject.backend.check_config(copy_json(subject.example))
     if problems:
         if problems[0].path == f"$.{subject.name}":
             # Where it is references that breaks, its line says more.
-            deque(subject.backend.references(subject.example), maxlen=0)
+            deque(subject.backend.references(copy_json(subject.example)), maxlen=0)
         raise Broken(f"{subject.example_file}:1", str(problems[0]))
     for world in subject.worlds:
         subject.session(world)
@@ -52,6 +55,8 @@ def round_trip(subject: Subject) -> None:
         if differences:
             field = differences[0].path.split(".")[1].split("[")[0]
             message = f"a state written as a config loads otherwise: {differences[0]}"
+            if "_load" in vars(subject.backend):
+                raise subject.at_line("_load", field, message)
             raise subject.broken(message, field)
 
 
@@ -61,7 +66,9 @@ def unknown_keys(subject: Subject) -> None:
     problems = subject.backend.check_config({"no_such_key": 1})
     if [problem.path for problem in problems] != [path]:
         message = f"a config with an unknown key is not refused at {path}; make Config a TypedDict"
-        raise subject.broken(message, "Config")
+        found = subject.broken(message, "Config")
+        check = partial(subject.backend.check_config, {"no_such_key": 1})
+        raise Broken(returning_line(subject.source, check) or found.place, found.message)
 
 
 def wrong_types(subject: Subject) -> None:
@@ -80,18 +87,18 @@ def wrong_types(subject: Subject) -> None:
 @on_plays
 def inputs(subject: Subject, play: Play) -> None:
     """Play, and look whether config, bulky material and defaults are as before."""
-    before = _inputs(subject, play.world)
+    before = _inputs(subject, play)
     for call, _ in play.steps():
-        found = change(before, _inputs(subject, play.world))
+        found = change(before, _inputs(subject, play))
         if found:
             advice = "assign a new value instead"
             raise subject.broken(f"{call} changes {found} in place; {advice}", call, "values")
 
 
-def _inputs(subject: Subject, world: World) -> dict[str, Any]:
+def _inputs(subject: Subject, play: Play) -> dict[str, Any]:
     return {
-        "config": json.loads(json.dumps(world.config)),
-        "pack": repr(world.pack),
+        "config": copy_json(play.session.config),
+        "pack": repr(play.world.pack),
         "defaults": {name: repr(value) for name, value in subject.backend.FIELDS.items()},
     }
 
@@ -114,7 +121,19 @@ def arguments(subject: Subject, play: Play) -> None:
     for call, result in play.steps():
         checked = strict.call(call)
         if checked.text != result.text:
-            raise subject.broken(f"{call} fits the schema and gives {checked.text}", call)
+            tool = subject.backend.TOOLS[call.name]
+            message = f"{call} fits the schema and gives {checked.text}"
+            raise subject.broken(message, call, part=_unfit(tool, call))
+
+
+def _unfit(tool: Tool, call: Call) -> str | None:
+    """Return the parameter whose argument is not taken."""
+    for name, value in call.kwargs.items():
+        try:
+            check_value(tool, name, value)
+        except InvalidArgument:
+            return name
+    return None
 
 
 def ends(subject: Subject) -> None:
@@ -168,7 +187,11 @@ def _check_plain(subject: Subject, play: Play, call: Call | None = None) -> None
         if odd is not None:
             what = f"{call} puts {odd!r:.60} into {field}" if call else f"{field} holds {odd!r:.60}"
             message = f"{what}, which JSON cannot say; keep text or numbers"
-            raise subject.broken(message, call or field, "state" if call else None)
+            raise subject.broken(message, call or field, _oddities if call else None)
+
+
+def _oddities(state: Mapping[str, Any]) -> list[str]:
+    return [repr(_odd(value)) for value in state.values()]
 
 
 def _odd(value: Any) -> object:
@@ -294,4 +317,4 @@ def forks(subject: Subject, play: Play) -> None:
         again = fork.call(call).text
         if again != result.text:
             message = f"{call} gives {result.text}, and {again} in a fork of the same state"
-            raise subject.broken(f"{message}; keep all state in annotated fields", call)
+            raise subject.broken(f"{message}; keep all state in annotated fields", call, "again")

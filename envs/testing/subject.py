@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import os
@@ -10,15 +9,16 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import envs
-from envs.backend import OWN, Backend
+from envs.backend import OWN, Backend, copy_json
 from envs.calls import Call
 from envs.errors import ConfigError
 from envs.long_context import Pack
 from envs.registry import backend_class
 from envs.schema import ToolSpec, spec
+from envs.testing import places
 from envs.testing.watched import TooLong, Watched, in_time
 from envs.tool import Tool, near, place
 
@@ -59,8 +59,10 @@ Refusals that leave a change are marked where they are, by ``@writes_even_refuse
 """
 
 
-Of = Literal["result", "state", "values"]
-"""What a call did wrong: its result, that it set a field, that it changed a value in place."""
+Value = TypeVar("Value")
+Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
+"""What a call did wrong: its result, that it set a field, that it changed a value in place, that it
+does something else in another fork, or what it made of the state, as a function of that."""
 
 
 class Broken(AssertionError):
@@ -97,6 +99,8 @@ class Subject:
         self.tools: Sequence[Tool] = tuple(self.backend.TOOLS.values())
         self.failed: list[str] = []
         """Names of the checks that have found something."""
+        self.endless: TooLong | None = None
+        """That loading does not end, once that is known: it is not waited for again."""
 
     @cached_property
     def source(self) -> str:
@@ -163,45 +167,70 @@ class Subject:
         ]
 
     def session(self, world: World | None = None, **options: bool) -> Watched:
-        """Return a fresh session in a world; in the example one by default.
+        """Return a fresh session from a copy of a world; from the example by default.
 
         Raises:
             Broken: It does not load.
+            TooLong: Loading does not end.
         """
         config, pack = world or self.worlds[0]
+        given = {self.name: copy_json(config)}
 
         def load() -> Watched:
-            return Watched.load([self.name], {self.name: config}, pack, behaviour=OWN, **options)
+            return Watched.load([self.name], given, pack, behaviour=OWN, **options)
 
         try:
-            session = in_time(self.source, "loading a config", load)
+            session = self.in_time("loading a config", load)
         except ConfigError as error:
             if error.__cause__ is not None and (line := self.line_of(error.__cause__)):
                 raise Broken(line, f"{self.name}: a config that fits: {error}") from error
             raise self.broken(f"does not load a config that fits: {error}") from error
-        session.source = self.source
+        session.source, session.config = self.source, given[self.name]
         return session
 
+    def in_time(self, what: str, run: Callable[[], Value]) -> Value:
+        """Run what is not yet known not to end.
+
+        Raises:
+            TooLong: It does not end.
+        """
+        if self.endless is not None:
+            raise self.endless
+        try:
+            return in_time(self.source, what, run)
+        except TooLong as error:
+            self.endless = error
+            raise
+
     def broken(
-        self, message: str, at: Tool | Call | str | None = None, of: Of | None = None
+        self,
+        message: str,
+        at: Tool | Call | str | None = None,
+        of: Of | None = None,
+        part: str | None = None,
     ) -> Broken:
-        """Return a finding about a function, a call's, a member of the class, or the class."""
+        """Return a finding about a function, a call's, a member of the class, or the class.
+
+        Of a function, a ``part`` is one that ``places.function`` knows.
+        """
         if isinstance(at, (Tool, Call)):
             tool = self.backend.TOOLS[at.name]
-            return Broken(place(tool.function), f"{self.name}.{tool.name}: {message}", of)
-        return Broken(_member_place(self.backend, at), f"{self.name}: {message}", of)
+            line = places.function(tool.function, part)
+            return Broken(line, f"{self.name}.{tool.name}: {message}", of)
+        return Broken(places.member(self.backend, at), f"{self.name}: {message}", of)
 
     def raised(self, error: BaseException) -> BaseException:
         """Return a finding about an error of the environment's module; any other error as it is."""
         if isinstance(error, TooLong):
             tool = self.backend.TOOLS.get(getattr(error.what, "name", ""))
-            line = error.line or place(tool.function if tool else self.backend)
+            line = error.line or (places.function(tool.function) if tool else place(self.backend))
             owner = f"{self.name}.{tool.name}" if tool else self.name
             return Broken(line, f"{owner}: {error}; has it an end?")
         at = self.line_of(error.__cause__ or error)
         if at is None:
             return error
-        return Broken(at, f"{self.name} raises {type(error).__name__}: {error}")
+        said = f"{type(error).__name__}: {error}".removesuffix(": ")
+        return Broken(at, f"{self.name} raises {said}")
 
     def line_of(self, error: BaseException) -> str | None:
         """Return the last line of the environment's source on the way to an error."""
@@ -222,34 +251,13 @@ class Subject:
 
     def at_line(self, method: str, word: str, message: str) -> Broken:
         """Return a finding about the line of a method that sets a field or names a key."""
-        return Broken(_line_of(self.backend.__dict__[method], word), f"{self.name}: {message}")
+        line = places.assigned(self.backend.__dict__[method], word)
+        return Broken(line, f"{self.name}: {message}")
 
     def config_broken(self, key: str, message: str) -> Broken:
         """Return a finding about a key of the config's type."""
-        return Broken(_member_place(self.backend.Config, key), f"{self.name}.Config: {message}")
+        return Broken(places.member(self.backend.Config, key), f"{self.name}.Config: {message}")
 
     def _file(self, folder_of_ours: Path, name: str) -> Path:
         ours = self.backend.__module__.startswith(f"{envs.__name__}.")
         return (folder_of_ours if ours else Path(inspect.getfile(self.backend)).parent) / name
-
-
-def _member_place(owner: type, member: str | None) -> str:
-    """Return where a class is defined, or where in it a member is annotated or made."""
-    file, line = place(owner).rsplit(":", 1)
-    tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(owner)))
-    for node in ast.walk(tree):
-        target = node.target if isinstance(node, ast.AnnAssign) else node
-        target = node.targets[0] if isinstance(node, ast.Assign) else target
-        if getattr(target, "id", getattr(target, "name", None)) == member and member:
-            return f"{file}:{int(line) + target.lineno - 1}"  # type: ignore[attr-defined]
-    return f"{file}:{line}"
-
-
-def _line_of(method: Callable[..., Any], word: str) -> str:
-    file, line = place(method).rsplit(":", 1)
-    for node in ast.walk(ast.parse(inspect.cleandoc("\n" + inspect.getsource(method)))):
-        sets = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-        named = getattr(node, "attr", None) if sets else getattr(node, "value", None)
-        if named == word and isinstance(node, (ast.Attribute, ast.Constant)):
-            return f"{file}:{int(line) + node.lineno - 1}"
-    return f"{file}:{line}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any, TypeVar
 
 from envs.calls import Call
-from envs.errors import MalformedCall
+from envs.errors import BackendFault, MalformedCall
 from envs.results import Result
 from envs.session import Session
 from envs.testing.lines import line_in
@@ -37,22 +37,27 @@ class TooLong(BaseException):
 class Watched(Session):
     """A session of one environment under test."""
 
-    __slots__ = ("source",)
+    __slots__ = ("config", "source")
     source: str
+    config: Mapping[str, Any]
+    """What it was loaded from."""
 
     def call(self, call: Call | MalformedCall) -> Result:
         """Make one call.
 
         Raises:
-            BackendFault: A backend broke on well-formed arguments.
+            BackendFault: A backend broke on well-formed arguments, or would end the process.
             TooLong: It did not come back.
         """
-        return in_time(self.source, call, lambda: Session.call(self, call))
+        try:
+            return in_time(self.source, call, lambda: Session.call(self, call))
+        except SystemExit as error:
+            raise BackendFault(str(call), error) from error
 
     def fork(self, *, checks_arguments: bool | None = None) -> Watched:
         """Return an independent copy."""
         copy = super().fork(checks_arguments=checks_arguments)
-        copy.source = self.source
+        copy.source, copy.config = self.source, self.config
         return copy
 
 

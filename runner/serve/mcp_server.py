@@ -12,8 +12,9 @@ has none, so that they are made to fall back to an earlier one. ``/mcp/NAME`` ta
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
 from typing import Any
 
 from mcp import MCPError
@@ -138,11 +139,13 @@ async def _serve_stdio(pool: SessionPool) -> None:
     server = mcp_server(lambda _: served)
     async with stdio_server() as (incoming, outgoing):
         unanswered = Unanswered()
-        await server.run(
-            Incoming(incoming, unanswered),
-            Outgoing(outgoing, unanswered),
-            server.create_initialization_options(),
-        )
+        # What a function prints does not belong among the messages, not even at the end.
+        with redirect_stdout(sys.stderr):
+            await server.run(
+                Incoming(incoming, unanswered),
+                Outgoing(outgoing, unanswered),
+                server.create_initialization_options(),
+            )
 
 
 class _Endpoint:

@@ -8,7 +8,10 @@ import pytest
 
 from envs.session import Session
 from runner.serve.pool import SessionPool
+from tests.environments.installing import install
 from tests.serve.serving import Serving, served_over_http
+
+__all__ = ["install"]
 
 
 class Clock:

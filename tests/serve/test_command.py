@@ -127,6 +127,49 @@ def test_nothing_but_messages_is_written_to_standard_output_and_the_end_is_clean
     assert "Traceback" not in done.stderr
 
 
+PRINTING = (
+    ("from typing import Any\n", "from typing import Any\nimport os\nprint('imported')\n"),
+    (
+        "    @classmethod",
+        "    def _load(self, config, pack):\n        print('loaded')\n\n    @classmethod",
+    ),
+    (
+        '        return {"items": self.items}',
+        "        print('listed')\n        os.write(1, b'written')\n"
+        "        os.system('echo started')\n        return {\"items\": self.items}",
+    ),
+)
+
+
+@pytest.mark.slow
+def test_what_a_function_prints_is_no_message(install, tmp_path: Path) -> None:
+    name = install(*PRINTING)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / name)}
+    listing = f"{name.lower()}_list"
+
+    async def through_mcp() -> str:
+        server = StdioServerParameters(
+            command=COMMAND[0], args=[*COMMAND[1:], name], env=environment
+        )
+        async with Client(server) as client:
+            [content] = (await client.call_tool(listing, {})).content
+            return content.text
+
+    assert asyncio.run(through_mcp()) == '{"items": []}'
+    done = subprocess.run(
+        [*COMMAND, name],
+        input=f"{hello().decode()}\n{call(listing)}\n",
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+    )
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2]
+    assert all(
+        word in done.stderr for word in ("imported", "loaded", "listed", "written", "started")
+    )
+
+
 @pytest.mark.parametrize("how", [[], ["--http", "0"]], ids=["stdio", "http"])
 def test_ctrl_c_ends_it(how: list[str]) -> None:
     with started("TicketAPI", *how) as process:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_urlsafe
@@ -77,7 +79,9 @@ class Options(DatasetOption):
 
 def run(options: Options) -> int:
     """Serve until the client or the user ends it."""
-    template, observe = _template(options)
+    # What an environment prints while it is imported or loads is not for a client on our output.
+    with redirect_stdout(sys.stderr):
+        template, observe = _template(options)
     with needing("serve", "env serve"):
         serve = mcp_server.serve
     pool = SessionPool(template, options.max_sessions, options.idle, time.monotonic, observe)

@@ -1,0 +1,164 @@
+# ruff: noqa: E501 - lines of source are shown as they are.
+"""Environments that are sound but for one thing: the template of a new one, altered.
+
+`envs/README.md` lists them, and what catches each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """One thing that is wrong with an environment."""
+
+    check: str
+    """Which check finds it, and no other does."""
+    what: str
+    """As the table has it."""
+    changes: Sequence[tuple[str, str]]
+    """What stands in the template, once, and what is put there."""
+    finding: str
+    """Part of what is said."""
+    line: str
+    """What the line begins with that is named; PREFIX is what the functions' names begin with."""
+    file: str = "backend.py"
+
+
+IMPORTS = (
+    "from typing_extensions import TypedDict\n",
+    "from typing_extensions import TypedDict\nimport datetime\nimport os\nimport random\nimport sys\nimport time\nimport uuid\nfrom typing import Annotated\n"
+    "from annotated_types import Predicate\nfrom pydantic import AfterValidator\n_made: list[str] = []\n_memo: dict[int, str] = {}\n",
+)  # fmt: skip
+ADD = '"name": name, "done": False'
+ITEM = 'item = {"id": self.next_id'
+NEXT = "        self.next_id += 1\n"
+LIST = '        return {"items": self.items}'
+FINISH = (
+    '        self.items = [{**i, "done": True} if i["id"] == item_id else i for i in self.items]'
+)
+
+
+def _load(*lines: str) -> tuple[tuple[str, str]]:
+    code = "".join(f"        {line}\n" for line in lines)
+    new = f"    def _load(self, config: Mapping[str, Any], pack: Any) -> None:\n{code}\n    @classmethod"
+    return (("    @classmethod", new),)
+
+
+_CLOCK = "the clock, asked at any resolution: `date.today()`, `strftime`, `time_ns`, ..."
+_IMPORTED = "the clock or `os.environ`, asked while the module is imported"
+_OTHER = "the time zone, `hash`, process ids, `uuid`, `random`"
+_ENVIRONMENT = "`os.environ`, `os.getenv`"
+_PRINT = "`print` and `sys.stdout.write`"
+_CONFIG_TYPE = (
+    "`dict[int, ...]`, `datetime`, or anything else in `Config` that a JSON file cannot hold"
+)
+_EXAMPLE = "an example config that is no JSON, or has a broken reference or an unknown key"
+_HOOK = "`references` or `_load` that raises"
+_ALIAS = "`_load` that takes a list or object of the config as it is, or changes the config"
+_DOC = "a docstring without full stop, parameter or result, or with a parameter that there is not"
+_TYPE = "a function without a declared result; a default that does not fit its type"
+_LOOP = "a call or a `_load` that does not end within 5 seconds"
+_FAULT = "a function that raises something else than a `ToolError`, or calls `sys.exit`"
+_SHARED = "state outside of fields, such as a list of the module"
+_RESULT = "results that are no JSON, not of the declared type, or an error that is returned"
+_SHOWN = "an example that is missing, cannot be read, or shows what is not given"
+_NOT_SHOWN = "no example of a success, or none of a refusal where there are refusals"
+_FROZEN = "function documents other than the frozen ones"
+_ELSEWHERE = "in another process"
+_ASKED = "gives something else with another clock, zone or os.environ"
+
+
+def _asks(what: str, *reads: str) -> Iterator[Mutant]:
+    for read in reads:
+        changes = ((ADD, f'"name": f"{{name}} {{{read}}}", "done": False'),)
+        yield Mutant("processes", what, changes, _ASKED, ITEM)
+
+
+def _differs(*changes: str) -> Iterator[Mutant]:
+    for new in changes:
+        yield Mutant("processes", _OTHER, ((ADD, new),), _ELSEWHERE, ITEM)
+
+
+def _returns(new: str, finding: str) -> Mutant:
+    return Mutant("results", _RESULT, ((LIST, f"        {new}"),), finding, new)
+
+
+def _docstring(old: str, new: str, finding: str, line: str) -> Mutant:
+    return Mutant("docstrings", _DOC, ((old, new),), finding, line)
+
+
+MUTANTS: Sequence[Mutant] = (
+    Mutant("fields", "`today = 0` without annotation", (("    next_id: int = 1\n", "    next_id: int = 1\n    today = 0\n"),), "today has no annotation", "today = 0"),
+    Mutant("fields", "a key of `Config` that has no field and that no `_load` reads", (("    next_id: int\n", "    next_id: int\n    today: int\n"),), "the key today has no field and does nothing", "today: int"),
+    Mutant("config types", _CONFIG_TYPE, (("    next_id: int\n", "    next_id: dict[int, str]\n"),), "the keys of a JSON object are text, not int", "next_id: dict"),
+    Mutant("config types", _CONFIG_TYPE, (("    next_id: int\n", "    next_id: datetime.datetime\n"),), "JSON cannot express datetime", "next_id: datetime"),
+    Mutant("example config", _EXAMPLE, (('"next_id": 3', '"next_id": 2'),), "items[1].id: 2 is taken", "{", "NAME.json"),
+    Mutant("example config", _EXAMPLE, (('"next_id": 3', '"next": 3'),), "next: unknown key", "{", "NAME.json"),
+    Mutant("example config", _EXAMPLE, (("{", ""),), "is no JSON", "", "NAME.json"),
+    Mutant("example config", _HOOK, (("next_id, seen = config.get(", "next_id, seen = 1 / 0, config.get("),), "raises ZeroDivisionError: division by zero", "next_id, seen = 1 / 0"),
+    Mutant("example config", _HOOK, _load("self.next_id = {}[0]"), "KeyError", "self.next_id = {}[0]"),
+    Mutant("example config", _HOOK, _load("sys.exit(3)"), "raises SystemExit: 3", "sys.exit(3)"),
+    Mutant("loading", _ALIAS, _load("if 'items' in config:", "    self.items = config['items']"), "items is config['items'] itself; copy it", "self.items = config"),
+    Mutant("loading", _ALIAS, _load("self.items = list(config.get('items', []))"), "items[0] is config['items'][0] itself; copy it", "self.items = list"),
+    Mutant("loading", _ALIAS, _load("taken = config", "taken.pop('items', None)"), "_load changes items of the config", "taken.pop("),
+    Mutant("loading", _ALIAS, _load("for item in config.get('items', []):", "    item['done'] = True"), "_load changes items of the config", "item['done'] = True"),
+    Mutant("round trip", "a state that, written as a config, loads as another", _load("self.next_id += 1"), "a state written as a config loads otherwise: ", "self.next_id += 1"),
+    Mutant("unknown keys", "a `check_config` that lets unknown keys pass", (("    @classmethod\n", "    @classmethod\n    def check_config(cls, config):\n        return []\n\n    @classmethod\n"),), "a config with an unknown key is not refused", "return []"),
+    Mutant("wrong types", "a key of type `Any`", (("    next_id: int\n", "    next_id: Any\n"),), ".next_id; give the key", "next_id: Any"),
+    Mutant("names", "a function named as one of another environment", (("PREFIX_list(self)", "get_ticket(self)"), (">>> PREFIX_list()", ">>> get_ticket()")), "TicketAPI has a", "def get_ticket("),
+    _docstring("Put something on the list.", "Put something on the list", "a full stop", '"""Put something'),
+    _docstring("item_id: Id of the item.", "id: Id of the item.", "not describe 'item_id'", "def PREFIX_finish("),
+    _docstring("name: What is", "name: What is\n            more: It", "describes more, which is", "more: It"),
+    _docstring("        Returns:\n            items:", "        Gives:\n            items:", "does not say what is returned", '"""List everything'),
+    Mutant("types", _TYPE, (("(self, item_id: int) -> dict[str, str]:", "(self, item_id: int):"),), "which type its result", "def PREFIX_finish("),
+    Mutant("types", _TYPE, (("self, item_id: int)", "\n        self,\n        item_id: int = None,\n    )"),), "the default of item_id does not fit its type", "item_id: int = None"),
+    Mutant("ends", _LOOP, ((LIST, "        while True:\n            pass"),), "_list: PREFIX_list(", ""),
+    Mutant("ends", _LOOP, _load("while self.next_id:", "    pass"), "loading a config runs for more than", ""),
+    Mutant("faults", _FAULT, (("raise NotFound(", "raise KeyError("),), "broke with KeyError: 'There is no item", "raise KeyError("),
+    Mutant("faults", _FAULT, ((LIST, "        sys.exit('enough')"),), "broke with SystemExit: enough", "sys.exit("),
+    Mutant("output", _PRINT, ((LIST, f"        print('listing')\n{LIST}"),), "prints 'listing", "print("),
+    Mutant("output", _PRINT, ((LIST, f"        sys.stdout.write('x')\n{LIST}"),), "prints 'x", "sys.stdout.write("),
+    Mutant("state", "a date, or another object that is no plain data, in a field", ((NEXT, f"        self.items = [*self.items[:-1], {{**item, 'at': datetime.date(2026, 1, 1)}}]\n{NEXT}"),), "which JSON cannot say", "self.items = [*self.items[:-1]"),
+    Mutant("inputs", "a default of the class that is changed in place", (("        self.items = [*self.items, item]\n", "        type(self).items += [item]\n        self.items = type(self).items\n"),), "changes defaults.items", "type(self).items += [item]"),
+    Mutant("refusals", "a refused call that has changed a value in place", (("            raise AlreadyExists(", "            self.items[0]['done'] = not self.items[0]['done']\n            raise AlreadyExists("),), "is refused and changes items[", "self.items[0]['done'] ="),
+    Mutant("snapshots", "a value changed in place, which an earlier snapshot or result shows", ((FINISH, "        for item in self.items:\n            item['done'] = True"),), "changes an earlier ", "item['done'] = True"),
+    *_asks(
+        _CLOCK, "datetime.date.today()", "datetime.datetime.now().year", "datetime.datetime.now(datetime.UTC).day",
+        "datetime.datetime.today().weekday()", "time.strftime('%Y%m%d')", "time.strftime('%H')", "int(time.time() // 86400)",
+        "time.time_ns()", "time.gmtime().tm_mon", "time.localtime().tm_hour", "time.ctime()", "int(time.monotonic() // 3600)",
+    ),
+    *_asks(_ENVIRONMENT, "os.environ.get('CITY')", "os.getenv('LANG', 'C')", "'TOKEN' in os.environ"),
+    Mutant("processes", _IMPORTED, (("    next_id: int = 1\n", "    next_id: int = int(time.time() // 86400)\n"),), _ASKED, "next_id: int = int(time"),
+    *_differs(
+        '"name": f"{name} {time.tzname}", "done": False',
+        '"name": f"{name} {uuid.uuid1()}", "done": False',
+        '"name": name, "done": hash(name) % 2 == 0',
+        '"name": f"{name} {os.getpid()}", "done": False',
+        '"name": f"{name} {random.random()}", "done": False',
+    ),
+    Mutant("forks", _SHARED, ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) % 2 == 0\n{NEXT}"),), "in a fork of the same state; keep all state in annotated fields", "item['done'] = len"),
+    Mutant("reads", "a function marked `@reads` that writes", ((LIST, f"{NEXT}{LIST}"),), "mark the function @writes", "self.next_id += 1"),
+    Mutant("results", _RESULT, (("_list(self) -> dict[str, Sequence[Mapping[str, Any]]]:", "_list(self) -> dict[str, int]:"),), "not of the declared type: items: ", 'return {"items"'),
+    _returns('return {"items": {1}}', "which is no JSON"),
+    _returns('return {"error": "no"}', "raise a ToolError"),
+    _returns("return {1: self.items}", "keys are not all text"),
+    Mutant("arguments", "arguments that fit the document and are refused", (("self, name: str)", "\n        self,\n        name: Annotated[str, AfterValidator(str.strip), Predicate(str.isdigit)],\n    )"),), "fits the schema and gives", "name: Annotated["),
+    Mutant("examples", _SHOWN, (('Item 1 is done."}\n ', 'Item 2 is done."}\n '),), 'gives {"status": "Item 1 is done."}', ">>> PREFIX_finish(item_id=1)"),
+    Mutant("examples", _SHOWN, (("_list()\n            {", "_list(\n            {"),), "the example cannot be read", ">>> PREFIX_list("),
+    Mutant("examples", _SHOWN, (("        Examples:\n            >>> PREFIX_list()", "        Shown:\n            PREFIX_list()"),), "has no example", '"""List everything'),
+    Mutant("outcomes", _NOT_SHOWN, (('            >>> PREFIX_finish(item_id=9)\n            {"error": "There is no item with the id 9."}\n', ""),), "no example shows a refusal, and", "Examples:"),
+    Mutant("outcomes", _NOT_SHOWN, (('            >>> PREFIX_finish(item_id=1)\n            {"status": "Item 1 is done."}\n', ""),), "no example in the docstring shows a success", "Examples:"),
+    Mutant("frozen", _FROZEN, (("What is to be done.", "What is to be did."),), "not as in the golden file", "def PREFIX_add(", "NAME.functions.json"),
+    Mutant("frozen", _FROZEN, (("[", ""),), "holds no function documents", "", "NAME.functions.json"),
+    Mutant("sessions", "what many sessions share: a count of all calls, a memo of earlier results", ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) > 5_000\n{NEXT}"),), "among other ", "item['done'] = len"),
+    Mutant("sessions", "what many sessions share: a count of all calls, a memo of earlier results", ((NEXT, f"        item['name'] = _memo.setdefault(len(self.items), name)\n{NEXT}"),), "after other sessions", "item['name'] = _memo"),
+)  # fmt: skip
+"""In the order of the checks."""
+
+
+def table(rows: Sequence[Mutant] = MUTANTS) -> str:
+    """Return which check finds what, as the rows of the table in ``envs/README.md``."""
+    found: Mapping[tuple[str, str], None] = dict.fromkeys((each.what, each.check) for each in rows)
+    return "".join(f"| {what} | {check} |\n" for what, check in found)
