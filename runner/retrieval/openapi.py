@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from trajectories.errors import DataError
 
@@ -15,8 +15,17 @@ _MOST_PARTS = 2_000
 """Parts of one function's schemas, so that a file that refers to itself stays small."""
 _NO_NAME = re.compile(r"[\W_]+")
 
-Operation = tuple[str, dict[str, Any]]
-"""Whose it is, its tag or the title of the file; and the function document."""
+_READING = ("get", "head", "options", "trace")
+
+
+class Operation(NamedTuple):
+    """A function of the file."""
+
+    tag: str
+    """Whose it is: its tag, or the title of the file."""
+    document: dict[str, Any]
+    reads: bool
+    """Whether its method leaves things as they are."""
 
 
 def read_yaml(text: str, where: str) -> object:
@@ -53,7 +62,13 @@ def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
             if isinstance(operation, Mapping):
                 tags = operation.get("tags")
                 tag = str(tags[0]) if isinstance(tags, list) and tags else title
-                yield tag, _Function(value).document(str(path), method, operation, shared)
+                document = _Function(value).document(str(path), method, operation, shared)
+                yield Operation(tag, document, method in _READING)
+
+
+def written_out(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without references within it, however it refers to itself."""
+    return _Function(schema).plain(schema, _DEPTH)
 
 
 class _Function:
@@ -94,14 +109,14 @@ class _Function:
         elif isinstance(name := parameter.get("name"), str):
             # Version 2 has the type beside the name, version 3 in a schema.
             beside = {each: parameter[each] for each in _BESIDE if each in parameter}
-            schema = self._plain(parameter.get("schema", beside), _DEPTH)
+            schema = self.plain(parameter.get("schema", beside), _DEPTH)
             described = {"description": str(parameter.get("description", ""))}
             self._properties[name] = {**described, **schema}
             self._required += [name] if parameter.get("required") is True else []
 
     def _take_body(self, schema: object) -> None:
         """Take the members of a body among the parameters; what is no object is one, ``body``."""
-        plain = self._plain(schema, _DEPTH)
+        plain = self.plain(schema, _DEPTH)
         members = plain.get("properties")
         if not isinstance(members, Mapping):
             self._properties["body"] = plain
@@ -110,7 +125,7 @@ class _Function:
         needed = plain.get("required")
         self._required += [n for n in needed if n in members] if isinstance(needed, list) else []
 
-    def _plain(self, schema: object, depth: int) -> dict[str, Any]:
+    def plain(self, schema: object, depth: int) -> dict[str, Any]:
         """Return a schema without references."""
         found = _resolved(schema, self._root)
         self._left -= 1
@@ -119,16 +134,20 @@ class _Function:
         plain = {str(name): value for name, value in found.items() if name != "$ref"}
         merged = plain.pop("allOf", None)
         for part in merged if isinstance(merged, list) else ():
-            inner = self._plain(part, depth - 1)
+            inner = self.plain(part, depth - 1)
             members = {**_members(plain), **_members(inner)}
             plain = {**inner, **plain, **({"properties": members} if members else {})}
         if inside := _members(plain):
             plain["type"] = plain.get("type", "object")
             plain["properties"] = {
-                str(name): self._plain(each, depth - 1) for name, each in inside.items()
+                str(name): self.plain(each, depth - 1) for name, each in inside.items()
             }
-        if isinstance(items := plain.get("items"), Mapping):
-            plain["items"] = self._plain(items, depth - 1)
+        for word in ("items", "additionalProperties"):
+            if isinstance(inside_it := plain.get(word), Mapping):
+                plain[word] = self.plain(inside_it, depth - 1)
+        for word in ("anyOf", "oneOf"):
+            if isinstance(choices := plain.get(word), list):
+                plain[word] = [self.plain(each, depth - 1) for each in choices]
         return plain
 
 

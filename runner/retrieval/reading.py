@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,6 +59,8 @@ class Candidate(NamedTuple):
 
     backend: str
     document: Mapping[str, Any]
+    reads: bool = False
+    """Whether it is said to leave the state as it is."""
 
 
 def corpus_named(name: str, dataset: str | None, notify: choose.Notify) -> Corpus:
@@ -101,6 +104,33 @@ def _given(name: str) -> list[Candidate]:
     if path.suffix in _YAML:
         raise DataError(str(path), "is YAML, and no OpenAPI file; give documents as JSON")
     return [*_documents(value, path)]
+
+
+def described_in(path: Path) -> list[Candidate]:
+    """Return the operations of an OpenAPI file, as they are.
+
+    Raises:
+        DataError: It is none.
+    """
+    value = _value(path)
+    if not isinstance(value, Mapping) or not ("openapi" in value or "swagger" in value):
+        raise DataError(str(path), "is no OpenAPI file: it says neither openapi nor swagger")
+    return [Candidate(*each) for each in openapi.functions(value, str(path))]
+
+
+def served_by(command: str) -> list[Candidate]:
+    """Return the tools of the MCP server that a command starts, as they are.
+
+    Raises:
+        DataError: It is no command, or what it starts is no MCP server.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise DataError("--from-mcp", f"{command!r:.80} is no command: {error}") from None
+    if not words or shutil.which(words[0]) is None:
+        raise DataError("--from-mcp", f"there is no program {(words or [''])[0]!r:.80}")
+    return _listed(Path(words[-1]).stem, words, None)
 
 
 def _is_program(path: Path) -> bool:
@@ -174,7 +204,7 @@ def _filtered(name: str, given: Sequence[Candidate]) -> Corpus:
     """
     kept: dict[Signature, Described] = {}
     left_out = []
-    for backend, document in given:
+    for backend, document, _ in given:
         problem = _problem(document)
         if problem is None and (key := signature(document)) in kept:
             same = kept[key].document == document
@@ -240,22 +270,23 @@ def _listed(name: str, command: Sequence[str], env: dict[str, str] | None) -> li
         DataError: It does not say.
     """
     with needing("serve", f"{MCP}{command[-1]}"):
-        return [Candidate(name, document) for document in asyncio.run(_tools(name, command, env))]
+        return asyncio.run(_tools(name, command, env))
 
 
-async def _tools(
-    name: str, command: Sequence[str], env: dict[str, str] | None
-) -> list[Mapping[str, Any]]:
+async def _tools(name: str, command: Sequence[str], env: dict[str, str] | None) -> list[Candidate]:
     from mcp import Client, StdioServerParameters
 
     server = StdioServerParameters(command=command[0], args=[*command[1:]], env=env)
-    found: list[Mapping[str, Any]] = []
+    found: list[Candidate] = []
     try:
         async with asyncio.timeout(_SECONDS), Client(server) as client:
             cursor = None
             for _ in range(_PAGES):
                 page = await client.list_tools(cursor=cursor)
-                found += [as_document(tool.model_dump(by_alias=True)) for tool in page.tools]
+                for tool in page.tools:
+                    reads = tool.annotations is not None and bool(tool.annotations.read_only_hint)
+                    document = as_document(tool.model_dump(by_alias=True))
+                    found.append(Candidate(name, document, reads))
                 cursor = page.next_cursor
                 if not cursor:
                     break

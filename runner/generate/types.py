@@ -1,0 +1,242 @@
+"""JSON Schemas of others as Python types: what their source is, and a value of each."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+_DEEP = 4
+_MOST_CHOICES, _MOST_CLASSES, _MOST_MEMBERS = 60, 300, 40
+_CHOICE = re.compile(r"[^\"'\\\n]{1,60}")
+_MEMBER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
+_LARGEST = 10**12
+_SIMPLE: Mapping[str, tuple[str, Any]] = {
+    "boolean": ("bool", True),
+    "integer": ("int", 1),
+    "number": ("float", 1.5),
+    "string": ("str", "text"),
+}
+_LINE = 60
+"""How long a type may be in a line; longer choices stand one below the other."""
+
+
+def plain_text(text: object, most: int) -> str:
+    """Return a text on one line, of characters that can be seen; an end that is too much as dots.
+
+    Letters that an ordinary one is easily taken for are no letters of ours.
+    """
+    seen = "".join(
+        c if c.isprintable() and ord(c) < 0x10000 else " " for c in str(text)[: 4 * most]
+    )
+    words = " ".join(seen.split())
+    return words if len(words) <= most else f"{words[: most - 4].rstrip(' .')} ..."
+
+
+class Type(NamedTuple):
+    """A type as source, with a value of it."""
+
+    source: str
+    sample: Any
+    kind: str = "any"
+    choices: Sequence[Any] = ()
+    low: float = -_LARGEST
+    high: float = _LARGEST
+
+    def or_none(self) -> Type:
+        """Return the same with None."""
+        if self.source == "Any" or self.source.endswith("| None"):
+            return self
+        return self._replace(source=f"{self.source} | None")
+
+    def takes(self, value: object) -> bool:
+        """Tell whether a value that can be written in a line is of this type."""
+        if self.choices:
+            return any(value == each and type(value) is type(each) for each in self.choices)
+        match self.kind, value:
+            case ("boolean", bool()):
+                return True
+            case ("integer", int()) if not isinstance(value, bool):
+                return self.low <= value <= self.high
+            case ("number", int() | float()) if not isinstance(value, bool):
+                return self.low <= value <= self.high
+            case ("string", str()):
+                return bool(_CHOICE.fullmatch(value)) and value.isprintable()
+        return False
+
+
+_ANY = Type("Any", "text")
+
+
+def literal(value: object) -> str:
+    """Return the source of a plain value."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+class Classes:
+    """Finds types for schemas, and makes a class for each object that has members.
+
+    Args:
+        prefix: What the names of the classes begin with.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._made: dict[str, str] = {}
+        self._known: dict[str, str] = {}
+        self.names: set[str] = set()
+        """What the classes and types need of ``typing`` and ``pydantic``."""
+
+    def source(self) -> str:
+        """Return the classes, those first that others hold."""
+        return "".join(f"{code}\n\n\n" for code in self._made.values())
+
+    def of(self, schema: object, name: str, depth: int = _DEEP) -> Type:
+        """Return the type of a schema; what is not understood is anything.
+
+        Args:
+            schema: JSON Schema without references.
+            name: What a class is called after.
+            depth: How much deeper it is followed.
+        """
+        if not isinstance(schema, Mapping) or depth == 0:
+            return _ANY
+        found = self._of(schema, name, depth)
+        nullable = schema.get("nullable") is True or schema.get("x-nullable") is True
+        return found.or_none() if nullable else found
+
+    def _of(self, schema: Mapping[str, Any], name: str, depth: int) -> Type:
+        for word in ("anyOf", "oneOf"):
+            if isinstance(members := schema.get(word), list):
+                return self._union(members, name, depth)
+        if isinstance(choices := schema.get("enum"), list):
+            return self._choice(choices, name)
+        kind = schema.get("type")
+        if isinstance(kind, list):
+            return self._union([{**schema, "type": each} for each in kind], name, depth)
+        if kind in ("integer", "number"):
+            return self._number(schema, kind)
+        if isinstance(kind, str) and kind in _SIMPLE:
+            return Type(*_SIMPLE[kind], kind=kind)
+        if kind == "array":
+            return Type(f"list[{self.of(schema.get('items'), name, depth - 1).source}]", [])
+        if kind == "object" or isinstance(schema.get("properties"), Mapping):
+            return self._object(schema, name, depth)
+        return _ANY
+
+    def _union(self, members: Sequence[object], name: str, depth: int) -> Type:
+        """Return a union of a few short types, with None last."""
+        found: dict[str, Type] = {}
+        null = False
+        for member in members[:5]:
+            if isinstance(member, Mapping) and member.get("type") == "null":
+                null = True
+            else:
+                inner = self.of(member, name, depth - 1)
+                found.setdefault(inner.source, inner)
+        if not found or len(members) > 4 or "Any" in found:
+            return _ANY
+        first, *rest = found.values()
+        both = " | ".join(
+            [
+                first.source.removesuffix(" | None"),
+                *(each.source.removesuffix(" | None") for each in rest),
+            ]
+        )
+        null = null or any(source.endswith("| None") for source in found)
+        whole = Type(both, first.sample, first.kind if not rest else "any", first.choices)
+        if len(both) > _LINE:
+            return _ANY
+        return whole.or_none() if null else whole
+
+    def _choice(self, choices: Sequence[Any], name: str) -> Type:
+        """Return a choice of plain values; of others, what they have in common."""
+        null = None in choices
+        plain = list(
+            dict.fromkeys((type(c), c) for c in choices if isinstance(c, (str, bool, int)))
+        )
+        values = [value for _, value in plain]
+        if len(values) + null != len(dict.fromkeys(map(repr, choices))) or not values:
+            return _ANY
+        fits = all(
+            _CHOICE.fullmatch(v) and v.isprintable() if isinstance(v, str) else abs(v) <= _LARGEST
+            for v in values
+        )
+        if not fits or len(values) > _MOST_CHOICES:
+            texts = all(isinstance(value, str) for value in values)
+            found = Type("str", "text", "string") if texts else _ANY
+            return found.or_none() if null else found
+        self.names.add("Literal")
+        words = [literal(value) for value in values]
+        line = f"Literal[{', '.join(words)}]"
+        if len(line) > _LINE and len(words) > 1:
+            code = "Literal[\n" + "".join(f"    {word},\n" for word in words) + "]"
+            line = self._title(name, code, f"{{}} = {code}")
+        found = Type(line, values[0], "choice", values)
+        return found.or_none() if null else found
+
+    def _number(self, schema: Mapping[str, Any], kind: str) -> Type:
+        """Return a number with its bounds, as far as they make sense."""
+        source, sample = _SIMPLE[kind]
+        bounds = {
+            mark: value
+            for key, mark in (("minimum", "ge"), ("maximum", "le"))
+            if isinstance(value := schema.get(key), int if kind == "integer" else (int, float))
+            and not isinstance(value, bool)
+            and math.isfinite(value)
+            and abs(value) <= _LARGEST
+        }
+        low, high = bounds.get("ge", -_LARGEST), bounds.get("le", _LARGEST)
+        if not bounds or low > high:
+            return Type(source, sample, kind)
+        sample = min(max(sample, low), high)
+        self.names.update(("Annotated", "Field"))
+        marks = ", ".join(f"{mark}={value!r}" for mark, value in bounds.items())
+        written = f"Annotated[{source}, Field({marks})]"
+        return Type(written, sample, kind, low=low, high=high)
+
+    def _object(self, schema: Mapping[str, Any], name: str, depth: int) -> Type:
+        members = schema.get("properties")
+        further = schema.get("additionalProperties")
+        if not isinstance(members, Mapping) or not members:
+            inner = self.of(further, name, depth - 1) if isinstance(further, Mapping) else _ANY
+            return Type(f"dict[str, {inner.source}]", {})
+        odd = any(
+            not isinstance(key, str) or not _MEMBER.fullmatch(key) or keyword.iskeyword(key)
+            for key in members
+        )
+        if odd or len(members) > _MOST_MEMBERS or len(self._made) >= _MOST_CLASSES:
+            return Type("dict[str, Any]", {})
+        return self._class(schema, members, name, depth)
+
+    def _class(
+        self, schema: Mapping[str, Any], members: Mapping[str, Any], name: str, depth: int
+    ) -> Type:
+        listed = schema.get("required")
+        needed = {str(key) for key in listed} if isinstance(listed, list) else set()
+        lines, sample = [], {}
+        for key, inner in members.items():
+            kind = self.of(inner, f"{name}_{key}", depth - 1)
+            if key in needed:
+                sample[key] = kind.sample
+                lines.append(f"    {key}: {kind.source}")
+            else:
+                self.names.add("NotRequired")
+                lines.append(f"    {key}: NotRequired[{kind.source}]")
+        code = "\n".join(lines)
+        said = f'    """What {" ".join(name.split("_"))[:70].strip()} holds."""'
+        return Type(self._title(name, code, f"class {{}}(TypedDict):\n{said}\n\n{code}"), sample)
+
+    def _title(self, name: str, code: str, definition: str) -> str:
+        """Return the name under which something is defined; what is the same is defined once."""
+        if code not in self._known:
+            words = "".join(word[:1].upper() + word[1:] for word in name.split("_"))[:60]
+            title = f"{self._prefix}{words}"
+            while title in self._made:
+                title += "2"
+            self._made[title] = definition.replace("{}", title, 1)
+            self._known[code] = title
+        return self._known[code]
