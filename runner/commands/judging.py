@@ -68,7 +68,7 @@ class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
         "address of the Ray cluster (default: one is started on this machine, for this run)", "NAME"
     )
     entry_timeout: float | None = option(
-        "a worker that judges an entry for longer is ended, which is an error of that entry "
+        "a worker longer at an entry, or that on Ray gives no sign, is ended: that entry's error "
         f"(default: {ENTRY_TIMEOUT:g})",
         "SECONDS",
         read=above_zero,

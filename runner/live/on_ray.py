@@ -19,12 +19,12 @@ from random import Random
 from typing import Any
 
 from checkers.profile import Profile
-from runner.episodes.allowance import ALLOWANCE, Allowance
+from runner.episodes.allowance import ALLOWANCE, ENTRY_TIMEOUT, Allowance
 from runner.episodes.processes import Crew
 from runner.episodes.spread import Chunk, Found, Judge, Run, evaluate_by, without_trajectories
 from runner.live.budget import Budget, Quota, Share
 from runner.live.campaign import Campaign, Job, Plan
-from runner.live.cluster import TRIES, Cluster, Fleet, connected, library
+from runner.live.cluster import Cluster, Fleet, NoResult, connected, library
 from runner.live.conduct import Connect, Ending, Watches, limits_of, replies_of, secrets_of
 from runner.live.engine import STOPPING, Engine, likely_tokens
 from runner.live.pace import GivenUp, Pace, RealTime, Started
@@ -85,12 +85,10 @@ class JudgeWorker:
 
 
 def _found_by(chunk: Chunk, result: Any) -> Found:
-    ray = library()
-    try:
-        found: Found = ray.get(result)
-    except ray.exceptions.RayActorError:
-        message = f"the process that judged it was killed {TRIES} times"
+    if isinstance(result, NoResult):
+        message = f"the process that judged it {result.why}"
         return [EpisodeRecord.of(trajectory, None, message) for trajectory in chunk]
+    found: Found = library().get(result)
     return found
 
 
@@ -129,6 +127,7 @@ def conduct_on_ray(
     connect: Connect,
     watch: Watches,
     cluster: Cluster,
+    patience: float = ENTRY_TIMEOUT,
 ) -> Ending:
     """Do the jobs of a run, as ``conduct`` does in this process.
 
@@ -139,6 +138,7 @@ def conduct_on_ray(
         connect: Connects a worker to the model.
         watch: Told how it gets on.
         cluster: Where the workers are.
+        patience: Seconds within which a worker has to answer that it is alive.
 
     Raises:
         DataError: A secret would have to travel, or the cluster cannot be used.
@@ -149,7 +149,8 @@ def conduct_on_ray(
         at_once = plan.settings.concurrency
         bare = plan._replace(dataset=without_trajectories(plan.dataset))
         there = partial(_connect_in, os.getcwd(), connect)
-        fleet = Fleet(EpisodeWorker, size, bare, there, account.budget, at_once=at_once)
+        needs = bare, there, account.budget
+        fleet = Fleet(EpisodeWorker, size, *needs, at_once=at_once, patience=patience)
         wanted = takewhile(lambda _: account.stop_reason is None, jobs)
         with _interruptible(account):
             for number, result in fleet.results(wanted):
@@ -281,6 +282,9 @@ class EpisodeWorker:
         self._model: Model | None = None
         self._pace = Pace(RealTime())
 
+    async def alive(self) -> None:
+        """Answer, which it cannot while an environment or an agent keeps its thread."""
+
     async def do(self, needs: Sequence[Awaitable[Any]], job: Job) -> Outbox:
         """Do one episode, unless the run is stopped meanwhile.
 
@@ -387,10 +391,10 @@ def _interruptible(account: _Account) -> Iterator[None]:
 
 def _done(job: Job, result: Any) -> Outbox:
     ray = library()
+    if isinstance(result, NoResult):
+        return Outbox(job.lost(f"the process that did it {result.why}"))
     try:
         done: Outbox = ray.get(result)
-    except ray.exceptions.RayActorError:
-        return Outbox(job.lost(f"the process that did it was killed {TRIES} times"))
     except ray.exceptions.RaySystemError as error:
         # It has in it where in the worker this was.
         *_, why = str(error).strip().splitlines()

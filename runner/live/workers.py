@@ -127,15 +127,16 @@ class OnRay(NamedTuple):
 
     def check(self, settings: Settings, connect: Connect) -> None:
         """Refuse what must not, or cannot, travel to the workers."""
-        if self.allowance != ALLOWANCE:
-            raise DataError("--memory, --entry-timeout", "limit judging, no live run on Ray")
+        if self.allowance.megabytes is not None:
+            raise DataError("--memory", "limits judging, no live run on Ray")
         on_ray.refuse_what_must_not_travel(settings, connect)
 
     def conduct(
         self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
     ) -> Ending:
         """Have the cluster's workers ask the model."""
-        return on_ray.conduct_on_ray(plan, store, jobs, connect, watch, self.where)
+        where, patience = self.where, self.allowance.seconds
+        return on_ray.conduct_on_ray(plan, store, jobs, connect, watch, where, patience)
 
 
 def workers_of(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import cycle
 from typing import Any, NamedTuple, Self
 
-from runner.live.cluster import TRIES, Cluster, connected, library
+from runner.episodes.allowance import ENTRY_TIMEOUT
+from runner.live.cluster import STARTING, TRIES, Cluster, connected, library
 from runner.rollouts.env import Action, Observation, RolloutEnv, Transition
 
 _Call = Callable[[Any, list[int]], Any]
@@ -28,20 +29,23 @@ class _Course(NamedTuple):
 class RolloutPool:
     """Steps many environments at once, on several processors or machines.
 
-    A process that is killed loses nothing: its environments are made anew in another one and taken
-    to where they were.
+    A process that is killed or stalls loses nothing: its environments are made anew in another one
+    and taken to where they were. One that has every process killed or stalled is an error, and
+    stands where it stood.
 
     Args:
         cluster: Where; a program that is connected to one stays so.
+        patience: Seconds in which an environment has to do what it is told.
 
     Raises:
         DataError: The cluster cannot be used.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, patience: float = ENTRY_TIMEOUT) -> None:
         self._opened = ExitStack()
         size = self._opened.enter_context(connected(cluster))
         self._ray = library()
+        self._patience = patience
         self._courses: dict[int, _Course] = {}
         self._workers = [self._new_worker() for _ in range(size)]
         self._turn = cycle(range(size))
@@ -61,12 +65,9 @@ class RolloutPool:
 
     def reset(self, ids: Collection[int]) -> dict[int, Observation]:
         """Begin environments anew and return what their models are shown first."""
-        shown: dict[int, Observation] = self._on_each(
-            ids, lambda worker, some: worker.reset.remote(some)
+        return self._on_each(
+            ids, lambda worker, some: worker.reset.remote(some), dict.fromkeys(ids)
         )
-        for id in shown:
-            self._note(id, None)
-        return shown
 
     def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
         """Step environments.
@@ -75,18 +76,14 @@ class RolloutPool:
             actions: By the environment's number.
 
         Raises:
-            ValueError: One of them is over, or an action is none; the others were stepped.
+            ValueError: One of them is over, an action is none, or every process is lost with it;
+                the others were stepped.
         """
-        taken: dict[int, Transition | ValueError] = self._on_each(
-            actions, lambda worker, ids: worker.step.remote({id: actions[id] for id in ids})
+        return self._on_each(
+            actions,
+            lambda worker, ids: worker.step.remote({id: actions[id] for id in ids}),
+            actions,
         )
-        stepped = {id: t for id, t in taken.items() if isinstance(t, Transition)}
-        for id in stepped:
-            self._note(id, actions[id])
-        for refused in taken.values():
-            if isinstance(refused, ValueError):
-                raise refused
-        return stepped
 
     def drop(self, ids: Collection[int]) -> None:
         """Forget environments."""
@@ -118,32 +115,67 @@ class RolloutPool:
         before = () if action is None else course.actions
         self._courses[id] = course._replace(actions=(*before, action))
 
-    def _on_each(self, ids: Collection[int], call: _Call) -> dict[int, Any]:
-        """Let every worker do its part at the same time, and put together what they return."""
+    def _on_each(
+        self,
+        ids: Collection[int],
+        call: _Call,
+        actions: Mapping[int, Action | None] | None = None,
+    ) -> dict[int, Any]:
+        """Let every worker do its part at the same time, and put together what they return.
+
+        Args:
+            ids: Which environments.
+            call: What is done.
+            actions: What is to be noted as done to them, if anything is.
+
+        Raises:
+            ValueError: Something was not done; the rest was.
+        """
         parts: dict[int, list[int]] = defaultdict(list)
         for id in ids:
             parts[self._courses[id].worker].append(id)
         begun = {number: call(self._workers[number], some) for number, some in parts.items()}
         returned: dict[int, Any] = {}
         for number, result in begun.items():
-            returned |= self._result(number, result, call, parts[number])
+            for done in self._results(number, result, call, parts[number]):
+                # At once, for a worker that takes the place of this one.
+                for id, value in done.items():
+                    if actions is not None and not isinstance(value, ValueError):
+                        self._note(id, actions[id])
+                returned |= done
+        for value in returned.values():
+            if isinstance(value, ValueError):
+                raise value
         return {id: returned[id] for id in ids}
 
-    def _result(self, number: int, result: Any, call: _Call, ids: list[int]) -> Any:
-        """Return what a worker did, or else what another one did that took its place."""
-        for _ in range(TRIES - 1):
+    def _results(
+        self, number: int, result: Any, call: _Call, ids: list[int]
+    ) -> Iterator[dict[int, Any]]:
+        """Yield what a worker did, or others that took its place; at last one at a time."""
+        tries = TRIES if len(ids) == 1 else TRIES // 2
+        for left in reversed(range(tries)):
             try:
-                return self._ray.get(result)
-            except self._ray.exceptions.RayActorError:
+                yield self._ray.get(result, timeout=self._patience * len(ids))
+                return
+            except (self._ray.exceptions.RayActorError, self._ray.exceptions.GetTimeoutError):
+                self._ray.kill(self._workers[number])
                 self._workers[number] = self._worker_with(number)
-                result = call(self._workers[number], ids)
-        return self._ray.get(result)
+                if left:
+                    result = call(self._workers[number], ids)
+        if len(ids) == 1:
+            message = "every process that held it was killed or stalled"
+            yield {ids[0]: ValueError(f"environment {ids[0]}: {message}")}
+            return
+        for id in ids:
+            yield from self._results(number, call(self._workers[number], [id]), call, [id])
 
     def _worker_with(self, number: int) -> Any:
         """Return a new worker with all the environments that one had, where they stood."""
         worker = self._new_worker()
         had = [id for id, course in self._courses.items() if course.worker == number]
-        worker.hold.remote(*self._origins(had))
+        begun = worker.hold.remote(*self._origins(had))
+        # What it takes to begin is not what an environment takes.
+        self._ray.wait([begun], timeout=STARTING + self._patience * len(had))
         return worker
 
     def _origins(self, ids: Sequence[int]) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ import pytest
 
 from checkers.profile import STRICT
 from runner.live.campaign import Plan
+from runner.live.cluster import TRIES
 from runner.live.conduct import conduct, open_jobs
 from runner.live.on_ray import conduct_on_ray
 from runner.live.settings import Settings
@@ -32,6 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::Futu
 
 DATA = load_embedded([Category.BASE])
 SOME = list(DATA.trajectories.values())[:12]
+PATIENCE = 8.0
 
 
 def connect_here(plan):
@@ -50,6 +52,45 @@ def server():
     """Return a server that knows the truth, and takes its time."""
     with FakeServer(ready_and(of_dataset("turnwise", "base")), latency=0.02) as server:
         yield server
+
+
+def kill():
+    """End this process as the system does that lacks memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def stall():
+    """Wait for a signal that nobody sends, and let nothing else be done meanwhile."""
+    signal.pause()
+
+
+class But:
+    """A model at which some entries do something to the process that asks it about them.
+
+    Args:
+        model: The model.
+        do: What they do.
+        at: The entries.
+    """
+
+    def __init__(self, model, do, at):
+        self.model, self.do = model, do
+        self.at = [DATA.trajectories[id].turns[0].messages[0].content for id in at]
+
+    async def ask(self, request):
+        """Do it, or ask the model."""
+        if any(message["content"] in self.at for message in request.messages[:2]):
+            self.do()
+        return await self.model.ask(request)
+
+    async def close(self):
+        """Close the model."""
+        await self.model.close()
+
+
+def connect_but(folder, plan, *, do, at):
+    """Connect to the server, but for some entries."""
+    return But(connect(folder, plan), do, at)
 
 
 class Watch:
@@ -101,7 +142,7 @@ class Runs:
             self.folder / name, plan.definition(EVERYTHING)
         )
 
-    def go(self, name, on_record=lambda number: None, **settings):
+    def go(self, name, on_record=lambda number: None, by=connect, only=None, **settings):
         """Do what is left of a run, and return how it ended."""
         plan = self.plan(**settings)
         self.watch = Watch(on_record)
@@ -109,10 +150,11 @@ class Runs:
             return conduct_on_ray(
                 plan,
                 store,
-                open_jobs(store, SOME, 1, None),
-                partial(connect, self.workers),
+                open_jobs(store, SOME, 1, only),
+                partial(by, self.workers),
                 self.watch,
                 self.cluster,
+                PATIENCE,
             )
 
     async def here(self, name):
@@ -160,6 +202,29 @@ def test_what_a_killed_worker_had_is_done_by_another(runs, truth):
     assert ending.stop_reason is None
     assert runs.comparable("there") == truth
     assert len(list(runs.workers.iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    ("do", "how"),
+    [
+        (kill, f"was killed {TRIES} times"),
+        (stall, f"gave no sign for {PATIENCE:g} seconds (--entry-timeout)"),
+    ],
+)
+def test_what_kills_or_stalls_every_worker_is_an_error_and_the_rest_goes_on(runs, truth, do, how):
+    bad = [SOME[1].id, SOME[6].id]
+    ending = runs.go("there", by=partial(connect_but, do=do, at=bad), concurrency=8)
+    assert (ending.stop_reason, ending.failed) == (None, False)
+    found = {json.loads(line)["id"]: line for line in runs.comparable("there")}
+    whole = {json.loads(line)["id"]: line for line in truth}
+    assert found.keys() == whole.keys()
+    for id, line in found.items():
+        if id in bad:
+            assert json.loads(line)["error"] == f"the process that did it {how}"
+        else:
+            assert line == whole[id]
+    runs.go("there", only="errors")
+    assert runs.comparable("there") == truth
 
 
 def test_an_interrupted_run_goes_on(runs, truth):

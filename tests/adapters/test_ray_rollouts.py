@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 
 from envs.calls import parse_call
@@ -13,6 +16,18 @@ from trajectories.schema import Category
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 
 SOME = list(load_embedded([Category.BASE]).trajectories.values())[:4]
+
+
+class Deadly(RolloutEnv):
+    """An environment that has two words for who holds it."""
+
+    def step(self, action):
+        """Die or stall at the words, else step."""
+        if action == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if action == "stall":
+            signal.pause()
+        return super().step(action)
 
 
 def actions(trajectory):
@@ -109,6 +124,18 @@ def test_one_bad_action_does_not_hold_up_the_others(pool):
         pool.step({ids[0]: [parse_call("nothing(1)")], ids[1]: next(actions(SOME[1]))})
     kill(pool, 1)
     assert pool.step({ids[1]: "Done."})[ids[1]].info == expected()[1][1].info
+
+
+@pytest.mark.parametrize("word", ["die", "stall"])
+def test_what_kills_or_stalls_every_process_costs_no_other_environment(cluster, word):
+    firsts = [next(actions(trajectory)) for trajectory in SOME]
+    with RolloutPool(cluster, patience=4.0) as pool:
+        ids = pool.add([Deadly(trajectory, reward="progress") for trajectory in SOME])
+        with pytest.raises(ValueError, match=f"environment {ids[2]}: every process that held it"):
+            pool.step({id: word if n == 2 else firsts[n] for n, id in enumerate(ids)})
+        # It stands where it stood.
+        pool.step({ids[2]: firsts[2]})
+        assert finish(pool, ids, after=1) == expected(after=1)
 
 
 def test_what_is_dropped_is_gone(pool):
