@@ -334,7 +334,9 @@ def _interval(
     name: str, whole: Confusion, drawn: Sequence[Confusion], clusters: int
 ) -> tuple[float, float] | None:
     figure = _FIGURES[name]
-    found = percentiles([value for each in drawn if (value := figure(each)) is not None])
+    # Of few scenarios the same is drawn again and again.
+    values = {each: figure(each) for each in set(drawn)}
+    found = percentiles([value for each in drawn if (value := values[each]) is not None])
     share = figure(whole)
     if found is None or share is None or found[0] < found[1] or name == "kappa":
         return found

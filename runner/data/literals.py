@@ -9,7 +9,6 @@ for an object whose names are literals, ``{"items": [what]}`` for a list that is
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from string import Formatter
 from typing import Any
 
 from trajectories.errors import DataError
+from trajectories.jsonl import parse_object, read_text
 
 Given = Mapping[str, Any]
 """What a function gives at one place."""
@@ -77,10 +77,10 @@ def load_texts(folder: Path) -> Texts:
     kept = folder / TEXTS_FILE
     try:
         if kept.exists():
-            texts: Texts = json.loads(kept.read_text(encoding="utf-8"))
+            texts: Texts = parse_object(read_text(kept), str(kept))
             return texts
         return texts_of(lambda module: (folder.parent / module).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, DataError):
         raise DataError(
             "--observations bfcl",
             f"the texts are not with {folder}: run turnwise dataset fetch bfcl and give "

@@ -12,6 +12,7 @@ from runner.live.loop import Ask
 from runner.live.paraphrases import defects
 from runner.models.arranging import Paraphrase
 from runner.models.base import Model, Request
+from runner.models.blocks import object_within
 
 Document = Mapping[str, Any]
 
@@ -104,12 +105,7 @@ async def _draft(document: Document, names: Sequence[str], ask: Ask) -> Draft:
 
 def _read(text: str) -> Paraphrase | None:
     """Return the words in an answer, which may stand in a fence; None where there are none."""
-    begin, end = text.find("{"), text.rfind("}")
-    try:
-        value = json.loads(text[begin : end + 1]) if 0 <= begin < end else None
-    except (ValueError, RecursionError):
-        return None
-    match value:
+    match object_within(text):
         case {"description": str(described), "parameters": dict(members)} if all(
             isinstance(each, str) for each in members.values()
         ):

@@ -11,6 +11,7 @@ from runner.live.drafting import NOT_REACHED
 from runner.live.engine import Engine, Limits
 from runner.live.loop import Ask
 from runner.models.base import Model, Request
+from runner.models.blocks import object_within
 from runner.models.compression import Compression, paths_of
 from runner.models.tools import Document
 
@@ -74,12 +75,7 @@ async def _drafted(function: Long, ask: Ask) -> Kept:
     asked = f"{_ASKED}{document}\n\nMembers: {json.dumps(known)}\n\nA result: {shown}"
     reply = (await ask(Request([{"role": "user", "content": asked}], None))).reply
     said = (reply.text or "")[:_MOST_REPLY]
-    begin, end = said.find("{"), said.rfind("}")
-    try:
-        value = json.loads(said[begin : end + 1]) if 0 <= begin < end else None
-    except (ValueError, RecursionError):
-        value = None
-    match value:
+    match object_within(said):
         case {"keep": [*paths]} if paths and all(isinstance(each, str) for each in paths):
             unknown = [path for path in paths if path not in known]
             if unknown:

@@ -101,6 +101,12 @@ def object_in(text: object) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def object_within(text: str) -> dict[str, Any] | None:
+    """Return the JSON object in a text, which may stand in a fence; None where there is none."""
+    begin, end = text.find("{"), text.rfind("}")
+    return object_in(text[begin : end + 1]) if 0 <= begin < end else None
+
+
 def _refuse(name: str) -> None:
     raise ValueError(name)
 

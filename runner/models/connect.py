@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,6 +16,7 @@ from runner.models.agent import PREFIX, connect_agent
 from runner.models.base import USUAL, ApiName, FatalError, Model, Price, RequestOptions
 from runner.models.caching import MARKED, wants_marks
 from trajectories.errors import DataError
+from trajectories.jsonl import parse_object, read_text
 
 if TYPE_CHECKING:
     from runner.models import litellm_model, openai_model
@@ -152,6 +152,12 @@ def _thinks(name: str) -> bool:
     return bool(_listed(name).get("supports_reasoning")) and "-chat" not in name
 
 
+_COSTS = (
+    *("input_cost_per_token", "output_cost_per_token"),
+    *("cache_read_input_token_cost", "cache_creation_input_token_cost"),
+)
+
+
 def listed_price(model: str) -> Price | None:
     """Return what litellm's table says that a model costs, None where nobody knows.
 
@@ -159,12 +165,17 @@ def listed_price(model: str) -> Price | None:
         model: ``provider/name``, or the bare name of a model of OpenAI.
     """
     entry = _listed(model)
-    input, output = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+    input, output, read, written = [_cost(entry.get(name)) for name in _COSTS]
     # The table has zeros for models whose price depends on who runs them.
     if not input or output is None:
         return None
-    read = entry.get("cache_read_input_token_cost")
-    return Price(input, output, read, entry.get("cache_creation_input_token_cost"))
+    return Price(input, output, read, written)
+
+
+def _cost(value: object) -> float | None:
+    """Return the dollars that a token costs, None where that is none."""
+    is_one = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1
+    return float(value) if is_one else None  # type: ignore[arg-type]
 
 
 def _listed(model: str) -> Mapping[str, Any]:
@@ -173,16 +184,15 @@ def _listed(model: str) -> Mapping[str, Any]:
     entry = _prices().get(model)
     if entry is None:
         entry = _prices().get(name, {})
-        if entry.get("litellm_provider") != provider:
+        if isinstance(entry, dict) and entry.get("litellm_provider") != provider:
             return {}
-    return entry
+    return entry if isinstance(entry, dict) else {}
 
 
 @cache
-def _prices() -> Mapping[str, Mapping[str, Any]]:
+def _prices() -> Mapping[str, Any]:
     try:
         path = Path(str(distribution("litellm").locate_file(_PRICES)))
-        table: Mapping[str, Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    except (PackageNotFoundError, OSError, ValueError):
+        return parse_object(read_text(path), str(path), finite=False)
+    except (PackageNotFoundError, DataError):
         return {}
-    return table

@@ -19,6 +19,8 @@ from starlette.routing import Route
 
 from runner.serve.pool import NoSession, PoolFull, SessionPool
 
+_LARGEST_BODY = 10_000
+"""Bytes."""
 _Handler = Callable[[Request], Awaitable[JSONResponse]]
 
 
@@ -105,7 +107,12 @@ async def _number(request: Request) -> int:
     Raises:
         ValueError: It names none.
     """
-    body = json.loads(await request.body())
+    sent = b""
+    async for part in request.stream():
+        sent += part
+        if len(sent) > _LARGEST_BODY:
+            raise ValueError
+    body = json.loads(sent)
     number = body.get("snapshot") if isinstance(body, dict) else None
     if type(number) is not int:
         raise ValueError

@@ -9,6 +9,7 @@ from runner.records.run import read_run
 from tests.conftest import bfcl_files
 from tests.fuzz.forms import FORMAT_1, Form, forms
 from tests.fuzz.more_forms import more_forms
+from tests.fuzz.reply_forms import reply_forms
 
 
 def made(work: Path) -> dict[str, Form]:
@@ -18,4 +19,4 @@ def made(work: Path) -> dict[str, Form]:
         path = work / "bfcl" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return {**forms(work), **more_forms(work)}
+    return {**forms(work), **more_forms(work), **reply_forms()}

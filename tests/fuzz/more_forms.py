@@ -198,6 +198,12 @@ def _other_words() -> Form:
         f"{vary} --vary descriptions=IN/functions.json",
         f"{vary} --vary words=IN/users.jsonl",
         "dataset vary FOLDER --dataset IN/data.jsonl --vary words=IN/users.jsonl",
+        "dataset vary FOLDER --dataset IN/data.jsonl --vary words=IN/users.jsonl --vary tools=need",
+        f"{vary} --vary descriptions=IN/functions.json --vary words=IN/users.jsonl",
+        f"{_LIVE} --vary descriptions=IN/functions.json --mode prompt",
+        f"{_LIVE} --vary words=IN/users.jsonl --vary descriptions=full,IN/functions.json",
+        "OTHER-WORDS",
+        "OTHER-WORDS",
     )
     return Form({**files, **_data()}, changes, commands)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,15 +16,22 @@ import mcp
 from envs.registry import BACKENDS
 from runner.analysis import breakpoints
 from runner.analysis.debugger.stepper import Stepper
+from runner.live.paraphrases import defects, read_paraphrases, read_rewordings
 from runner.models.base import Reply, Request, Usage
+from runner.models.tools import documents_of
 from runner.records.masking import Secrets
 from runner.records.replies import ReplyCache
 from runner.retrieval.corpus import own_corpus
 from runner.retrieval.queries import found_in, needed
 from runner.retrieval.reading import corpus_named
+from tests.fuzz.reply_readers import REPLY_READERS
 from tests.runner.analysis.debugger.episodes import examined
 from trajectories import held_back, standing
+from trajectories.dataset import load_path, read_trajectory
+from trajectories.errors import DataError
 from trajectories.jsonl import read_text
+from trajectories.schema import Category
+from trajectories.validation import to_json
 
 
 def readings(given: Path) -> None:
@@ -103,6 +112,26 @@ def mcp_server(given: Path) -> None:
         corpus_named(str(given / "server.py"), None, lambda _: None)
 
 
+def other_words(given: Path) -> None:
+    """Take both for all entries; what the truth is stays, and what is written is read again."""
+    dataset = load_path(given / "data.jsonl", [*Category])
+    entries = dataset.trajectories.values()
+    for rewording in read_rewordings(given / "users.jsonl").values():
+        for entry in entries:
+            with suppress(DataError):
+                said = rewording.of(entry)
+                assert [t.ground_truth for t in said.turns] == [t.ground_truth for t in entry.turns]
+                line = json.dumps(to_json(said), allow_nan=False)
+                again = read_trajectory(json.loads(line), "here")
+                assert again == said
+    described = read_paraphrases(given / "functions.json")
+    documents = {d["name"]: d for entry in entries for d in documents_of(entry, None)}
+    for name, paraphrase in described.items():
+        if name in documents:
+            wrong = [*defects(documents[name], paraphrase, [*documents])]
+            assert all(len(each) < 20_000 for each in wrong)
+
+
 READERS: Mapping[str, Callable[[Path], None]] = {
     "READINGS": readings,
     "DEBUGGER": debugger,
@@ -111,5 +140,7 @@ READERS: Mapping[str, Callable[[Path], None]] = {
     "FUNCTIONS": functions,
     "QUERIES": queries,
     "MCP-SERVER": mcp_server,
+    "OTHER-WORDS": other_words,
+    **REPLY_READERS,
 }
 """By the word that stands for a command."""

@@ -18,6 +18,8 @@ NAMES = (
     *("readings", "scenarios", "settings", "initial config", "scripts", "exceptions", "bfcl"),
     *("votes", "judges", "debugger", "held back", "packs", "sittings", "functions", "mcp server"),
     *("queries", "other words", "experiment", "tokenizer", "options", "kept answers", "runs"),
+    *("replies", "calls in texts", "drafts", "actions", "control bodies", "answers of services"),
+    "price table",
 )
 CHANGES = 300
 

@@ -1,0 +1,199 @@
+"""What reads a changed reply, body or action; for a bad one it raises what a caller expects."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+from unittest import mock
+
+from starlette.requests import Request
+
+from checkers.profile import BFCL, PROFILES, STRICT
+from envs.errors import Refused, ToolError
+from runner.data.rest import fixture, web
+from runner.episodes.episode import STEP_LIMIT
+from runner.live import drafting, member_drafting
+from runner.live.loop import ModelAnswer, run_live
+from runner.models import agent, connect
+from runner.models.apis import APIS
+from runner.models.base import ModelError, Reply, Usage
+from runner.models.conversation import Style
+from runner.models.prompting import read_prompts
+from runner.models.protocols.base import Written
+from runner.models.protocols.registry import PROTOCOLS
+from runner.models.reply import Endpoint, classify, read_completion
+from runner.models.tools import Toolbox, documents_of, own_documents
+from runner.models.translation import APIS as BLOCK_APIS
+from runner.models.transport import parsed
+from runner.rollouts.env import RolloutEnv
+from runner.serve import control
+from tests.fuzz.forms import FORMAT_1
+from trajectories.dataset import Dataset, load_path
+from trajectories.errors import DataError
+from trajectories.prepare import Prepared, prepare
+from trajectories.schema import Category, Trajectory
+
+_ENDPOINT = Endpoint()
+
+
+def _texts(given: Path) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(given.iterdir()):
+        yield path.stem, path.read_bytes()
+
+
+@cache
+def _data() -> Dataset:
+    return load_path(FORMAT_1 / "data.jsonl", [*Category])
+
+
+def _entry() -> Trajectory:
+    return next(t for t in _data().trajectories.values() if t.category is Category.BASE)
+
+
+@cache
+def _prepared(name: str) -> Prepared:
+    return prepare(_data(), _entry(), PROFILES[name])
+
+
+def replies(given: Path) -> None:
+    """Read each as an answer of its API, and let an episode go on from it."""
+    apis = {name: api.completion for name, api in APIS.items()}
+    apis |= {name: api.completion for name, api in BLOCK_APIS.items()}
+    for name, text in _texts(given):
+        body = parsed(text)
+        if name == "error":
+            for status in (200, 400, 401, 404, 429, 500):
+                str(classify(status, body, {"retry-after": str(body)[:20]}, _ENDPOINT))
+            continue
+        try:
+            reply = read_completion(apis[name](body), 0.5, _ENDPOINT)
+        except ModelError:
+            continue
+        _goes_on(reply)
+
+
+def _goes_on(reply: Reply) -> None:
+    """Have an episode take a reply, after which the model is done."""
+    trajectory = _entry()
+    style = Style(Toolbox(own_documents(trajectory.environments)), read_prompts(), "all")
+    for profile in (STRICT, BFCL):
+        left = [reply]
+
+        async def ask(_: object, left: list[Reply] = left) -> ModelAnswer:
+            done = Reply("Done.", (), None, None, Usage(), 0.0)
+            return ModelAnswer(left.pop() if left else done, 1)
+
+        kept: dict[str, Any] = {}
+        run = run_live(
+            _prepared(profile.name), style, "fc", profile, STEP_LIMIT, ask, kept.__setitem__
+        )
+        json.dumps(asyncio.run(run).messages)
+
+
+def calls_in_texts(given: Path) -> None:
+    """Read each by all protocols, and as prompting models' texts are read."""
+    documents = [d for entry in _data().trajectories.values() for d in documents_of(entry, None)]
+    for _, raw in _texts(given):
+        text = raw.decode(errors="surrogateescape")
+        for protocol in PROTOCOLS.values():
+            if isinstance(protocol, Written):
+                with suppress(ToolError):
+                    protocol.read(text, documents)
+                protocol.says(text)
+        for profile in PROFILES.values():
+            with suppress(ToolError):
+                profile.replies.decoders["prompt"](text)
+
+
+def drafts(given: Path) -> None:
+    """Read each as an answer of a model that drafts."""
+    shown = documents_of(next(iter(_data().trajectories.values())), None)
+    names = [document["name"] for document in shown]
+    for _, raw in _texts(given):
+        text = raw.decode(errors="replace")
+
+        async def ask(_: object, text: str = text) -> ModelAnswer:
+            return ModelAnswer(Reply(text, (), None, None, Usage(), 0.0), 1)
+
+        asyncio.run(drafting._draft(shown[0], names, ask))
+        long = member_drafting.Long("f", shown[0], json.dumps({"id": 1, "title": "x" * 500}))
+        asyncio.run(member_drafting._drafted(long, ask))
+
+
+def actions(given: Path) -> None:
+    """Take each as an agent's message, an action of a training loop, and a snapshot."""
+    for name, raw in _texts(given):
+        env = RolloutEnv(_entry())
+        if name == "snapshot":
+            with suppress(DataError):
+                env.restore(raw)
+            continue
+        value = parsed(raw)
+        with suppress(agent.AgentError, ModelError):
+            read_completion({"choices": [{"message": agent._message(value)}]}, perf_counter())
+        with suppress(ValueError):
+            env.step(value if isinstance(value, dict) else str(value))
+
+
+def control_bodies(given: Path) -> None:
+    """Send each to what restores a session; it is answered."""
+
+    async def handler(request: Request) -> Any:
+        return control.JSONResponse({"snapshot": await control._number(request)})
+
+    for _, raw in _texts(given):
+        sent = [{"type": "http.request", "body": raw, "more_body": False}]
+
+        async def receive(sent: list[dict[str, Any]] = sent) -> dict[str, Any]:
+            return sent.pop()
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/",
+            "headers": [(b"authorization", b"Bearer t")],
+        }
+        answer = asyncio.run(control._guarded(handler, "t")(Request(scope, receive)))
+        assert answer.status_code in (200, 400)
+
+
+def services(given: Path) -> None:
+    """Read each as the answer of a web service, and as what ours is sent."""
+    for _, raw in _texts(given):
+        with suppress(Refused):
+            web._read(raw)
+        for method, path in (("POST", "/v1/holds"), ("PUT", "/v1/readers/1"), ("POST", "/v1/x")):
+            for kind in ("application/json", "application/x-www-form-urlencoded"):
+                headers = {"x-api-key": fixture.API_KEY, "content-type": kind}
+                fixture.answer(path, {}, headers, method, raw)
+
+
+def prices(given: Path) -> None:
+    """Look prices up in it as in litellm's table."""
+    path = given / "prices.json"
+    connect._prices.cache_clear()
+    with mock.patch.object(connect, "distribution") as found:
+        found.return_value.locate_file.return_value = path
+        for name in ("gpt-x", "openai/gpt-x", "other/gpt-x"):
+            price = connect.listed_price(name)
+            assert price is None or price.of(Usage(5, 6)) is not None
+            connect.usual_api(name)
+    connect._prices.cache_clear()
+
+
+REPLY_READERS: Mapping[str, Callable[[Path], None]] = {
+    "REPLIES": replies,
+    "CALLS-IN-TEXTS": calls_in_texts,
+    "DRAFTS": drafts,
+    "ACTIONS": actions,
+    "CONTROL": control_bodies,
+    "SERVICES": services,
+    "PRICES": prices,
+}
+"""By the word that stands for a command."""
