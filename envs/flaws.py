@@ -42,9 +42,10 @@ def flaw_of_python(text: str, error: Exception) -> str:
         return "it holds half of a character"
     if isinstance(error, SyntaxError) and error.msg.startswith("Exceeds the limit"):
         return "an integer in it has too many digits"
-    if isinstance(error, SyntaxError) and _ALIKE.match(error.msg):
+    flaw = _unbalanced(text)
+    if flaw == _INVALID and isinstance(error, SyntaxError) and _ALIKE.match(error.msg):
         return error.msg
-    return _unbalanced(text)
+    return flaw
 
 
 def flaw_of_json(error: Exception) -> str:

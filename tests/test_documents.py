@@ -91,6 +91,15 @@ def test_the_reading_path_has_the_lines_that_it_says() -> None:
     assert sum(counted.values()) <= READING_PATH
 
 
+def test_what_is_promised_names_tests_that_exist() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    promised = text.partition("## What is promised")[2].partition("\n## ")[0]
+    for promise in promised.split("\n- ")[1:]:
+        tests = re.findall(r"`([\w/]*test_\w+\.py)`", promise)
+        assert tests, promise
+        assert [name for name in tests if not (ROOT / "tests" / name).is_file()] == []
+
+
 def test_the_changes_name_files_that_exist() -> None:
     changes = CONTRIBUTING.split("## The six most common changes")[1].split("\n## ")[0]
     named = re.findall(r"`([\w/]+\.(?:py|js|json))`", changes)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import tracemalloc
 from typing import Any
 
@@ -12,9 +13,11 @@ from envs.errors import MalformedCall, Refused
 from envs.session import Session
 
 MOST = 10**9
+STEPS = 60_000
+"""Functions of Python that thirty doubling calls may call; without bounds it were 2**30."""
 
 
-def tickets() -> Session:
+def tickets(*, tolerant: bool = True) -> Session:
     ticket = {
         "id": 1,
         "title": "a",
@@ -24,7 +27,7 @@ def tickets() -> Session:
         "created_by": "u",
     }
     state = {"ticket_queue": [ticket], "ticket_counter": 2, "current_user": "u"}
-    return Session.load(["TicketAPI"], {"TicketAPI": state}, tolerant=True)
+    return Session.load(["TicketAPI"], {"TicketAPI": state}, tolerant=tolerant)
 
 
 def files() -> Session:
@@ -110,6 +113,32 @@ def test_results_put_into_calls_do_not_double_without_end():
     assert max(map(len, texts)) < BOUNDS.result
     assert len(shown) < BOUNDS.state
     assert peak < 20 * 2**20
+
+
+def steps_of(session: Session, count: int) -> int:
+    """Return how many functions of Python are called while doubling calls are made and shown."""
+    calls, steps = doubled(count), 0
+
+    def count_one(frame: object, event: str, _: object) -> None:
+        nonlocal steps
+        steps += event == "call"
+
+    sys.setprofile(count_one)
+    try:
+        for result in session.play(calls):
+            assert len(result.text) <= BOUNDS.result
+        str(session.snapshot().to_json())
+    finally:
+        sys.setprofile(None)
+    return steps
+
+
+@pytest.mark.parametrize("tolerant", [True, False])
+def test_thirty_doubling_calls_take_few_steps_and_as_many_more_for_each_more(tolerant):
+    taken = [steps_of(tickets(tolerant=tolerant), count) for count in (30, 60, 120)]
+    assert taken[0] < STEPS
+    assert taken[1] < 2 * STEPS
+    assert taken[2] < 4 * STEPS
 
 
 def test_results_put_into_calls_do_not_nest_without_end():

@@ -33,6 +33,7 @@ from envs.flaws import flaw_of_json
         (f"f({'9' * 5000})", "an integer in it has too many digits"),
         (f"{'(' * 201}1{')' * 201}", "it is nested too deep"),
         ("f'{'a'", "unterminated string literal"),
+        ("[f'{0x...]", "unterminated string literal"),
         ("print 1", "invalid syntax"),
     ],
 )
