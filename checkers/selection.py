@@ -26,9 +26,11 @@ def selected_in_turns(
     for turn, right in enumerate(truth):
         wanted = right.calls
         needed += len(wanted)
-        left: list[object] = [*model[turn].calls] if turn < len(model) else []
-        if not left:
+        made = model[turn].calls if turn < len(model) else ()
+        if made == wanted:  # most turns are
+            same += len(wanted)
             continue
+        left: list[object] = [*made]
         missed = []
         for call in wanted:
             if call in left:  # most are as written
@@ -40,8 +42,8 @@ def selected_in_turns(
         if not given:
             continue
         if missed:
-            made = {call.name for call in given}
-            asked = [call for call in missed if isinstance(call, Call) and call.name in made]
+            called = {call.name for call in given}
+            asked = [call for call in missed if isinstance(call, Call) and call.name in called]
             meant += _taken(asked, given, partial(_as_meant, scene))
             named += _taken(asked, given)
         names = names or _names(truth)
@@ -53,8 +55,7 @@ def selected_in_turns(
 
 
 def _names(outcomes: Sequence[TurnOutcome]) -> Set[str]:
-    calls = [call for outcome in outcomes for call in outcome.calls]
-    return {call.name for call in calls if isinstance(call, Call)}
+    return {call.name for outcome in outcomes for call in outcome.calls if isinstance(call, Call)}
 
 
 def _taken(

@@ -206,6 +206,7 @@ def _written(value: Any) -> str:
 
 
 _PLAIN = frozenset([str, int, bool, type(None)])
+_SCALAR = _PLAIN | {float}
 _TEXT = frozenset([str])
 
 
@@ -214,9 +215,12 @@ def surely_alike(one: Any, other: Any) -> bool:
 
     Where it is not seen, they may be written alike all the same.
     """
+    return type(one) is type(other) and one == other and _equals_alike(one, other)
+
+
+def _equals_alike(one: Any, other: Any) -> bool:
+    """Tell the same of two values of one type that are equal."""
     kind = type(one)
-    if kind is not type(other) or one != other:
-        return False
     if kind is dict:
         if not _TEXT.issuperset(map(type, one)) or [*one] != [*other]:
             return False
@@ -224,8 +228,13 @@ def surely_alike(one: Any, other: Any) -> bool:
     elif kind is list:
         members, others = one, other
     else:
-        return kind in _PLAIN or (kind is float and one != 0)  # zeros have a sign
+        return kind in _PLAIN or (kind is float and one != 0)
     kinds = [*map(type, members)]
-    if _PLAIN.issuperset(kinds):
-        return kinds == [*map(type, others)]
-    return all(map(surely_alike, members, others))
+    if kinds != [*map(type, others)]:
+        return False
+    if _SCALAR.issuperset(kinds):
+        return float not in kinds or 0 not in members  # zeros have a sign
+    for kind, value, theirs in zip(kinds, members, others, strict=True):
+        if kind not in _PLAIN and not _equals_alike(value, theirs):
+            return False
+    return True

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import traceback
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -36,9 +35,10 @@ from envs.lazy import lazily
 
 if TYPE_CHECKING:
     import difflib
+    import traceback
 else:
-    # Only a mistake needs it.
-    difflib = lazily("difflib")
+    # Only mistakes need them.
+    difflib, traceback = lazily("difflib"), lazily("traceback")
 
 
 class Mark(NamedTuple):

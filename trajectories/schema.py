@@ -440,5 +440,5 @@ class Trajectory(Strict):
 
     def withheld(self, turn: int) -> frozenset[str]:
         """Return which functions are left out or not handed over yet in a turn."""
-        handed_over = [name for earlier in self.turns[: turn + 1] for name in earlier.offers]
-        return frozenset([*self.excluded, *self.held_out]).difference(handed_over)
+        handed_over = [earlier.offers for earlier in self.turns[: turn + 1]]
+        return frozenset([*self.excluded, *self.held_out]).difference(*handed_over)
