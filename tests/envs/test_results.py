@@ -169,7 +169,16 @@ def test_a_value_is_surely_like_its_copy(value):
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [(1, True), (1, 1.0), (0.0, -0.0), ({"a": 1, "b": 2}, {"b": 2, "a": 1}), ({1: 2}, {True: 2})],
+    [
+        (1, True),
+        (1, 1.0),
+        (0.0, -0.0),
+        ([1.5, 0.0], [1.5, -0.0]),
+        ({"a": [1.5, 0.0]}, {"a": [1.5, -0.0]}),
+        ([[], 1], [[], True]),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        ({1: 2}, {True: 2}),
+    ],
 )
 def test_equal_values_that_are_written_otherwise_are_not_alike(one, other):
     assert one == other
