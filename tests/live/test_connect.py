@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -110,6 +111,33 @@ def test_a_missing_package(package: str, name: str) -> None:
 def test_marks_for_a_cache_are_refused_where_nobody_wants_them(name: str) -> None:
     with pytest.raises(DataError, match="--prompt-caching: on is for Claude"):
         connect(name, RequestOptions(prompt_caching=True))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "no JSON",
+        "[" * 100_000,
+        "[]",
+        '{"gpt-x": 5}',
+        '{"gpt-x": {"input_cost_per_token": "1", "output_cost_per_token": 1e-6}}',
+        '{"gpt-x": {"input_cost_per_token": NaN, "output_cost_per_token": 1e-6}}',
+        '{"gpt-x": {"input_cost_per_token": 1e-6, "output_cost_per_token": -1}}',
+    ],
+)
+def test_a_table_of_another_form_has_no_prices(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(table, encoding="utf-8")
+    package = SimpleNamespace(locate_file=lambda _: path)
+    monkeypatch.setattr(connection, "distribution", lambda _: package)
+    connection._prices.cache_clear()
+    try:
+        assert listed_price("gpt-x") is None
+        assert listed_price("openai/gpt-x") is None
+    finally:
+        connection._prices.cache_clear()
 
 
 def test_listed_prices() -> None:

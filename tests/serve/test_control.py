@@ -85,7 +85,9 @@ def test_without_the_token_nothing_is_told_or_done(
     assert not serving.pool.served
 
 
-@pytest.mark.parametrize("body", [None, [], {}, {"snapshot": "0"}, {"snapshot": True}])
+@pytest.mark.parametrize(
+    "body", [None, [], {}, {"snapshot": "0"}, {"snapshot": True}, ["x" * 20_000]]
+)
 def test_restore_needs_a_number(serving: Serving, body: Any) -> None:
     path, _ = opened(serving)
     status, said = serving.control("POST", f"{path}/restore", body)

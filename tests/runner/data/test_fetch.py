@@ -284,3 +284,11 @@ def test_an_interpreter_that_cannot_be_started_is_named(monkeypatch, cache):
     with pytest.raises(DataError, match="cannot start the package installer"):
         fetch.fetch()
     assert list(cache.iterdir()) == []
+
+
+@pytest.mark.parametrize("texts", ["[" * 100_000, "[]", "{", '{"a": NaN}', b"\xff"])
+def test_texts_of_another_form_are_one_line(tmp_path, texts):
+    raw = texts if isinstance(texts, bytes) else texts.encode()
+    (tmp_path / TEXTS_FILE).write_bytes(raw)
+    with pytest.raises(DataError, match="--observations bfcl: the texts are not with"):
+        load_texts(tmp_path)

@@ -11,6 +11,7 @@ from runner.live.drafting import drafted, own_words
 from runner.live.paraphrases import defects, read_paraphrases, read_rewordings
 from runner.models.arranging import Paraphrase
 from runner.models.base import Reply, Usage
+from runner.models.blocks import object_within
 from trajectories.errors import DataError
 
 DOCUMENT = {
@@ -135,3 +136,19 @@ def test_what_never_holds_keeps_its_own_words(text):
     assert found.words == own_words(DOCUMENT)
     assert found.problem == "the answer is no such JSON object"
     assert len(asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('So:\n```json\n{"a": {"b": 2}}\n``` Done.', {"a": {"b": 2}}),
+        ("no object", None),
+        ("} {", None),
+        ('{"a": NaN}', None),
+        ("{" * 100_000 + "}", None),
+        ('{"a": 1} and {"b": 2}', None),
+    ],
+)
+def test_the_object_in_what_a_model_says(text, found):
+    assert object_within(text) == found
