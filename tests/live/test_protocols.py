@@ -279,6 +279,8 @@ THOUGHTS: tuple[dict[str, object], ...] = (
     {"thinking_blocks": [{"type": "redacted_thinking", "data": "ENC"}]},
     {"content": [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "I look."}]},
     {"reasoning_content": ""},
+    {"reasoning": "Hm.", "reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]},
+    {"reasoning_details": [{"type": "reasoning.summary", "summary": "Hm.", "index": 0}]},
 )
 
 

@@ -110,6 +110,41 @@ def test_items_go_back_as_they_came(server: FakeServer) -> None:
     assert after == [*in_turn, said("Done."), {"role": "user", "content": "And?"}]
 
 
+_REASONING = {"type": "reasoning", "id": "rs_1"}
+_CALL = call("call_1", "cd", '{"folder": "docs"}')
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        [{**_REASONING, "summary": [], "encrypted_content": "gAAAA"}, _CALL],
+        [{**_REASONING, "summary": [{"type": "summary_text", "text": "Hm."}]}, _CALL],
+        [{**_REASONING, "summary": [], "encrypted_content": None, "status": None}, _CALL],
+        [
+            {
+                **_REASONING,
+                "summary": [],
+                "content": [{"type": "reasoning_text", "text": "Hm."}],
+            },
+            _CALL,
+        ],
+        [
+            {**_REASONING, "summary": [], "encrypted_content": "one"},
+            said("Let me look."),
+            {**_REASONING, "id": "rs_2", "summary": [], "encrypted_content": "two"},
+            _CALL,
+        ],
+    ],
+    ids=["encrypted", "summary", "nothing", "open", "several"],
+)
+def test_thoughts_of_every_shape_go_back_as_they_came(
+    server: FakeServer, output: list[Any]
+) -> None:
+    in_turn, after = history(server, output, "all")
+    assert in_turn[1:-1] == output
+    assert after[: len(in_turn)] == in_turn
+
+
 def test_without_its_thoughts_an_answer_of_an_earlier_turn_is_its_words_and_calls(
     server: FakeServer,
 ) -> None:
