@@ -575,6 +575,8 @@ def test_a_stale_exception_is_a_problem(tmp_path: Path) -> None:
     assert problem.file.endswith("allowed.jsonl:1")
     # Where the rule or the entry was not looked at, nothing can be said.
     assert apply([], read, [CLEAN], ["CONFIG"]).problems == []
+    # A variant in a category that was not checked may need it.
+    assert apply([], read, [CLEAN], ["EXEC"], whole=False).problems == []
     assert apply([], read, [], ["EXEC"]).problems == []
 
 

@@ -124,10 +124,13 @@ def apply(
     exemptions: Sequence[Exemption],
     trajectories: Iterable[Trajectory],
     rules: Iterable[str],
+    *,
+    whole: bool = True,
 ) -> Allowed:
     """Take out the problems that are excepted, and report exceptions that nothing needs.
 
-    An exception for what was not checked, or for a rule that was not applied, may well be needed.
+    An exception for what was not checked, or for a rule that was not applied, may well be needed;
+    and any, unless the whole data set was checked, by a variant in another category.
     """
     bases = {trajectory.id: trajectory.base for trajectory in trajectories}
     checked = {*bases, *bases.values()}
@@ -143,7 +146,8 @@ def apply(
     used = {exemption.where for _, exemption in excepted}
     applied = set(rules)
     for exemption in exemptions:
-        if exemption.where not in used and exemption.rule in applied and exemption.id in checked:
+        stale = exemption.where not in used and exemption.id in checked
+        if whole and stale and exemption.rule in applied:
             left.append(_stale(exemption))
     return Allowed(left, excepted)
 

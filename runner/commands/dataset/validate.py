@@ -65,7 +65,8 @@ def run(options: Options) -> int:
     problems = validate(dataset, trajectories, rules)
     path = options.allow or _own_exceptions(dataset)
     exemptions = read_exemptions(path) if path else []
-    allowed = apply(problems, exemptions, trajectories, [rule.id for rule in rules])
+    named, whole = [rule.id for rule in rules], options.category is None
+    allowed = apply(problems, exemptions, trajectories, named, whole=whole)
     if options.json:
         say_json(_as_json(dataset, rules, allowed))
     else:
