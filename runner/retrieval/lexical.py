@@ -98,8 +98,10 @@ class Fused:
         self._rankers = rankers
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score per query and document."""
-        return fused([ranker.scores(queries) for ranker in self._rankers])
+        """Return a score per query and document; all are 0 where none of them found anything."""
+        found = [ranker.scores(queries) for ranker in self._rankers]
+        somewhere = np.any([each.any(axis=1) for each in found], axis=0)
+        return fused(found) * somewhere[:, None]
 
 
 def default(functions: Sequence[Described]) -> Fused:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import shlex
 import shutil
 import sys
@@ -276,6 +277,8 @@ def _listed(name: str, command: Sequence[str], env: dict[str, str] | None) -> li
 async def _tools(name: str, command: Sequence[str], env: dict[str, str] | None) -> list[Candidate]:
     from mcp import Client, StdioServerParameters
 
+    # What is no message is said by our own line, not by a traceback for each of them.
+    logging.getLogger("mcp").addHandler(logging.NullHandler())
     server = StdioServerParameters(command=command[0], args=[*command[1:]], env=env)
     found: list[Candidate] = []
     try:

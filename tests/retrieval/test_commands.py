@@ -30,6 +30,13 @@ def test_a_query_as_json(capsys: Captured) -> None:
     assert found[0]["document"]["name"] == found[0]["name"]
 
 
+def test_a_query_of_which_nothing_is_there_is_told(capsys: Captured) -> None:
+    assert run("retrieve query", "отмени мой рейс", "-k", "1") == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("  1  0.0000  ")
+    assert err.endswith(": nothing of the text is in own, whose first functions these are\n")
+
+
 def test_figures_as_a_table_and_as_json(capsys: Captured) -> None:
     assert run("retrieve evaluate", "--queries", "exec", "--by", "bm25,default") == 0
     lines = capsys.readouterr().out.splitlines()

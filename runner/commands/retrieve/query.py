@@ -30,6 +30,8 @@ def run(options: Options) -> int:
     """Print the functions nearest to a text."""
     corpus = corpus_named(options.corpus or "own", options.dataset, note)
     found = Ranking(corpus, options.by).find(options.text, options.k)
+    if found and not any(function.score for function in found):
+        note(f"nothing of the text is in {corpus.name}, whose first functions these are")
     if options.json:
         say_json({"query": options.text, "by": options.by, "found": [*_as_json(found)]})
         return DONE

@@ -239,6 +239,16 @@ def test_an_mcp_server_by_its_path(tmp_path: Path, form: str) -> None:
     assert notes == [f"{name}: left out, mute has no description"]
 
 
+def test_what_a_program_prints_besides_messages_is_no_traceback(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "talks.py"
+    path.write_text("print('Welcome!', flush=True)", encoding="utf-8")
+    with pytest.raises(DataError, match="is no MCP server"):
+        corpus_named(str(path), None, print)
+    assert capfd.readouterr().err == ""
+
+
 def test_a_program_that_is_no_mcp_server_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "broken.py"
     path.write_text("raise SystemExit(3)", encoding="utf-8")
