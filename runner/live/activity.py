@@ -42,6 +42,7 @@ class Activity:
         self.words: dict[str, str] = {}
         self.waits: list[Wait] = []
         self.clock = clock
+        self._request = _InFlight(self)
 
     @contextmanager
     def job(self) -> Iterator[None]:
@@ -52,17 +53,9 @@ class Activity:
         finally:
             self.jobs -= 1
 
-    @contextmanager
-    def request(self) -> Iterator[None]:
+    def request(self) -> _InFlight:
         """Count a request until there is an answer, or none."""
-        self.in_flight += 1
-        try:
-            yield
-        except ModelError as error:
-            self._failed(error)
-            raise
-        finally:
-            self.in_flight -= 1
+        return self._request
 
     @contextmanager
     def wait(self, seconds: float, *, asked_for: bool) -> Iterator[None]:
@@ -80,9 +73,27 @@ class Activity:
         finally:
             self.waits.remove(wait)
 
-    def _failed(self, error: ModelError) -> None:
+    def failed(self, error: ModelError) -> None:
+        """Take note of a try that failed."""
         kind = (error.kind or "fault").replace("_", " ")
         self.trouble[kind] += 1
         # The last kind stands last.
         self.words.pop(kind, None)
         self.words[kind] = str(error)
+
+
+class _InFlight:
+    """Counts requests that are under way; one for all, for it keeps nothing of them itself."""
+
+    def __init__(self, activity: Activity) -> None:
+        self._activity = activity
+
+    def __enter__(self) -> None:
+        self._activity.in_flight += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
+        self._activity.in_flight -= 1
+        if isinstance(error, ModelError):
+            self._activity.failed(error)

@@ -120,12 +120,12 @@ class OpenAIModel(Client):
     def _send(self, request: Request) -> Awaitable[HttpAnswer]:
         if request.trial not in self._heads:
             self._heads[request.trial] = self._head(request.trial)
+        parts = [self._heads[request.trial]]
         if request.prompt is None:
             items = self._encoded.of(request.messages)
-            conversation = b"[%b]" % b",".join(filter(None, items))
+            parts += [b"[", b",".join(filter(None, items)), b"]"]
         else:
-            conversation = json.dumps(request.prompt).encode()
-        parts = [self._heads[request.trial], conversation]
+            parts.append(json.dumps(request.prompt).encode())
         if request.tools is not None and request.tools.tools:
             tools = self._api.tools(request.tools)
             parts += [b',"%b":' % self._api.offers, tools, self._calling]
