@@ -155,14 +155,14 @@ def _upcoming(path: Path) -> Iterator[IO[bytes]]:
             upcoming.unlink()
 
 
-def lines(path: Path, containing: bytes = b"") -> Iterator[FileLine]:
+def lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
     """Yield the whole lines of a file, which may still be written or never have been made.
 
     What a last line that is unfinished or damaged holds is passed over.
 
     Args:
         path: The file.
-        containing: Lines without these bytes are passed over, whatever they hold.
+        containing: Lines with none of these are passed over, whatever they hold; by default none.
 
     Raises:
         DataError: The file cannot be read, or another line is not a JSON object.
@@ -173,7 +173,7 @@ def lines(path: Path, containing: bytes = b"") -> Iterator[FileLine]:
         if damaged is not None:
             raise damaged
         end += len(raw)
-        if containing not in raw:
+        if containing and not any(part in raw for part in containing):
             continue
         where = f"{path}:{number}"
         try:

@@ -341,6 +341,11 @@ def test_nothing_is_wider_than_the_window(
     page = visit(run, at=at, viewport={"width": width, "height": 800})
     page.keyboard.press("e")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    beyond = """cards => cards.flatMap((card) => [...card.querySelectorAll("table")]
+      .filter((table) => !table.closest(".scroll"))
+      .filter((table) => table.getBoundingClientRect().right > card.getBoundingClientRect().right))
+      .map((table) => table.className)"""
+    assert page.eval_on_selector_all(".card", beyond) == []
 
 
 def test_on_paper_there_are_no_controls_and_all_episodes(

@@ -142,6 +142,7 @@ def test_a_tool_list_is_written_once(folder):
     assert len(lines(folder / "tools.jsonl")) == 2
     run = open_run(folder)
     assert run.tools(["d1", "d2"]) == {"d1": tools, "d2": []}
+    assert run.kept_tools(["d2", *map(str, range(20))]) == {"d2": []}
     with pytest.raises(DataError, match=r"tools\.jsonl: has no tool list 'd3'"):
         run.tools(["d3"])
 

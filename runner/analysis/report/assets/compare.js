@@ -152,8 +152,8 @@ function flip({ id, category, first, second, diagnosis }) {
     "tr",
     { "data-text": [id, category, ...why].join("\n").toLowerCase() },
     el("td.id", entryLink(id), el("small", ` ${category}`)),
-    el("td", episodeLink(badgeOf(first), 0, id)),
-    el("td", episodeLink(badgeOf(second), 1, id)),
+    el("td", { "data-label": "A" }, episodeLink(badgeOf(first), 0, id)),
+    el("td", { "data-label": "B" }, episodeLink(badgeOf(second), 1, id)),
     el(
       "td.cause",
       diagnosis && [words(diagnosis.cause), place(diagnosis), el("small.detail", diagnosis.detail)],

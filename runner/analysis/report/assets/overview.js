@@ -4,21 +4,23 @@
 function overviewOf(run) {
   const { scores, causes, sub_reasons, turns_passed, trials, usage } = run.overview;
   const total = scores[scores.length - 1];
+  const mended = "Score by category, as mended";
+  const published = run.mended ? "Score by category, as published" : "Score by category";
   return el(
     "section.overview",
     { "aria-label": "Overview" },
     headline(run, total),
     card(
-      run.mended ? "Score by category, as published" : "Score by category",
-      scoresTable(scores),
+      published,
+      scoresTable(published, scores),
       run.overview.irreversible && el("p.quiet", run.overview.irreversible),
       run.overview.selection && el("p.quiet", run.overview.selection),
       run.overview.hallucinations && el("p.quiet", run.overview.hallucinations),
     ),
     run.mended &&
       card(
-        "Score by category, as mended",
-        scoresTable(run.mended.scores),
+        mended,
+        scoresTable(mended, run.mended.scores),
         el("p.quiet", `${run.mended.errata}.`),
       ),
     causes.length > 0 &&
@@ -117,9 +119,9 @@ function outcomesBar(outcomes) {
   );
 }
 
-function scoresTable(scores) {
+function scoresTable(title, scores) {
   const told = toldColumns(scores.map((score) => score.told));
-  return el(
+  const table = el(
     "table.scores",
     el(
       "thead",
@@ -159,6 +161,7 @@ function scoresTable(scores) {
       ),
     ),
   );
+  return scrolling(title, table);
 }
 
 function bars(items) {

@@ -98,6 +98,7 @@ function severalFlip({ id, category, runs: trials }) {
     trials.map((each, at) =>
       el(
         "td",
+        { "data-label": RUN_LETTERS[at] },
         episodeLink(badgeOf(each), at, id),
         each.diagnosis &&
           el("small.detail", { title: each.diagnosis.detail }, words(each.diagnosis.cause), place(each.diagnosis)),
