@@ -495,6 +495,17 @@ def test_latency_is_measured(server: FakeServer) -> None:
     assert ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url))).latency >= LATENCY
 
 
+def test_a_proxy_is_asked(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{server.port}")
+    server.answer = fault("text")
+    model = OpenAIModel("fake", RequestOptions(base_url="http://no-such-host.invalid/v1"))
+    assert ask(model).text == "Yes."
+    assert server.last is not None
+    assert server.last.path == "http://no-such-host.invalid/v1/chat/completions"
+
+
 def test_connections_are_kept() -> None:
     with FakeServer(fault("text")) as server:
 
