@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 from collections.abc import Iterator
+from importlib import import_module
 from threading import Thread
 
 import pytest
 
 from envs.errors import AccessDenied, Refused
 from envs.library.web import WebRequest
-from runner.data.rest import web
 from runner.data.rest.reach import Reach
 from runner.data.rest.web import HttpSender
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
+
+# The package has what stands for the module, where nobody has loaded it yet.
+web = import_module("runner.data.rest.web")
 
 
 def answering(asked: Asked) -> Answer:
@@ -127,6 +131,19 @@ def test_another_machine_may_be_allowed(
 def test_no_proxy_is_asked(get: HttpSender, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     assert get(WebRequest(f"{base}/")).status == 200
+
+
+def test_whom_to_trust_is_read_once_for_all_requests(
+    get: HttpSender, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    context = ssl.create_default_context()
+    monkeypatch.setattr(ssl, "create_default_context", lambda **_: read.append(1) or context)
+    web._trusted.cache_clear()
+    for _ in range(3):
+        assert get(WebRequest(f"{base}/a")).status == 200
+    web._trusted.cache_clear()
+    assert len(read) == 1
 
 
 def test_redirects_are_not_followed(get: HttpSender, base: str) -> None:
