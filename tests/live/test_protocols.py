@@ -92,8 +92,8 @@ def test_what_is_executed_is_asked_in_every_protocol(
 def test_the_oracle_passes_a_sample_of_all_data_in_every_protocol(
     server: FakeServer, name: str, categories: str
 ) -> None:
-    found = played(server, PROTOCOLS[name], categories, "--sample", "20")
-    assert (found.asked, found.failed) == (20, ()), found.said
+    found = played(server, PROTOCOLS[name], categories, "--sample", "10")
+    assert (found.asked, found.failed) == (10, ()), found.said
 
 
 @pytest.mark.parametrize("name", ["functions", "multi_call", "hermes", "react", "kimi", "harmony"])
