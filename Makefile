@@ -83,8 +83,9 @@ docs: $(DOCS_VENV)/.docs ## Build the site in build/site; any warning is an erro
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --quiet --strict
 	@echo "build/site/index.html is ready."
 
-test-docs: docs ## Build the site and test it, and execute the notebook in a Jupyter kernel
+test-docs: docs $(VENV)/.dev $(VENV)/.extras $(VENV)/.browser ## Build the site, test it, in Chromium too, and execute the notebook
 	@$(DOCS_VENV)/bin/python -m pytest tests/site $(ARGS)
+	@$(VENV)/bin/python -m pytest tests/browser/test_site.py $(ARGS)
 
 fuzz: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Read damaged files with every command: ARGS="--changes 5000 --seed 1"
 	@$(VENV)/bin/python -W error -m tests.fuzz $(ARGS)
