@@ -54,7 +54,7 @@ def _row(run: ShelvedRun, folder: Path) -> list[str]:
     return [
         clipped(name, _LONGEST),
         clipped(run.definition.model if run.definition else "-", _LONGEST),
-        f"{len(run.episodes)}/{planned}",
+        f"{run.done}/{planned}",
         percent(rate and rate.value),
         run.state,
     ]

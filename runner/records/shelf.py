@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -58,6 +58,11 @@ class ShelvedRun(NamedTuple):
     """What began it."""
     problem: str | None = None
     """Why it cannot be read."""
+
+    @property
+    def done(self) -> int:
+        """How many of the planned episodes are there: attempts at an entry count once."""
+        return _done(self.episodes, self.definition)
 
     @property
     def errors(self) -> int:
@@ -130,7 +135,7 @@ def shelved_run(folder: Path) -> ShelvedRun:
     planned, created, command = (note.get(name) for name in ("episodes", "created", "command"))
     known = planned if isinstance(planned, int) else None
     state: State = "unknown" if known is None else "unfinished"
-    if known is not None and len(episodes) >= known:
+    if known is not None and _done(episodes, file.definition) >= known:
         state = "finished"
     elif _is_written(folder):
         state = "running"
@@ -181,6 +186,13 @@ def _episodes(path: Path) -> Iterator[EpisodeRecord]:
         yield EpisodeRecord(
             id.decode(), int(trial), category.decode(), _OUTCOMES[outcome], None, None
         )
+
+
+def _done(episodes: Sequence[EpisodeRecord], definition: RunDefinition | None) -> int:
+    search = definition and definition.search
+    if search is not None and search.repeat is not None:
+        return len({episode.id for episode in episodes})
+    return len(episodes)
 
 
 def _is_written(folder: Path) -> bool:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
 
 from runner.records.files import LOCK_FILE
-from runner.records.record import EpisodeRecord
+from runner.records.record import EpisodeRecord, SearchReference
 from runner.records.shelf import shelved, shelved_run
 from runner.records.store import EPISODES_FILE, RunStore
 from tests.runner.records.made import defining
@@ -20,10 +21,11 @@ def _no_waiting_for_the_disk(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
-def make(folder, *outcomes, episodes=2, command=COMMAND):
+def make(folder, *outcomes, episodes=2, command=COMMAND, defined=None):
     """Make a run with episodes of these outcomes, that nobody is writing any more."""
+    defined = defined or defining()
     note = {"created": "2026-01-02T03:04:05", "command": command, "episodes": episodes}
-    with RunStore.create(folder, defining(), note=note) as store:
+    with RunStore.create(folder, defined, note=note) as store:
         for number, outcome in enumerate(outcomes):
             store.append(EpisodeRecord(f"é {number}", number, "base", outcome, None, None))
     (folder / LOCK_FILE).write_text(str(NO_PROCESS))
@@ -53,6 +55,20 @@ def test_a_run_says_what_it_has_and_which_episodes_ended_how(tmp_path):
         ("é 0", 0, "base", "passed"),
         ("é 1", 1, "base", "error"),
     ]
+
+
+def test_attempts_at_an_entry_are_one_episode_that_was_planned(tmp_path):
+    search = SearchReference(1, 100, 100, finish=False, repeat=3, texts_sha256="0" * 64)
+    folder = make(tmp_path / "a", episodes=2, defined=defining()._replace(search=search))
+    lines = [EpisodeRecord("a", trial, "base", "failed", None, None) for trial in range(3)]
+    lines.append(EpisodeRecord("b", 0, "base", "passed", None, None))
+    texts = [json.dumps(line.to_json()) + "\n" for line in lines]
+    (folder / EPISODES_FILE).write_text("".join(texts[:3]))
+    begun = shelved_run(folder)
+    assert (begun.state, begun.done, begun.planned) == ("unfinished", 1, 2)
+    (folder / EPISODES_FILE).write_text("".join(texts))
+    whole = shelved_run(folder)
+    assert (whole.state, whole.done, len(whole.episodes)) == ("finished", 2, 4)
 
 
 def test_how_a_run_goes_on_is_told_with_the_options_that_began_it(tmp_path):
