@@ -27,11 +27,19 @@ from trajectories.errors import DataError
 MOST = 1_000
 """Functions of one description."""
 _MOST_PARAMETERS = 100
-_WIDTH = 96
+_WIDTH = 88
+_LINE, _LONGEST = 100, 60
+"""How long a line of code may be, and a name."""
 _SUMMARY, _DETAIL, _PARAMETER = 200, 1_200, 400
 """How many characters of a text are kept."""
 _TAKEN = frozenset(dir(Backend)) | frozenset(dir(builtins)) | {"Any", "Config", "records", "self"}
 _HEADING = re.compile(r"\b(Args|Returns|Raises|Examples):")
+_USED_AS = {
+    "Annotated": "Annotated[",
+    "Field": "Field(",
+    "Literal": "Literal[",
+    "NotRequired": "NotRequired[",
+}
 _NAMES = frozenset({"Field", "_not_written"})
 """What may be called in a module of stubs."""
 _HARMLESS = (
@@ -60,8 +68,8 @@ class Stub(NamedTuple):
     code: str
     call: str
     """A call of it that works."""
-    shown: Mapping[str, Any]
-    """Arguments of that call."""
+    types: str
+    """Source of the types of its parameters."""
 
 
 class StubModule(NamedTuple):
@@ -108,7 +116,9 @@ def draft(
         stubs.append(_stub(new, function, classes))
     kinds = dict.fromkeys(plain_text(function.kind, 60) or name for function in functions)
     records: dict[str, Sequence[Any]] = {kind: [] for kind in list(kinds)[:50]}
-    return StubModule(stubs, classes.source(), classes.names, records, renamed)
+    types = classes.source() + ", ".join(stub.types for stub in stubs)
+    names = {name for name, used_as in _USED_AS.items() if used_as in types}
+    return StubModule(stubs, classes.source(), names, records, renamed)
 
 
 def check_harmless(code: str) -> None:
@@ -133,7 +143,7 @@ def _function_name(text: str, prefix: str, taken: Collection[str]) -> str:
     """Return an identifier that is like a text and clashes with nothing."""
     name = identifier(text, "function")
     if keyword.iskeyword(name) or name in _TAKEN or name in taken:
-        name = f"{prefix}_{name}"
+        name = f"{prefix}_{name}"[:_LONGEST].rstrip("_")
     while name in taken:
         name += "_"
     return name
@@ -141,8 +151,9 @@ def _function_name(text: str, prefix: str, taken: Collection[str]) -> str:
 
 def identifier(text: str, otherwise: str) -> str:
     """Return a text as an ASCII identifier without a leading underscore."""
-    name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[:60].strip("_")
-    return name if name and name[0].isalpha() else f"{otherwise}_{name}".strip("_")
+    name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[:_LONGEST].strip("_")
+    whole = name if name and name[0].isalpha() else f"{otherwise}_{name}"
+    return whole[:_LONGEST].strip("_")
 
 
 def _free(name: str, used: set[str]) -> str:
@@ -175,7 +186,8 @@ def _stub(name: str, function: Interface, classes: Classes) -> Stub:
         lines += ["    return _not_written(", f'        "{name}",', *given, "    )"]
     else:
         lines.append(f'    return _not_written("{name}")')
-    return Stub(name, textwrap.indent("\n".join(lines), "    "), call, shown)
+    types = ", ".join(parameter.type.source for parameter in taken)
+    return Stub(name, textwrap.indent("\n".join(lines), "    "), call, types)
 
 
 def _signature(name: str, taken: Sequence[_Parameter]) -> Iterator[str]:
@@ -232,6 +244,8 @@ def _parameters(name: str, document: Mapping[str, Any], classes: Classes) -> Ite
         if str(old) not in needed:
             default = _default(inner, kind)
             kind = kind if default != "None" else kind.or_none()
+        if len(f"        {new}: {kind.source} = {default},") > _LINE:
+            kind, default = kind.anything(), default and "None"
         yield _Parameter(new, told, kind, default)
 
 
@@ -244,7 +258,7 @@ def _prose(text: object, most: int) -> str:
     """Return a text as words of a docstring: one line, with nothing that means something there."""
     words = plain_text(text, most) if isinstance(text, str) else ""
     words = _HEADING.sub(r"\1", words).replace(">>>", "> > >").replace('"""', "'''")
-    return _escaped(words).strip('"').strip()
+    return words.strip('" ')
 
 
 def _escaped(text: str) -> str:
@@ -254,12 +268,11 @@ def _escaped(text: str) -> str:
 def _wrapped(text: str, indent: str) -> list[str]:
     lines = textwrap.wrap(
         text,
-        _WIDTH - 8,
+        _WIDTH,
         subsequent_indent=indent,
-        break_long_words=False,
         break_on_hyphens=False,
     )
-    return lines or [""]
+    return [_escaped(line) for line in lines] or [""]
 
 
 def module(name: str, title: str, draft: StubModule, imports: str) -> str:
@@ -278,7 +291,7 @@ def module(name: str, title: str, draft: StubModule, imports: str) -> str:
     marks = ", ".join(["Backend", *sorted(used)])
     return _MODULE.format(
         name=name,
-        title=_prose(title, 200) or "a description",
+        title=_escaped(_prose(title, 200)) or "a description",
         typing=typing,
         imports=pydantic + imports.format(marks=marks),
         classes=draft.classes,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import keyword
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ _SIMPLE: Mapping[str, tuple[str, Any]] = {
     "number": ("float", 1.5),
     "string": ("str", "text"),
 }
+_LONGEST_LINE = 100
 _LINE = 60
 """How long a type may be in a line; longer choices stand one below the other."""
 
@@ -51,6 +51,10 @@ class Type(NamedTuple):
         if self.source == "Any" or self.source.endswith("| None"):
             return self
         return self._replace(source=f"{self.source} | None")
+
+    def anything(self) -> Type:
+        """Return the type of anything, with the same value."""
+        return Type("Any", self.sample)
 
     def takes(self, value: object) -> bool:
         """Tell whether a value that can be written in a line is of this type."""
@@ -87,8 +91,6 @@ class Classes:
         self._prefix = prefix
         self._made: dict[str, str] = {}
         self._known: dict[str, str] = {}
-        self.names: set[str] = set()
-        """What the classes and types need of ``typing`` and ``pydantic``."""
 
     def source(self) -> str:
         """Return the classes, those first that others hold."""
@@ -140,12 +142,11 @@ class Classes:
         if not found or len(members) > 4 or "Any" in found:
             return _ANY
         first, *rest = found.values()
-        both = " | ".join(
-            [
-                first.source.removesuffix(" | None"),
-                *(each.source.removesuffix(" | None") for each in rest),
-            ]
-        )
+        parts = list(dict.fromkeys(source.removesuffix(" | None") for source in found))
+        both = " | ".join(parts)
+        # A union in a union may say the same twice.
+        if rest and (any(" | " in part for part in parts) or both.count("Literal[") > 1):
+            return _ANY
         null = null or any(source.endswith("| None") for source in found)
         whole = Type(both, first.sample, first.kind if not rest else "any", first.choices)
         if len(both) > _LINE:
@@ -169,7 +170,6 @@ class Classes:
             texts = all(isinstance(value, str) for value in values)
             found = Type("str", "text", "string") if texts else _ANY
             return found.or_none() if null else found
-        self.names.add("Literal")
         words = [literal(value) for value in values]
         line = f"Literal[{', '.join(words)}]"
         if len(line) > _LINE and len(words) > 1:
@@ -186,14 +186,12 @@ class Classes:
             for key, mark in (("minimum", "ge"), ("maximum", "le"))
             if isinstance(value := schema.get(key), int if kind == "integer" else (int, float))
             and not isinstance(value, bool)
-            and math.isfinite(value)
             and abs(value) <= _LARGEST
         }
         low, high = bounds.get("ge", -_LARGEST), bounds.get("le", _LARGEST)
         if not bounds or low > high:
             return Type(source, sample, kind)
         sample = min(max(sample, low), high)
-        self.names.update(("Annotated", "Field"))
         marks = ", ".join(f"{mark}={value!r}" for mark, value in bounds.items())
         written = f"Annotated[{source}, Field({marks})]"
         return Type(written, sample, kind, low=low, high=high)
@@ -222,10 +220,10 @@ class Classes:
             kind = self.of(inner, f"{name}_{key}", depth - 1)
             if key in needed:
                 sample[key] = kind.sample
-                lines.append(f"    {key}: {kind.source}")
-            else:
-                self.names.add("NotRequired")
-                lines.append(f"    {key}: NotRequired[{kind.source}]")
+            line = f"    {key}: {kind.source if key in needed else f'NotRequired[{kind.source}]'}"
+            if len(line) > _LONGEST_LINE:
+                line = f"    {key}: {'Any' if key in needed else 'NotRequired[Any]'}"
+            lines.append(line)
         code = "\n".join(lines)
         said = f'    """What {" ".join(name.split("_"))[:70].strip()} holds."""'
         return Type(self._title(name, code, f"class {{}}(TypedDict):\n{said}\n\n{code}"), sample)

@@ -63,6 +63,9 @@ PETS = openapi(
             ),
             parameter("kind", {"type": "string", "enum": ["cat", "dog"]}, description="Of animal"),
             parameter("share", {"type": "number", "nullable": True}),
+            parameter("size", {"oneOf": [{"type": "string"}, {"type": ["string", "null"]}]}),
+            parameter("weight", {"type": "integer", "maximum": 10**400, "minimum": 10**401}),
+            parameter("w" * 80, {"type": "string", "enum": LONG}, description="x" * 300),
         ],
     },
     {"operationId": "send_message", "summary": "Named as one of MessageAPI."},
@@ -78,6 +81,8 @@ PETS = openapi(
     },
     components={"schemas": {"Node": NODE}},
 )
+
+GIVEN = {"share": None, "size": "s", "weight": 10**9, "w" * 60: LONG[0]}
 
 
 @pytest.fixture
@@ -122,6 +127,9 @@ def test_names_and_types_come_from_the_description(drafted):
     assert found["listPets"] == {
         "kind": "Literal['cat', 'dog']",
         "share": "float | None",
+        "size": "str | None",
+        "weight": "int",
+        "w" * 60: "DraftsListPetsStatus",
         "limit": "Annotated[int, Field(ge=1, le=9)]",
         "status": "list[DraftsListPetsStatus] | None",
     }
@@ -150,11 +158,11 @@ def test_stubs_say_that_they_are_not_written(drafted, tmp_path, monkeypatch):
     try:
         session = Session.load(["Drafts"], {}, checks_arguments=True)
         made, refused = (
-            session.call(Call("listPets", (), {"kind": kind, "share": None}))
-            for kind in ("cat", "cow")
+            session.call(Call("listPets", (), {"kind": kind, **GIVEN})) for kind in ("cat", "cow")
         )
         assert made.value["not_written"] == "listPets"
-        assert made.value["given"] == {"kind": "cat", "share": None, "limit": 5, "status": None}
+        given = {"kind": "cat", **GIVEN, "limit": 5, "status": None}
+        assert made.value["given"] == given
         assert type(refused.error) is InvalidArgument
         for check in contract("Drafts"):
             check()
