@@ -143,6 +143,8 @@ class Classes:
             return _ANY
         first, *rest = found.values()
         parts = list(dict.fromkeys(source.removesuffix(" | None") for source in found))
+        if {"int", "float"} <= set(parts):
+            parts.remove("int")
         both = " | ".join(parts)
         # A union in a union may say the same twice.
         if rest and (any(" | " in part for part in parts) or both.count("Literal[") > 1):

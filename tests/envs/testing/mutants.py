@@ -29,7 +29,7 @@ class Mutant(NamedTuple):
 IMPORTS = (
     "from typing_extensions import TypedDict\n",
     "from typing_extensions import TypedDict\nimport datetime\nimport os\nimport random\nimport sys\nimport time\nimport uuid\nfrom typing import Annotated\n"
-    "from annotated_types import Predicate\nfrom pydantic import AfterValidator\n_made: list[str] = []\n_memo: dict[int, str] = {}\n",
+    "from annotated_types import Predicate\nfrom pydantic import AfterValidator\n_made: list[str] = []\n",
 )  # fmt: skip
 ADD = '"name": name, "done": False'
 ITEM = 'item = {"id": self.next_id'
@@ -145,6 +145,7 @@ MUTANTS: Sequence[Mutant] = (
     _returns('return {"error": "no"}', "raise a ToolError"),
     _returns("return {1: self.items}", "keys are not all text"),
     Mutant("arguments", "arguments that fit the document and are refused", (("self, name: str)", "\n        self,\n        name: Annotated[str, AfterValidator(str.strip), Predicate(str.isdigit)],\n    )"),), "fits the schema and gives", "name: Annotated["),
+    Mutant("sessions", "a count of all calls, or something else that many sessions share", ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) > 5_000\n{NEXT}"),), "among other ", "item['done'] = len"),
     Mutant("examples", _SHOWN, (('Item 1 is done."}\n ', 'Item 2 is done."}\n '),), 'gives {"status": "Item 1 is done."}', ">>> PREFIX_finish(item_id=1)"),
     Mutant("examples", _SHOWN, (("_list()\n            {", "_list(\n            {"),), "the example cannot be read", ">>> PREFIX_list("),
     Mutant("examples", _SHOWN, (("        Examples:\n            >>> PREFIX_list()", "        Shown:\n            PREFIX_list()"),), "has no example", '"""List everything'),
@@ -152,8 +153,6 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("outcomes", _NOT_SHOWN, (('            >>> PREFIX_finish(item_id=1)\n            {"status": "Item 1 is done."}\n', ""),), "no example in the docstring shows a success", "Examples:"),
     Mutant("frozen", _FROZEN, (("What is to be done.", "What is to be did."),), "not as in the golden file", "def PREFIX_add(", "NAME.functions.json"),
     Mutant("frozen", _FROZEN, (("[", ""),), "holds no function documents", "", "NAME.functions.json"),
-    Mutant("sessions", "what many sessions share: a count of all calls, a memo of earlier results", ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) > 5_000\n{NEXT}"),), "among other ", "item['done'] = len"),
-    Mutant("sessions", "what many sessions share: a count of all calls, a memo of earlier results", ((NEXT, f"        item['name'] = _memo.setdefault(len(self.items), name)\n{NEXT}"),), "after other sessions", "item['name'] = _memo"),
 )  # fmt: skip
 """In the order of the checks."""
 
