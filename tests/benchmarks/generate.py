@@ -139,6 +139,11 @@ def _measured(measuring: Measuring, setting: Setting) -> list[str]:
             [1000 * (a.whole.cpu - little.whole.cpu) / requests for a, _ in pairs],
             MOST_CPU,
         ),
+        Figure(
+            "CPU a request of the bare client, with its start, ms",
+            [1000 * b.cpu / requests for _, b in pairs],
+            None,
+        ),
     ]
     print(
         f"{latency} ms, {at_once} at once, {requests} requests, {setting.pairs} pairs\n"
