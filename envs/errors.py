@@ -40,7 +40,7 @@ class ToolError(Exception):
     def __init__(
         self,
         message: str | Callable[[], str],
-        why: str | Exception | None = None,
+        why: str | BaseException | None = None,
         values: Mapping[str, object] | None = None,
         /,
         **fields: object,
@@ -48,7 +48,7 @@ class ToolError(Exception):
         super().__init__()
         self._message = message
         # Its frames would keep the state alive.
-        self.cause = why.with_traceback(None) if isinstance(why, Exception) else None
+        self.cause = why.with_traceback(None) if isinstance(why, BaseException) else None
         self.kind = why if isinstance(why, str) else type(self.cause or self).__name__
         self.values = values or {}
         self.fields = fields

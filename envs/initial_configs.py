@@ -38,7 +38,7 @@ def load_backend(name: str, config: Any, pack: Pack | None, behaviour: Behaviour
         return backend.load(config, pack, behaviour)
     except ConfigError:
         raise
-    except Exception as error:  # an author's _load may raise anything
+    except (Exception, SystemExit) as error:  # an author's _load may raise anything
         problems = backend.check_config(config)
         said = f"loading broke with {type(error).__name__}: {error} ({raised_at(error)})"
         raise ConfigError(problems or [ConfigProblem(f"$.{name}", said)]) from error

@@ -241,7 +241,7 @@ class Session:
                 state.update(before)
                 changed = False
             return Result.refused(error, changed)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             state.update(before)
             return Result.refused(self._blame(tool, args, kwargs, error))
         if not (writes and changed_in(before, state)):
@@ -266,7 +266,7 @@ class Session:
         return None
 
     def _blame(
-        self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception
+        self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
     ) -> ToolError:
         """Tell an argument or a state that no function could digest from a bug of ours.
 
@@ -289,7 +289,7 @@ def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None
 
 
 def _explained(
-    tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception
+    tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
 ) -> str:
     """Say what a function stumbled over where the config was not checked."""
     try:

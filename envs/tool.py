@@ -155,7 +155,7 @@ def place(thing: Callable[..., Any] | type) -> str:
     return f"{near(file)}:{line}"
 
 
-def raised_at(error: Exception) -> str:
+def raised_at(error: BaseException) -> str:
     """Return file and line where an error came up."""
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
     return f"{near(frame.f_code.co_filename)}:{line}"

@@ -279,7 +279,7 @@ def _renamed(value: Any, own: str, called: str) -> Any:
     return value.replace(f"{own}:", f"{called}:", 1) if isinstance(value, str) else value
 
 
-def _syntax(error: Exception) -> str:
+def _syntax(error: BaseException) -> str:
     """Return what Python says of an expression that it cannot read, its name for it aside."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return f"{error.msg} (<string>, line {error.lineno})"
