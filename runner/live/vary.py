@@ -295,7 +295,7 @@ def _dealt(dataset: Dataset, ids: Sequence[str], levels: Levels) -> list[str]:
 
 def _similar(documents: Sequence[Document]) -> Sequence[Sequence[float]]:
     """Rank documents by the retriever: each asks, as it is searched, for what is like it."""
-    with needing("retrieval", f"{FLAG} distractors=near"):
+    with needing("lexical", f"{FLAG} distractors=near"):
         found = [Described("", document) for document in documents]
         asked = texts.texts_of(found)
         scores: Sequence[Sequence[float]] = lexical.default(found).scores(asked).tolist()

@@ -70,6 +70,6 @@ def measure(ranking: Ranking, queries: Sequence[Query]) -> Measures:
     places: dict[Signature, int] = {}
     classes = [places.setdefault(each.signature, len(places)) for each in ranking.corpus.functions]
     relevant = [frozenset(places[s] for s in query.relevant) for query in queries]
-    with needing("retrieval", ranking.by):
+    with needing("lexical", ranking.by):
         scores = ranking.scores([query.words for query in queries])
         return measures.measured(scores, classes, relevant)

@@ -56,7 +56,7 @@ class Ranking:
     def __init__(self, corpus: Corpus, by: str = DEFAULT, ranker: Ranker | None = None) -> None:
         self.corpus = corpus
         self.by = by
-        with needing("retrieval", by):
+        with needing("lexical" if by in LEXICAL else "retrieval", by):
             self._ranker: Ranker = ranker or _ranker(corpus, by)
 
     def scores(self, queries: Sequence[str]) -> Any:

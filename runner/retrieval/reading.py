@@ -146,7 +146,7 @@ def _value(path: Path) -> object:
     """
     text = read_text(path)
     if path.suffix in _YAML:
-        with needing("retrieval", str(path)):
+        with needing("lexical", str(path)):
             value = openapi.read_yaml(text, str(path))
         # An alias stands for all that it names, and may name what it is in.
         if size_of(value, _LARGEST) > _LARGEST:
