@@ -335,7 +335,8 @@ def require_nesting(trajectories: Iterable[Trajectory], profile: Profile, mode: 
                 )
             if mode != "prompt":
                 raise DataError(
-                    trajectory.category, "calls in calls are written in text: add --mode prompt"
+                    trajectory.category,
+                    "calls in calls are written in text: use --mode prompt, no --protocol",
                 )
 
 
