@@ -10,6 +10,11 @@ import pytest
 from runner.live.cluster import Cluster, connected
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let pass what inspect_ai leaves open; it is collected at any time, in any test."""
+    config.addinivalue_line("filterwarnings", "ignore:Unclosed <MemoryObject:ResourceWarning")
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     """Connect this process to a cluster, once, and return how to use it."""

@@ -289,7 +289,8 @@ def test_calls_in_calls_are_for_models_that_write_text_and_for_the_profile_that_
     some = choose.dataset(None, [Category.NESTED], print).trajectories.values()
     choose.require_nesting(some, STRICT, "prompt")
     with pytest.raises(
-        DataError, match=r"^nested: calls in calls are written in text: use --mode prompt, no --protocol$"
+        DataError,
+        match=r"^nested: calls in calls are written in text: use --mode prompt, no --protocol$",
     ):
         choose.require_nesting(some, STRICT, "fc")
     with pytest.raises(DataError, match=r"^nested: calls in calls have values under strict only$"):
