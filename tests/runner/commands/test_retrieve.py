@@ -9,7 +9,7 @@ import pytest
 from tests.runner.commands.running import run
 from trajectories.errors import DataError
 
-SAID = r"bm25s is missing: pip install 'turnwise\[retrieval\]'"
+SAID = r"bm25s is missing: pip install 'turnwise\[lexical\]'"
 
 
 @pytest.mark.parametrize(
