@@ -99,7 +99,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("example config", _EXAMPLE, (("{", ""),), "is no JSON", "", "NAME.json"),
     Mutant("example config", _HOOK, (("next_id, seen = config.get(", "next_id, seen = 1 / 0, config.get("),), "raises ZeroDivisionError: division by zero", "next_id, seen = 1 / 0"),
     Mutant("example config", _HOOK, _load("self.next_id = {}[0]"), "KeyError", "self.next_id = {}[0]"),
-    Mutant("example config", _HOOK, _load("sys.exit(3)"), "raises SystemExit: 3", "sys.exit(3)"),
+    Mutant("example config", _HOOK, _load("sys.exit(3)"), "broke with SystemExit: 3", "sys.exit(3)"),
     Mutant("loading", _ALIAS, _load("if 'items' in config:", "    self.items = config['items']"), "items is config['items'] itself; copy it", "self.items = config"),
     Mutant("loading", _ALIAS, _load("self.items = list(config.get('items', []))"), "items[0] is config['items'][0] itself; copy it", "self.items = list"),
     Mutant("loading", _ALIAS, _load("taken = config", "taken.pop('items', None)"), "_load changes items of the config", "taken.pop("),
