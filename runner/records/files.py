@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from errno import ELOOP
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from types import TracebackType
+from typing import IO, Any, NamedTuple, Self
 
 from trajectories.errors import DataError
 from trajectories.jsonl import NotFinite, parse_object
@@ -42,6 +43,27 @@ class FileLine(NamedTuple):
     """The JSON object that it holds."""
     end: int
     """Offset in the file of what follows."""
+
+
+class HeldFolder:
+    """A folder that this process writes, until it is closed."""
+
+    _opened: ExitStack
+
+    def close(self) -> None:
+        """Bring everything to the disk and let others have the folder."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
 
 
 class LineFile:

@@ -11,11 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from runner.records.codec import read
-from runner.records.files import LineFile, locked, sync_folder, write_whole, writing
+from runner.records.files import HeldFolder, LineFile, locked, sync_folder, write_whole, writing
 from runner.records.record import Spent
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
@@ -33,7 +32,7 @@ class LedgerFiles(NamedTuple):
     lines: str
 
 
-class Ledger(ABC, Generic[AnyLine]):
+class Ledger(HeldFolder, ABC, Generic[AnyLine]):
     """The lines of one folder, in all its lives; written by one process at a time.
 
     Args:
@@ -87,21 +86,6 @@ class Ledger(ABC, Generic[AnyLine]):
         if raw is not None:
             self._file.append(raw)
         self._take(line)
-
-    def close(self) -> None:
-        """Bring everything to the disk and let others have the folder."""
-        self._opened.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def read_definition(path: Path) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from contextlib import ExitStack, suppress
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -26,6 +25,7 @@ from runner.records.codec import WrittenText, members_of, read, text_of
 from runner.records.files import (
     LOCK_FILE,
     FileLine,
+    HeldFolder,
     LineFile,
     NotWritten,
     lines,
@@ -135,7 +135,7 @@ class _WithSpent(NamedTuple):
     spent: Spent
 
 
-class RunStore:
+class RunStore(HeldFolder):
     """A run that is being written, by this process and no other; made by create or resume.
 
     Args:
@@ -347,21 +347,6 @@ class RunStore:
         with writing(superseded):
             upcoming.replace(superseded)
         sync_folder(self.folder)
-
-    def close(self) -> None:
-        """Bring everything to the disk and let others have the folder."""
-        self._opened.close()
-
-    def __enter__(self) -> RunStore:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _begin(self, definition: RunDefinition, note: Mapping[str, Any], resumes: bool) -> None:
         """Write what defines the run, or see that it is what it was.

@@ -34,6 +34,16 @@ def python(folder, *arguments, path):
     return done.stdout
 
 
+def is_green(folder, site):
+    """Install a package, and have its tests and checks pass."""
+    pip_install(folder, site)
+    path = [ROOT, folder, site]
+    python(folder, "pytest", "-q", path=path)
+    python(folder, "ruff", "check", ".", path=path)
+    python(folder, "ruff", "format", "--check", ".", path=path)
+    python(folder, "mypy", "--strict", path=path)
+
+
 @pytest.mark.slow
 def test_a_package_is_green(tmp_path, capsys):
     folder, site = tmp_path / "home", tmp_path / "site"
@@ -41,12 +51,7 @@ def test_a_package_is_green(tmp_path, capsys):
     out = capsys.readouterr().out
     assert f"{folder}/smart_home_env/backend.py\n" in out
     assert "  turnwise env check SmartHomeAPI\n" in out
-    pip_install(folder, site)
-    path = [ROOT, folder, site]
-    python(folder, "pytest", "-q", path=path)
-    python(folder, "ruff", "check", ".", path=path)
-    python(folder, "ruff", "format", "--check", ".", path=path)
-    python(folder, "mypy", "--strict", path=path)
+    is_green(folder, site)
 
 
 @pytest.mark.slow

@@ -16,8 +16,8 @@ from envs.session import Session
 from envs.testing import contract
 from runner.generate.stubs import MOST, check_harmless
 from runner.retrieval import reading
-from tests.environments.installing import add_metadata, pip_install
-from tests.runner.commands.env.test_new import ROOT, python
+from tests.environments.installing import add_metadata
+from tests.runner.commands.env.test_new import is_green
 from tests.runner.commands.running import run as run_command
 from trajectories.errors import DataError
 
@@ -176,13 +176,7 @@ def test_stubs_say_that_they_are_not_written(drafted, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_drafted_package_is_green(drafted, tmp_path):
     drafted(PETS)
-    folder, site = tmp_path / "Drafts", tmp_path / "site"
-    pip_install(folder, site)
-    path = [ROOT, folder, site]
-    python(folder, "pytest", "-q", path=path)
-    python(folder, "ruff", "check", ".", path=path)
-    python(folder, "ruff", "format", "--check", ".", path=path)
-    python(folder, "mypy", "--strict", path=path)
+    is_green(tmp_path / "Drafts", tmp_path / "site")
 
 
 @pytest.mark.slow
