@@ -74,10 +74,10 @@ pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, i
 	@$(VENV)/bin/python -m tests.pictures
 
 test-adapters: $(ADAPTERS_VENV)/.adapters ## Test the adapters to other libraries with those libraries
-	@$(ADAPTERS_VENV)/bin/python -m pytest tests/adapters tests/retrieval -m "not dense" $(ARGS)
+	@$(ADAPTERS_VENV)/bin/python -m pytest tests/extensions/adapters tests/extensions/ray/cluster tests/extensions/retrieval/ranking -m "not dense" $(ARGS)
 
 test-retrieval: $(RETRIEVAL_VENV)/.retrieval ## Test retrieval with what embeds and trains, torch too: [TORCH=torch==2.13.0]
-	@$(RETRIEVAL_VENV)/bin/python -m pytest tests/retrieval $(ARGS)
+	@$(RETRIEVAL_VENV)/bin/python -m pytest tests/extensions/retrieval/ranking $(ARGS)
 
 docs: $(DOCS_VENV)/.docs ## Build the site in build/site; any warning is an error
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --quiet --strict
@@ -92,7 +92,7 @@ fuzz: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Read damaged files with ev
 
 check: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Check format, lint, types and docstrings
 	@failed=; for tool in "ruff format --check ." "ruff check ." "mypy --strict" \
-		"pydocstyle envs checkers trajectories runner"; do \
+		"pydocstyle envs checkers trajectories runner extensions"; do \
 		echo "$$tool"; $(VENV)/bin/$$tool || failed=1; done; test -z "$$failed"
 
 conformance: $(VENV)/.dev $(VENV)/.models $(BFCL_VENV)/.bfcl ## Compare with BFCL itself: [RECORDED=folder of runs] [BFCL=its command] [VLLM=python that has it]
@@ -138,7 +138,7 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 
 clean: ## Remove environments and caches; runs/ stays
 	@rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	@find envs checkers trajectories runner tests -name __pycache__ -prune -exec rm -rf {} +
+	@find envs checkers trajectories runner extensions tests -name __pycache__ -prune -exec rm -rf {} +
 
 
 # --- Set-up. A stamp file in an environment says what it holds; its lock file is newer when it no longer does.

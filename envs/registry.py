@@ -15,7 +15,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from envs import library as plain
 from envs import more as further
 from envs.backend import Backend
 from envs.backends.file_system import GorillaFileSystem
@@ -37,7 +36,8 @@ else:
     metadata = lazily("importlib.metadata")
 
 GROUP = "turnwise.environments"
-"""Entry-point group of out-of-tree environments."""
+"""Entry-point group of environments outside of this package."""
+_OURS = "turnwise"
 
 BACKENDS: Mapping[str, type[Backend]] = {
     backend.__name__: backend
@@ -63,8 +63,14 @@ def more() -> Mapping[str, type[Backend]]:
 
 @cache
 def library() -> Mapping[str, type[Backend]]:
-    """Return the environments of plain functions by name."""
-    return _backends_in(plain)
+    """Return the environments of our own extensions by name, in the order of their modules."""
+    points = [point for found in _installed().values() for point in found]
+    ours = [point for point in points if _package(point) == _OURS]
+    return {point.name: _imported(point.name) for point in sorted(ours, key=_module)}
+
+
+def _module(point: metadata.EntryPoint) -> str:
+    return point.module.rpartition(".")[2]
 
 
 def _backends_in(package: ModuleType) -> Mapping[str, type[Backend]]:
@@ -89,7 +95,7 @@ def names() -> list[str]:
     installed = _installed()
     for name in installed:
         _only(name)
-    return [*BACKENDS, *more(), *library(), *sorted(installed)]
+    return [*BACKENDS, *more(), *library(), *sorted({*installed} - {*library()})]
 
 
 def backend_class(name: str) -> type[Backend]:
@@ -98,7 +104,7 @@ def backend_class(name: str) -> type[Backend]:
     Raises:
         ConfigError: There is no such backend, more than one, or it cannot be imported.
     """
-    ours = BACKENDS.get(name) or more().get(name) or library().get(name)
+    ours = BACKENDS.get(name) or more().get(name)
     if ours:
         return ours
     if name not in _installed():
@@ -116,8 +122,8 @@ def is_usable(name: str) -> bool:
 
 def forget_installed() -> None:
     """Look for installed packages again, after one has come or gone while the program runs."""
-    _installed.cache_clear()
-    _imported.cache_clear()
+    for found in (_installed, _imported, library):
+        found.cache_clear()
 
 
 @cache
@@ -146,7 +152,7 @@ def _imported(name: str) -> type[Backend]:
 
 def _only(name: str) -> metadata.EntryPoint:
     points = _installed()[name]
-    ours = ["turnwise"] if name in {*BACKENDS, *more(), *library()} else []
+    ours = [_OURS] if name in {*BACKENDS, *more()} else []
     packages = [*ours, *map(_package, points)]
     if len(packages) > 1:
         listed = ", ".join(packages)

@@ -21,8 +21,8 @@ from zlib import crc32
 
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.extensions.viewer.viewing import viewing, write_noted
 from tests.runner.analysis.runs import definition, record
-from tests.serve.viewing import viewing, write_noted
 from trajectories.dataset import load_embedded
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.validation import to_json

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("envs", "checkers", "trajectories", "runner")
+PACKAGES = ("envs", "checkers", "trajectories", "runner", "extensions")
 """Each may import itself and those to its left."""
 
 

@@ -32,11 +32,12 @@ from trajectories.schema import (
 )
 
 if TYPE_CHECKING:
-    from trajectories import retired, witness
+    from extensions.retired import retired_sets as retired
+    from extensions.sql import witness
 else:
     # They load the whole library, which BFCL's other data does not use.
-    retired = lazily(".retired", __package__)
-    witness = lazily(".witness", __package__)
+    retired = lazily("extensions.retired.retired_sets")
+    witness = lazily("extensions.sql.witness")
 
 PACKAGE = "bfcl-eval"
 NOT_EXECUTED = "not_executed"

@@ -21,7 +21,13 @@ class _SecondName(MetaPathFinder, Loader):
 
     def find_spec(self, fullname, path=None, target=None):
         door, _, name = fullname.partition(".")
-        ours = name.partition(".")[0] in {"envs", "checkers", "trajectories", "runner"}
+        ours = name.partition(".")[0] in {
+            "envs",
+            "checkers",
+            "trajectories",
+            "runner",
+            "extensions",
+        }
         return ModuleSpec(fullname, self) if door == __name__ and ours else None
 
     def get_code(self, fullname):

@@ -14,7 +14,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PACKAGES = ("envs", "checkers", "trajectories", "runner")
+PACKAGES = ("envs", "checkers", "trajectories", "runner", "extensions")
 NAME = "turnwise"
 HERE = Path(__file__).parent
 NOT_SHIPPED = shutil.ignore_patterns("__pycache__", ".*", "packaging", "locks", "scenarios")

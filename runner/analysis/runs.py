@@ -25,17 +25,17 @@ from trajectories.prepare import prepare
 from trajectories.schema import Category, Trajectory
 
 if TYPE_CHECKING:
+    from extensions.compression import compression
+    from extensions.experiments import vary
+    from extensions.retrieval import offering
     from runner.data import wording
     from runner.episodes.examined import Examined
-    from runner.live import vary
-    from runner.models import compression
     from runner.models.conversation import Observe
-    from runner.retrieval import offering
 else:
     # Few runs need to know how models are asked, or retrieve; both take a while to load.
-    compression = lazily("runner.models.compression")
-    offering = lazily("runner.retrieval.offering")
-    vary = lazily("runner.live.vary")
+    compression = lazily("extensions.compression.compression")
+    offering = lazily("extensions.retrieval.offering")
+    vary = lazily("extensions.experiments.vary")
     wording = lazily("..data.wording", __package__)
 
 

@@ -13,7 +13,7 @@ from checkers.why.diagnosis import bounded
 from checkers.why.trace import TracedCall
 from envs.results import Result
 from envs.state import ABSENT, Difference, brief
-from runner.analysis.search_tree import search_of
+from extensions.search.search_tree import search_of
 from runner.analysis.view import WHOLE, EpisodePart, Moment, TurnView, view
 from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
 from runner.records.record import EpisodeRecord, Recorded, StepRecord, call_text

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from checkers.verdict import Verdict
 from envs.lazy import lazily
+from extensions.retired.rest import asking_public, require_up
 from runner.analysis.runs import as_retrieved
 from runner.commands.eval_options import EvalOptions, ExperimentOptions, LiveOptions
 from runner.commands.judging import judge_all, mend_for, report
@@ -16,7 +17,6 @@ from runner.commands.options import given
 from runner.commands.shared import note
 from runner.data import choose
 from runner.data.choose import profile_for
-from runner.data.rest import asking_public, require_up
 from runner.episodes.evaluate import run_null, run_oracle, run_recorded, run_scripted
 from runner.episodes.scripted import Scripted
 from runner.records import result_file

@@ -23,10 +23,10 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 if TYPE_CHECKING:
-    from runner.retrieval import offering
+    from extensions.retrieval import offering
 else:
     # Function documents take a while to load, and few runs retrieve.
-    offering = lazily("runner.retrieval.offering")
+    offering = lazily("extensions.retrieval.offering")
 
 _MOST_TRIALS = 10_000
 

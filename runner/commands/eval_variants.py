@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
+from extensions.experiments.variants import CallShape, VariantScore, format_lines, protocol_lines
 from runner.analysis.figures import RunFigures, totals_of
-from runner.analysis.variants import CallShape, VariantScore, format_lines, protocol_lines
 from runner.commands import DONE
 from runner.commands.eval_options import EvalOptions
 from runner.commands.live_run import run_plan
@@ -28,12 +28,12 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from runner.commands import eval_vary
-    from runner.models.protocols import registry
+    from extensions.experiments import eval_vary
+    from extensions.formats import registry
 else:
     # Few runs are experiments, which bring retrieval along.
-    eval_vary = lazily(".eval_vary", __package__)
-    registry = lazily("runner.models.protocols.registry")
+    eval_vary = lazily("extensions.experiments.eval_vary")
+    registry = lazily("extensions.formats.registry")
 
 Maker = Callable[[EvalOptions, Plan, Sequence[Trajectory]], Variants]
 """Makes variants of a plan, as an option says."""

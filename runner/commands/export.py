@@ -19,12 +19,11 @@ from runner.show.terminal import say
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from runner.analysis import transcript_parts
-    from runner.retrieval import queries
+    from extensions.retrieval import queries, transcript_parts
 else:
     # Only a split needs to know whose the functions are.
-    transcript_parts = lazily("runner.analysis.transcript_parts")
-    queries = lazily("runner.retrieval.queries")
+    transcript_parts = lazily("extensions.retrieval.transcript_parts")
+    queries = lazily("extensions.retrieval.queries")
 
 EXAMPLE = "turnwise export runs/mine --format trl --split instruction -o training"
 

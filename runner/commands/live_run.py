@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from extensions.experiments.scripted_model import ScriptedModel
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import workers_for
@@ -17,7 +18,6 @@ from runner.data import choose
 from runner.live.campaign import Job, Plan
 from runner.live.conduct import Ending, open_jobs, open_store
 from runner.live.meter import Meter
-from runner.live.scripted_model import ScriptedModel
 from runner.live.settings import Settings
 from runner.models.base import Model
 from runner.models.connect import connect, load_client, price_of

@@ -15,10 +15,10 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from runner.retrieval import offering
+    from extensions.retrieval import offering
 else:
     # Function documents take a while to load, and few runs retrieve.
-    offering = lazily("runner.retrieval.offering")
+    offering = lazily("extensions.retrieval.offering")
 
 
 class Narrowed(NamedTuple):

@@ -29,7 +29,7 @@ from envs.lazy import lazily
 from envs.results import Declined, Result
 from envs.session import Session
 from envs.state import Snapshot
-from runner.data.rest.asking import ASKING
+from extensions.retired.rest.asking import ASKING
 from trajectories import bfcl
 from trajectories.dataset import Dataset
 from trajectories.prepare import truth_outcomes
@@ -39,11 +39,11 @@ from trajectories.schema import LongContext, Trajectory
 if TYPE_CHECKING:
     import pydantic
 
-    from trajectories import held_back
+    from extensions.authoring import held_back
 else:
     pydantic = lazily("pydantic")
     # Few runs are of what is held back.
-    held_back = lazily("trajectories.held_back")
+    held_back = lazily("extensions.authoring.held_back")
 
 _FORMAT = 2
 _DIGEST = 32

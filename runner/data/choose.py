@@ -13,9 +13,9 @@ from checkers.profile import BFCL, PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
 from envs.initial_configs import check_config
 from envs.lazy import lazily
+from extensions.retired.rest import connect
+from extensions.retired.rest.reach import FIXTURE_ONLY, Reach
 from runner.data.cache import cache_folder, counted, held_back_folder
-from runner.data.rest import connect
-from runner.data.rest.reach import FIXTURE_ONLY, Reach
 from runner.records import result_file
 from runner.records.run import Run
 from trajectories import bfcl
@@ -35,16 +35,17 @@ if TYPE_CHECKING:
     import logging
 
     from checkers.replies import code
+    from extensions.authoring import held_back, standing
     from runner.data import fetch
-    from trajectories import held_back, splits, standing
+    from trajectories import splits
 else:
     # What Java takes, or a download, is loaded for one only; all the rest starts faster without.
     code = lazily("checkers.replies.code")
     fetch = lazily(".fetch", __package__)
-    held_back = lazily("trajectories.held_back")
+    held_back = lazily("extensions.authoring.held_back")
     logging = lazily("logging")
     splits = lazily("trajectories.splits")
-    standing = lazily("trajectories.standing")
+    standing = lazily("extensions.authoring.standing")
 
 Notify = Callable[[str], object]
 """Takes a line for the user."""

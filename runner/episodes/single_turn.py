@@ -20,7 +20,7 @@ from checkers.selection import selected_in_turns
 from checkers.verdict import Verdict
 from checkers.why.calls import PairedAnswer, Said
 from checkers.why.trace import Trace
-from runner.episodes import statements
+from extensions.sql import execution as statements
 from runner.episodes.episode import Episode
 from runner.episodes.examined import ExaminedCalls
 from runner.episodes.kinds import Answers, EntryKind, ExecutedKind, Judgement, Outcomes, Terms

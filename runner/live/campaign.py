@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from checkers.profile import Profile
 from envs import __version__
 from envs.lazy import lazily
+from extensions.compression.compression import observing
 from runner.data.wording import Observations, Wording, observations_for, wording_of
 from runner.episodes.boundary import fault_of
 from runner.episodes.dialogue import Dialogue
@@ -19,7 +20,6 @@ from runner.live.engine import Engine, Stopped
 from runner.live.loop import Ask, ModelAnswer, Playing, run_live
 from runner.live.settings import Settings
 from runner.models.base import ChatMessage, Request
-from runner.models.compression import observing
 from runner.models.connect import names_a_provider, usual_api
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat, PromptTexts
@@ -47,11 +47,11 @@ from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from runner.live.vary import Levels
-    from runner.models.protocols import registry
+    from extensions.experiments.vary import Levels
+    from extensions.formats import registry
 else:
     # Most runs are in no protocol of their own, and there are many.
-    registry = lazily("runner.models.protocols.registry")
+    registry = lazily("extensions.formats.registry")
 
 
 class Job(NamedTuple):

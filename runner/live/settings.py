@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 from checkers.profile import Mode
 from envs.lazy import lazily
 from envs.state import brief
+from extensions.compression.compression import Compression
 from runner.data.wording import Observations
 from runner.models.base import (
     ERROR_KINDS,
@@ -22,7 +23,6 @@ from runner.models.base import (
     Price,
     RequestOptions,
 )
-from runner.models.compression import Compression
 from runner.models.conversation import ReasoningPolicy
 from runner.models.protocols.base import Written
 from runner.models.tools import legal_name
@@ -34,12 +34,12 @@ from trajectories.jsonl import check_finite
 if TYPE_CHECKING:
     import pydantic
 
-    from runner.models.protocols import registry
+    from extensions.formats import registry
 else:
     # Only a run with a file of settings needs it.
     pydantic = lazily("pydantic")
     # Most runs are in no protocol of their own, and there are many.
-    registry = lazily("runner.models.protocols.registry")
+    registry = lazily("extensions.formats.registry")
 
 PriceList = tuple[float, float] | tuple[float, float, float] | tuple[float, float, float, float]
 """US dollars per million tokens: prompt, completion, and of the prompt cache reads and writes."""

@@ -16,8 +16,9 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
+    from extensions.ray import cluster, on_ray
     from runner.episodes import processes, spread
-    from runner.live import cluster, conduct, on_ray
+    from runner.live import conduct
     from runner.live.campaign import Job, Plan
     from runner.live.conduct import Connect, Ending, Watches
     from runner.live.settings import Settings
@@ -26,8 +27,8 @@ else:
     # Most commands judge in this process, which needs none of them.
     processes = lazily("..episodes.processes", __package__)
     conduct = lazily(".conduct", __package__)
-    cluster = lazily(".cluster", __package__)
-    on_ray = lazily(".on_ray", __package__)
+    cluster = lazily("extensions.ray.cluster")
+    on_ray = lazily("extensions.ray.on_ray")
 
 
 class Workers(Protocol):

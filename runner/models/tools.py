@@ -14,13 +14,13 @@ from envs.lazy import lazily
 from envs.registry import backend_class
 from envs.session import Session
 from envs.tool import Tool
-from runner.models.arranging import Arrangement
+from extensions.experiments.arranging import Arrangement
+from extensions.experiments.widened import needed
 from runner.models.base import Same, ToolList
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import Trajectory
-from trajectories.widened import needed
 
 if TYPE_CHECKING:
     from envs import schema

@@ -20,13 +20,13 @@ from envs.calls import Call
 from envs.errors import ToolError
 from envs.registry import backend_class
 from envs.tool import bind
-from runner.data.rest import connect
-from runner.data.rest.reach import FIXTURE_ONLY
+from extensions.compression.compression import Compression, observing
+from extensions.retired.rest import connect
+from extensions.retired.rest.reach import FIXTURE_ONLY
 from runner.data.wording import Observations, Wording, observations_for, wording_of
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import STEP_LIMIT
 from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
-from runner.models.compression import Compression, observing
 from runner.models.conversation import Style
 from runner.models.prompting import PromptTexts, read_prompts
 from runner.models.reply import read_completion

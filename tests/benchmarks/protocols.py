@@ -12,8 +12,8 @@ from typing import Any
 
 from envs import registry
 from envs.calls import Call
+from extensions.formats.registry import PROTOCOLS
 from runner.models.protocols.base import Native, Written
-from runner.models.protocols.registry import PROTOCOLS
 from runner.models.tools import Document, Names, as_tool, own_documents
 
 ROUNDS = 7

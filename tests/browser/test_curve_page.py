@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from runner.analysis.report.curve_page import curve_page
-from runner.analysis.vary_scores import experiment_of
+from extensions.experiments.curve_page import curve_page
+from extensions.experiments.vary_scores import experiment_of
 from tests.browser.conftest import check_with_axe
-from tests.runner.analysis.made_experiments import experiment, outcomes
+from tests.extensions.experiments.made_experiments import experiment, outcomes
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e"
 LEVELS = ["need", "5", "10", "20", "40", "80", "all"]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from checkers.judging import Observed
-from runner.analysis.judges.exhibit import exhibits
+from extensions.judges.exhibit import exhibits
+from extensions.judges.judging import Observed
+from extensions.judges.votes import JudgeDefinition, Vote, VoteStore, judged_folder
 from runner.records.masking import Secrets
-from runner.records.votes import JudgeDefinition, Vote, VoteStore, judged_folder
 from tests.browser.conftest import check_with_axe, within
 from tests.browser.test_hostile import TEXTS
 from tests.browser.test_report import RIGHT, WRONG

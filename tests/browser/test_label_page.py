@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from runner.analysis.judges.exhibit import exhibits
-from runner.analysis.judges.people import read_people
-from runner.analysis.report.label_page import label_page
+from extensions.judges.exhibit import exhibits
+from extensions.judges.label_page import label_page
+from extensions.judges.people import read_people
 from tests.browser.conftest import check_with_axe, stays
 from tests.browser.test_hostile import TEXTS
 from tests.browser.test_report import PHONE, RIGHT, STUCK, WRONG

@@ -13,8 +13,8 @@ from runner.records.store import RunStore
 from tests.browser.conftest import DESKTOP, FOCUSED, PATIENCE, PHONE, becomes, check_with_axe
 from tests.browser.test_hostile import TEXTS
 from tests.conftest import user
+from tests.extensions.viewer.viewing import viewing, write_noted
 from tests.runner.analysis.runs import definition, record, truth_turns
-from tests.serve.viewing import viewing, write_noted
 from trajectories.schema import Trajectory
 
 LAZY = [["No."], ["No."]]

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from envs.calls import Call
 from envs.errors import MalformedCall
+from extensions.formats.registry import PROTOCOLS
 from runner.models.protocols.base import Native
-from runner.models.protocols.registry import PROTOCOLS
 
 DRIVER = Path(__file__).with_name("bfcl_handlers_driver.py")
 REPLIES = 10_000

@@ -14,9 +14,9 @@ from random import Random
 from typing import Any, NamedTuple
 
 from envs.calls import Call
+from extensions.formats.registry import PROTOCOLS
 from runner.models.base import ChatMessage
 from runner.models.protocols.base import Native, Written
-from runner.models.protocols.registry import PROTOCOLS
 from tests.conformance.handlers import TEXTS, WORDS, asked_of_bfcl
 
 CONVERSATIONS = 1_000

@@ -22,13 +22,13 @@ from checkers.replies.decoding import Step
 from envs.calls import Call, parse_call
 from envs.registry import tools_of
 from envs.tool import bind
-from runner.data.rest import connect
-from runner.data.rest.reach import FIXTURE_ONLY
+from extensions.retired.rest import connect
+from extensions.retired.rest.reach import FIXTURE_ONLY
+from extensions.retired.retired_sets import ENVIRONMENTS
 from tests.judging import run_recorded
 from trajectories.dataset import Dataset, load_bfcl
 from trajectories.jsonl import read_objects
 from trajectories.prepare import prepare
-from trajectories.retired import ENVIRONMENTS
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 from trajectories.task import task_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.models.protocols.registry import PROTOCOLS
+from extensions.formats.registry import PROTOCOLS
 from tests.conformance.handlers import (
     FAMILIES,
     KNOWN,

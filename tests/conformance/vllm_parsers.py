@@ -15,8 +15,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from envs.calls import Call
+from extensions.formats.registry import PROTOCOLS
 from runner.models.protocols.base import Native
-from runner.models.protocols.registry import PROTOCOLS
 from tests.conformance.handlers import TEXTS, WORDS, read_by_turnwise
 
 DRIVER = Path(__file__).with_name("vllm_driver.py")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from envs import registry
-from runner.commands.env.new import in_package
+from extensions.drafting.commands.new import in_package
 
 _NUMBERS = itertools.count()
 

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from checkers.judging import Observed
 from checkers.profile import STRICT
-from runner.analysis.judges.exhibit import exhibits
-from runner.analysis.judges.scripted import ScriptedJudge
+from extensions.judges.exhibit import exhibits
+from extensions.judges.judging import Observed
+from extensions.judges.scripted import ScriptedJudge
+from extensions.judges.votes import JUDGE_FILE, VOTES_FILE, JudgeDefinition, Vote, VoteStore
 from runner.analysis.runs import executed_again
 from runner.episodes.episode import STEP_LIMIT
 from runner.records.export import export_bfcl
 from runner.records.masking import Secrets
 from runner.records.run import open_run, read_run
-from runner.records.votes import JUDGE_FILE, VOTES_FILE, JudgeDefinition, Vote, VoteStore
 from tests.conftest import bfcl_files
 from trajectories import bfcl
 from trajectories.dataset import DATA, load_path

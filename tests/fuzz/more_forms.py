@@ -6,17 +6,17 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from runner.analysis.vary_scores import VARY_FILE
-from runner.data.literals import TEXTS_FILE, texts_of
-from runner.live.drafting import own_words
+from extensions.experiments.drafting import own_words
+from extensions.experiments.vary_scores import VARY_FILE
+from extensions.retired.literals import TEXTS_FILE, texts_of
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.tools import documents_of
 from runner.records.codec import members_of
 from runner.records.record import Life
 from runner.records.store import LIVES_FILE
 from tests.conftest import bfcl_files
+from tests.extensions.experiments.made_experiments import experiment, outcomes
 from tests.fuzz.forms import FORMAT_1, Form
-from tests.runner.analysis.made_experiments import experiment, outcomes
 from trajectories.bfcl import LONG_CONTEXT_FILE, MATERIAL_MODULE, read_material
 from trajectories.dataset import load_path
 from trajectories.schema import Category

@@ -14,19 +14,19 @@ from unittest import mock
 import mcp
 
 from envs.registry import BACKENDS
+from extensions.authoring import held_back, standing
+from extensions.debugger.stepper import Stepper
+from extensions.experiments.paraphrases import defects, read_paraphrases, read_rewordings
+from extensions.retrieval.corpus import own_corpus
+from extensions.retrieval.queries import found_in, needed
+from extensions.retrieval.reading import corpus_named
 from runner.analysis import breakpoints
-from runner.analysis.debugger.stepper import Stepper
-from runner.live.paraphrases import defects, read_paraphrases, read_rewordings
 from runner.models.base import Reply, Request, Usage
 from runner.models.tools import documents_of
 from runner.records.masking import Secrets
 from runner.records.replies import ReplyCache
-from runner.retrieval.corpus import own_corpus
-from runner.retrieval.queries import found_in, needed
-from runner.retrieval.reading import corpus_named
+from tests.extensions.debugger.episodes import examined
 from tests.fuzz.reply_readers import REPLY_READERS
-from tests.runner.analysis.debugger.episodes import examined
-from trajectories import held_back, standing
 from trajectories.dataset import load_path, read_trajectory
 from trajectories.errors import DataError
 from trajectories.jsonl import read_text

@@ -16,9 +16,12 @@ from starlette.requests import Request
 
 from checkers.profile import BFCL, PROFILES, STRICT
 from envs.errors import Refused, ToolError
-from runner.data.rest import fixture, web
+from extensions.compression import member_drafting
+from extensions.experiments import drafting
+from extensions.formats.registry import PROTOCOLS
+from extensions.retired.rest import fixture, web
+from extensions.serving import control
 from runner.episodes.episode import STEP_LIMIT
-from runner.live import drafting, member_drafting
 from runner.live.loop import ModelAnswer, run_live
 from runner.models import agent, connect
 from runner.models.apis import APIS
@@ -26,13 +29,11 @@ from runner.models.base import ModelError, Reply, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.protocols.base import Written
-from runner.models.protocols.registry import PROTOCOLS
 from runner.models.reply import Endpoint, classify, read_completion
 from runner.models.tools import Toolbox, documents_of, own_documents
 from runner.models.translation import APIS as BLOCK_APIS
 from runner.models.transport import parsed
 from runner.rollouts.env import RolloutEnv
-from runner.serve import control
 from tests.fuzz.forms import FORMAT_1
 from trajectories.dataset import Dataset, load_path
 from trajectories.errors import DataError

@@ -17,10 +17,10 @@ from typing import NamedTuple
 from unittest import mock
 from zlib import crc32
 
+from extensions.compression import compression
+from extensions.experiments.paraphrases import read_paraphrases
+from extensions.serving import mcp_server
 from runner.cli import main
-from runner.live.paraphrases import read_paraphrases
-from runner.models import compression
-from runner.serve import mcp_server
 from tests.fuzz.changes import changed
 from tests.fuzz.forms import FORMAT_1, Form
 from tests.fuzz.readers import READERS

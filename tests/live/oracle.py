@@ -21,9 +21,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from extensions.formats.registry import protocols_named
 from runner.cli import main as turnwise
 from runner.models.protocols.base import Protocol
-from runner.models.protocols.registry import protocols_named
 from tests.live.running import records
 from tests.servers.answers import of_dataset
 from tests.servers.faults import fault

@@ -12,7 +12,8 @@ import pytest
 from checkers.profile import STRICT
 from envs.bounds import BOUNDS
 from envs.calls import Call
-from runner.analysis.debugger.stepper import Stepper
+from extensions.debugger.stepper import Stepper
+from extensions.search.search import SearchLimits, search
 from runner.episodes.evaluate import examine_recorded
 from runner.episodes.execute import CallScript, execute
 from runner.episodes.scripts import trace_recorded
@@ -22,9 +23,8 @@ from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
 from runner.rollouts.env import RolloutEnv
-from runner.rollouts.search import SearchLimits, search
+from tests.extensions.serving.test_mcp_server import talk, text
 from tests.runner.records.made import answered
-from tests.serve.test_mcp_server import talk, text
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared, load_session, prepare
 from trajectories.schema import Category, Message, Trajectory, Turn

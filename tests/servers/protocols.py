@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from envs.calls import Call
+from extensions.formats.raw import Frame
 from runner.models.protocols.base import Native, Protocol, Written
-from runner.models.protocols.raw import Frame
 from tests.servers.answers import DONE
 from tests.servers.responses import responding
 from tests.servers.serving import Answer, Answerer, Asked, as_json

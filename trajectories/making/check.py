@@ -16,17 +16,17 @@ from envs.calls import Call
 from envs.errors import ConfigError
 from envs.initial_configs import check_config
 from envs.results import Result
+from extensions.authoring.making.base import start
+from extensions.authoring.making.build import make
+from extensions.authoring.making.scenarios import SCENARIOS, Scenario, read_scenario
+from extensions.authoring.making.worlds import sizes
+from extensions.authoring.rules.problem import Severity, apply, read_exemptions
+from extensions.authoring.validate import RULES, validate
 from trajectories.dataset import DATA, Dataset
 from trajectories.errors import DataError
-from trajectories.making.base import start
-from trajectories.making.build import make
-from trajectories.making.scenarios import SCENARIOS, Scenario, read_scenario
-from trajectories.making.worlds import sizes
-from trajectories.rules.problem import Severity, apply, read_exemptions
 from trajectories.scene import truth_calls
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.told import words
-from trajectories.validate import RULES, validate
 
 _RESULT = 300
 """Characters of a result that are shown."""

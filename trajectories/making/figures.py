@@ -17,14 +17,12 @@ from textwrap import wrap
 from checkers.answers import Date, Items, Number, Text, YesNo
 from envs.calls import parse_call
 from envs.registry import BACKENDS
-from trajectories import solutions
-from trajectories.dataset import load_embedded
-from trajectories.graph.graph import load
-from trajectories.graph.sampling import coverage, trace
-from trajectories.making.base import start
-from trajectories.making.worlds import sizes
-from trajectories.schema import MULTI_TURN, Category, Label, Tier, Trajectory
-from trajectories.standing import (
+from extensions.authoring import solutions
+from extensions.authoring.graph.graph import load
+from extensions.authoring.graph.sampling import coverage, trace
+from extensions.authoring.making.base import start
+from extensions.authoring.making.worlds import sizes
+from extensions.authoring.standing import (
     EntryStanding,
     Opinion,
     agreements,
@@ -33,6 +31,8 @@ from trajectories.standing import (
     summary,
     tallies,
 )
+from trajectories.dataset import load_embedded
+from trajectories.schema import MULTI_TURN, Category, Label, Tier, Trajectory
 
 README = Path(__file__).parents[1] / "README.md"
 OPENING = "<!-- figures: written by python -m trajectories.making.figures -->"

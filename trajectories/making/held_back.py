@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from extensions.authoring.held_back import HELD_BACK, pack
+from extensions.authoring.making.build import texts
+from extensions.authoring.making.scenarios import read_scenarios, written
 from trajectories.errors import DataError
-from trajectories.held_back import HELD_BACK, pack
-from trajectories.making.build import texts
-from trajectories.making.scenarios import read_scenarios, written
 
 
 def main(arguments: Sequence[str], path: Path = HELD_BACK) -> str | None:

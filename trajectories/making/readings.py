@@ -19,12 +19,12 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
+from extensions.authoring.standing import RECORD, Opinion, Reading, problems, read_record, to_json
 from trajectories.dataset import DATA, load_path
 from trajectories.errors import DataError, did_you_mean
 from trajectories.fingerprint import fingerprint
 from trajectories.jsonl import read_objects
 from trajectories.schema import Category, Strict, Trajectory
-from trajectories.standing import RECORD, Opinion, Reading, problems, read_record, to_json
 from trajectories.validation import validated
 
 _KEPT, _WITHDRAWN = "not changed: ", "withdrawn: "

@@ -11,6 +11,8 @@ from checkers.profile import BFCL
 from checkers.why.diagnosis import SUB_REASONS, Cause
 from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from envs.state import cut
+from extensions.judges.beside import Opinions, opinions_of
+from extensions.search.search_tree import DEEPEST, SearchView, search_of
 from runner.analysis.figure_lines import (
     errata_line,
     hallucination_line,
@@ -25,12 +27,10 @@ from runner.analysis.figures import (
     totals_of,
     usage_json,
 )
-from runner.analysis.judges.beside import Opinions, opinions_of
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.cards import Card, Shared
 from runner.analysis.report.pages import groups, packed, page
 from runner.analysis.runs import Viewed, ViewedRun
-from runner.analysis.search_tree import DEEPEST, SearchView, search_of
 from runner.analysis.writing import Json
 from runner.episodes.examined import ExaminedCalls, ExaminedTurns
 

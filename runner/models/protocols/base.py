@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 from envs.calls import Call
 from envs.errors import MalformedCall
+from extensions.formats.raw import Frame
 from runner.models.base import ChatMessage, ToolCall, Wire
-from runner.models.protocols.raw import Frame
 from runner.models.tools import Document
 
 Kind = Literal["native", "text", "raw"]

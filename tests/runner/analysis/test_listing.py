@@ -6,9 +6,9 @@ import pytest
 
 from runner.analysis.listing import JudgedResults, Mended, RunIndex
 from runner.records.store import EPISODES_FILE, RunStore
+from tests.extensions.viewer.viewing import write_noted
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns
 from tests.runner.records.made import defining, episode
-from tests.serve.viewing import write_noted
 from trajectories.errors import DataError
 
 

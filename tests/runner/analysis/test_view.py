@@ -6,7 +6,7 @@ import pytest
 
 from checkers.profile import BFCL
 from runner.analysis.view import EpisodePart, Place, view
-from tests.runner.analysis.debugger.episodes import RECORDED, examined
+from tests.extensions.debugger.episodes import RECORDED, examined
 from trajectories.errors import DataError
 
 

@@ -1,0 +1,79 @@
+"""Trajectories as a Gymnasium environment of texts.
+
+``gymnasium.make("turnwise.extensions.adapters.gymnasium_env:Turnwise-v0")`` makes one by
+name; it takes the names that ``suite`` takes, and what ``TrajectoryEnv`` takes besides.
+"""
+
+from __future__ import annotations
+
+import json
+import string
+from typing import Any
+
+from checkers.profile import Mode
+from extensions.adapters import Suite, extra, suite
+from runner.rollouts.env import Action, Observation, RewardName
+
+with extra():
+    import gymnasium
+
+MAX_ACTION, MAX_OBSERVATION = 10_000, 1_000_000
+"""Longest texts of the spaces, in characters; longer actions are taken all the same."""
+
+
+class TrajectoryEnv(gymnasium.Env[str, str]):
+    """Trajectories, one per episode.
+
+    An observation is JSON: new ``messages`` of the chat, and ``tools``. An action is an assistant
+    message as JSON, or text: what the model says, and the calls of one that is prompted.
+
+    Args:
+        chosen: What ``reset`` chooses from, at random.
+        reward: Name of the reward, one of ``runner.rollouts.env.REWARDS``.
+        mode: How the model calls functions.
+    """
+
+    def __init__(self, chosen: Suite, reward: RewardName = "verdict", mode: Mode = "fc") -> None:
+        text = string.ascii_letters + string.digits + string.punctuation + " "
+        self.action_space = gymnasium.spaces.Text(MAX_ACTION, min_length=0, charset=text)
+        self.observation_space = gymnasium.spaces.Text(MAX_OBSERVATION, charset=text)
+        self._chosen, self._reward, self._mode = chosen, reward, mode
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Begin a trajectory: the one that ``options["id"]`` names, or one by chance.
+
+        Raises:
+            KeyError: There is none of that id.
+        """
+        super().reset(seed=seed)
+        ids = list(self._chosen.dataset.trajectories)
+        id = (options or {}).get("id", ids[int(self.np_random.integers(len(ids)))])
+        self.env = self._chosen.env(id, self._reward, self._mode)
+        return _text(self.env.reset()), {"id": id}
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Take what the model says or does."""
+        observation, reward, over, truncated, info = self.env.step(_action(action))
+        return _text(observation), reward, over and not truncated, truncated, info
+
+
+def _text(observation: Observation) -> str:
+    return json.dumps({"messages": observation.messages, "tools": observation.tools})
+
+
+def _action(text: str) -> Action:
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return message if isinstance(message, dict) and "role" in message else text
+
+
+def _make(*names: str, **named: Any) -> TrajectoryEnv:
+    own = {key: named.pop(key) for key in ("reward", "mode") if key in named}
+    return TrajectoryEnv(suite(*names, **named), **own)
+
+
+gymnasium.register("Turnwise-v0", entry_point=_make)

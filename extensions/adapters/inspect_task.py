@@ -1,0 +1,82 @@
+"""Trajectories as a task of inspect_ai: ``inspect eval turnwise/turnwise -T category=base``.
+
+In a checkout it is named by its file, ``inspect eval extensions/adapters/inspect_task.py``,
+since inspect_ai names tasks after the package that their module is installed in.
+
+The log has the chat, all calls and results, and per sample verdict, differences of states, scores.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from checkers.profile import Mode
+from extensions.adapters import extra, suite
+
+with extra():
+    from inspect_ai import Task, task
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.log import transcript
+    from inspect_ai.model import ChatMessage, ChatMessageAssistant, get_model
+    from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+    from inspect_ai.solver import Generate, Solver, TaskState, solver
+    from inspect_ai.tool import ToolInfo
+
+_MESSAGES = TypeAdapter(list[ChatMessage])
+_VERDICT = "turnwise_verdict"
+
+
+@task
+def turnwise(*, mode: Mode = "fc", **names: str) -> Task:
+    """Return the task of doing the trajectories of a ``suite`` of these names."""
+    samples = [
+        Sample(t.turns[0].messages[0].content, id=t.id, metadata={"category": t.category.value})
+        for t in suite(**names).dataset.trajectories.values()
+    ]
+    return Task(MemoryDataset(samples), solver=play(mode=mode, **names), scorer=judged())
+
+
+@solver
+def play(*, mode: Mode = "fc", **names: str) -> Solver:
+    """Let the model do the sample's trajectory, turn by turn."""
+
+    async def solve(state: TaskState, _generate: Generate) -> TaskState:
+        env = suite(**names).env(str(state.sample_id), mode=mode)
+        observation = env.reset()
+        state.messages = []
+        while env.verdict is None:
+            state.messages += _MESSAGES.validate_python(observation.messages)
+            tools = [ToolInfo(**tool["function"]) for tool in observation.tools]
+            state.output = await get_model().generate(state.messages, tools)
+            state.messages.append(state.output.message)
+            observation, *_, info = env.step(_action(state.output.message))
+            transcript().info(info, source="turnwise")
+        state.store.set(_VERDICT, env.verdict.to_json())
+        return state
+
+    return solve
+
+
+@scorer(metrics={"*": [mean(), stderr()]})
+def judged() -> Scorer:
+    """Score a sample by its verdict; one that was cut short has none and earns nothing."""
+
+    async def score(state: TaskState, _target: Target) -> Score:
+        verdict = state.store.get(_VERDICT)
+        if verdict is None:
+            return Score(value={"passed": 0.0, "turns": 0.0}, explanation="not finished")
+        turns = verdict["turns_passed"] / verdict["turns"]
+        values = {"passed": float(verdict["valid"]), "turns": turns}
+        return Score(value=values, explanation=verdict["error_type"], metadata=verdict)
+
+    return score
+
+
+def _action(message: ChatMessageAssistant) -> dict[str, Any]:
+    calls = [
+        {"id": call.id, "function": {"name": call.function, "arguments": call.arguments}}
+        for call in message.tool_calls or ()
+    ]
+    return {"role": "assistant", "content": message.text, "tool_calls": calls}

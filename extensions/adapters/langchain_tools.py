@@ -1,0 +1,60 @@
+"""A session's functions as LangChain tools: an agent of LangChain acts in the session.
+
+    agent = create_agent(model, tools(session))
+
+What a call gives is the text that a model reads, also where it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from envs.calls import Call, call_from_tool
+from envs.errors import MalformedCall
+from envs.schema import spec
+from envs.session import Session
+from extensions.adapters import extra
+from runner.models.tools import Names, as_tool, offered_tools
+
+with extra():
+    from langchain_core.tools import StructuredTool
+
+
+def tools(session: Session) -> list[StructuredTool]:
+    """Return the functions that a session offers as tools; their calls change the session.
+
+    Names are those that every provider takes.
+    """
+    offered = [spec(tool).document() for tool in offered_tools(session).values()]
+    names = Names(document["name"] for document in offered)
+    return [_tool(session, as_tool(document, names)["function"], names) for document in offered]
+
+
+def _tool(session: Session, function: Mapping[str, Any], names: Names) -> StructuredTool:
+    run = _runner(session, names.real(function["name"]))
+
+    async def run_at_once(**arguments: Any) -> str:
+        return run(**arguments)
+
+    return StructuredTool(
+        name=function["name"],
+        description=function["description"],
+        args_schema=function["parameters"],
+        func=run,
+        coroutine=run_at_once,
+    )
+
+
+def _runner(session: Session, name: str) -> Callable[..., str]:
+    """Return what makes a call of one function and gives what a model reads of it."""
+
+    def run(**arguments: Any) -> str:
+        call: Call | MalformedCall
+        try:
+            call = call_from_tool(name, arguments)
+        except MalformedCall as error:
+            call = error
+        return session.call(call).observation
+
+    return run

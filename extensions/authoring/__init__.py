@@ -1,0 +1,1 @@
+"""Data authoring: making entries, rules that validate them, statistics, audit."""

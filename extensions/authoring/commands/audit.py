@@ -1,0 +1,196 @@
+"""The command ``turnwise dataset audit``: where the data, not the models, may be wrong."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from checkers.statistics import Score
+from extensions.authoring.audit import Finding, Models, audit, execute_runs, models_of, read_runs
+from extensions.judges.disagreements import Disagreement, read_disagreements
+from runner.commands import DONE
+from runner.commands.options import argument, option, switch
+from runner.commands.shared import DataOptions, ErrataOption, JsonOption, note
+from runner.data import choose
+from runner.data.choose import profile_for
+from runner.data.errata import open_errata
+from runner.records import result_file
+from runner.records.run import Run
+from runner.show.terminal import say, say_json, table
+from trajectories.dataset import Dataset
+from trajectories.errata.record import Assessment
+from trajectories.schema import Category
+
+EXAMPLE = "turnwise dataset audit runs/a runs/b"
+
+
+Said = Mapping[str, Sequence[Disagreement]]
+"""What judges said otherwise than verdicts, by entry."""
+
+_PAGE = 50
+"""How many lines of findings are printed unless more is wanted."""
+
+
+def _group(text: str) -> tuple[str, tuple[str, ...]]:
+    name, equals, runs = text.partition("=")
+    if not name or not equals or not runs:
+        raise ArgumentTypeError(f"{text!r} is not NAME=RUN,RUN")
+    return name, tuple([run.strip() for run in runs.split(",")])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(DataOptions, JsonOption, ErrataOption):
+    """Which runs to hold against the ground truth."""
+
+    runs: tuple[Path, ...] = argument("result file or folder", "RUN")
+    groups: tuple[tuple[str, tuple[str, ...]], ...] = option(
+        "runs of one model, by name or pattern such as 'gpt-*': they count as one voice; may be "
+        "repeated (default: each run is a model of its own)",
+        "NAME=RUN,RUN",
+        default=(),
+        read=_group,
+        flags=("--group",),
+    )
+    disagreements: Path | None = option(
+        "what turnwise judge --disagreements wrote, to be shown beside the findings", "FILE"
+    )
+    all: bool = switch("print all findings, not only the first page")
+
+
+def run(options: Options) -> int:
+    """Print entries that all models fail, and those where most agree against the truth."""
+    runs = read_runs(options.runs)
+    models = models_of(runs, options.groups)
+    ids = dict.fromkeys(id for recorded in runs.values() for id in recorded.ids)
+    name = choose.dataset_name(options.dataset, ids)
+    dataset = choose.dataset(name, result_file.categories_of(ids), note)
+    for recorded in runs.values():
+        choose.require_languages(choose.trajectories(dataset, recorded))
+    if options.category:
+        runs, ids = _of_categories(runs, dataset, choose.categories(options.category, name))
+    profile = profile_for(dataset)
+    executed = execute_runs(dataset, runs, profile)
+    scores = {"as published": executed.scores()}
+    readings = open_errata(options.errata, dataset, note)
+    if readings is not None:
+        executed = execute_runs(dataset, runs, profile, readings)
+        scores["as mended"] = executed.scores()
+    judged = readings.judged if readings is not None else {}
+    said = read_disagreements(options.disagreements) if options.disagreements else {}
+    # What a person has looked at comes after what nobody has.
+    findings = sorted(
+        audit(executed.truths, executed.runs, models), key=lambda finding: finding.id in judged
+    )
+    if options.json:
+        shown = {
+            "scores": {
+                name: {run: s._asdict() for run, s in of_runs.items()}
+                for name, of_runs in scores.items()
+            },
+            "models": models,
+            "findings": [
+                {**finding.to_json(), "judged": judged.get(finding.id)} for finding in findings
+            ],
+        }
+        if options.disagreements:
+            shown["disagreements"] = {
+                id: [each.to_json() for each in found] for id, found in said.items() if id in ids
+            }
+        say_json(shown)
+        return DONE
+    for line in _findings(findings, judged, said, None if options.all else _PAGE):
+        say(line)
+    for line in _of_judges(findings, {id: found for id, found in said.items() if id in ids}):
+        say(line)
+    for line in _sums(findings, scores, models, len(ids)):
+        say(line)
+    return DONE
+
+
+def _of_categories(
+    runs: Mapping[str, Run], dataset: Dataset, wanted: Sequence[Category]
+) -> tuple[dict[str, Run], dict[str, None]]:
+    """Return what runs have of some categories, and the ids of these entries."""
+    kept = {
+        name: replace(
+            run,
+            episodes={
+                key: recorded
+                for key, recorded in run.episodes.items()
+                if dataset.trajectories[key[0]].category in wanted
+            },
+        )
+        for name, run in runs.items()
+    }
+    return kept, dict.fromkeys(id for run in kept.values() for id in run.ids)
+
+
+def _findings(
+    findings: Sequence[Finding],
+    judged: Mapping[str, Assessment],
+    said: Said,
+    most: int | None,
+) -> Iterator[str]:
+    """Yield the lines of findings, those with most against the data first, and at least one."""
+    shown = 0
+    for number, finding in enumerate(findings):
+        lines = list(_lines(finding, judged.get(finding.id), said.get(finding.id, ())))
+        if most is not None and number and shown + len(lines) > most:
+            yield f"{len(findings) - number} more findings: --all prints them"
+            yield ""
+            return
+        shown += len(lines)
+        yield from lines
+
+
+def _of_judges(findings: Sequence[Finding], said: Said) -> Iterator[str]:
+    """Yield where judges disagree with verdicts though the runs give no finding."""
+    found = {finding.id for finding in findings}
+    others = [id for id in said if id not in found]
+    if others:
+        yield f"{len(others)} more entries on which only a judge disagrees: {', '.join(others)}"
+        yield ""
+
+
+def _lines(
+    finding: Finding, judged: Assessment | None, said: Sequence[Disagreement]
+) -> Iterator[str]:
+    yield _heading(finding) + (f"; judged {judged}" if judged else "")
+    for name, reason in finding.reasons.items():
+        yield f"  {name}: {reason}"
+    if finding.agreement:
+        agreement = finding.agreement
+        names = ", ".join(agreement.models)
+        yield f"  from turn {agreement.turn} on these agree on another state: {names}"
+        yield from (f"    {difference}" for difference in agreement.differences)
+    yield from (f"  {each}" for each in said)
+    yield ""
+
+
+def _sums(
+    findings: Sequence[Finding], scores: dict[str, dict[str, Score]], models: Models, entries: int
+) -> Iterator[str]:
+    rows = [["model", "run", *scores]]
+    for model, names in models.items():
+        for name in names:
+            cells = [_score(of_runs[name]) for of_runs in scores.values()]
+            rows.append([model, name, *cells])
+    yield table(rows)
+    all_fail = sum(finding.all_fail for finding in findings)
+    agreeing = sum(finding.agreement is not None for finding in findings)
+    yield (
+        f"{entries} entries, {len(models)} models; {all_fail} that all models fail; {agreeing} "
+        "where most models agree on a state that is not the ground truth's"
+    )
+
+
+def _heading(finding: Finding) -> str:
+    failed = "all models fail" if finding.all_fail else f"{finding.failing} models fail"
+    more = f" ({finding.runs} runs)" if finding.runs > finding.models else ""
+    return f"{finding.id}: {failed}, of {finding.models}{more}"
+
+
+def _score(score: Score) -> str:
+    return f"{score.passed}/{score.entries} ({score.rate:.1%})" if score.entries else "-"

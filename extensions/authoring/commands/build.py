@@ -1,0 +1,43 @@
+"""The command ``turnwise dataset build``: a data set out of scenarios."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from extensions.authoring.making.build import ITEMS, texts
+from extensions.authoring.making.scenarios import SCENARIOS, read_scenarios
+from extensions.authoring.standing import RECORD
+from runner.commands import DONE
+from runner.commands.options import argument, index, option, positive
+from runner.records.files import written
+from runner.show.terminal import say
+from trajectories.errors import DataError
+
+EXAMPLE = "turnwise dataset build out --size 500"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to build, from what, and where."""
+
+    folder: Path = argument("where to write them", "FOLDER")
+    source: Path = option(
+        "folder of scenarios, NAME.json (default: ours)", "DIR", default=SCENARIOS
+    )
+    size: int = option("items of each kind in long contexts", "N", default=ITEMS, read=positive)
+    seed: int | None = option("seed of the bulk (default: one by entry)", "S", read=index)
+
+
+def run(options: Options) -> int:
+    """Build the categories and write their files."""
+    # Ours are made without what their readers had withdrawn.
+    record = RECORD if options.source == SCENARIOS else None
+    made = texts(read_scenarios(options.source), options.seed, options.size, record)
+    if not options.folder.is_dir():
+        raise DataError(str(options.folder), "is no folder; make it first")
+    for name, text in made.items():
+        with written(options.folder / name) as file:
+            file.write(text)
+        say(options.folder / name)
+    return DONE

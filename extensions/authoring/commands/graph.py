@@ -1,0 +1,161 @@
+"""The command ``turnwise dataset graph``: what can feed what, and paths through it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from envs.registry import BACKENDS
+from extensions.authoring.graph.drawing import to_dot, to_svg
+from extensions.authoring.graph.graph import Graph, load
+from extensions.authoring.graph.sampling import (
+    Coverage,
+    Origin,
+    PathStep,
+    cover,
+    coverage,
+    sample,
+    trace,
+)
+from extensions.authoring.graph.sampling import Path as Walk
+from runner.commands import DONE
+from runner.commands.options import index, option, positive, switch
+from runner.commands.shared import DataOptions, note
+from runner.data import choose
+from runner.records.files import written
+from runner.show.terminal import say, table
+from trajectories.errors import DataError
+from trajectories.prepare import load_session
+
+EXAMPLE = "turnwise dataset graph --coverage --category base"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(DataOptions):
+    """What to print and draw."""
+
+    dot: Path | None = option("write the graph as DOT", "FILE")
+    svg: Path | None = option("write the graph as a picture", "FILE")
+    coverage: bool = switch("say what a data set covers")
+    missing: bool = switch("with --coverage: list what is not covered")
+    sample: int | None = option(
+        "print N sampled paths; with --coverage, paths that go through what is not covered",
+        "N",
+        read=positive,
+    )
+    seed: int = option("seed of the first path", "S", default=0, read=index)
+    world: str | None = option("where paths start (default: the first)", "NAME")
+    turns: int = option("turns in a path", "N", default=4, read=positive)
+    calls: int = option("calls in a turn, at most", "N", default=3, read=positive)
+    want: str | None = option("functions and edges to go through, with commas", "NAMES")
+
+
+def run(options: Options) -> int:
+    """Print figures of the graph, of what a data set covers of it, or paths through it."""
+    graph = load()
+    for path, draw in ((options.dot, to_dot), (options.svg, to_svg)):
+        if path is not None:
+            with written(path) as file:
+                file.write(draw(graph))
+            say(f"wrote {path}")
+    covered = _coverage_of(graph, options) if options.coverage else None
+    if covered is not None:
+        _print_coverage(graph, covered, options.missing)
+    elif not options.sample:
+        _print_statistics(graph)
+    if options.sample:
+        _print_paths(_sampled(graph, options, covered, options.sample))
+    return DONE
+
+
+def _print_statistics(graph: Graph) -> None:
+    say(f"{len(graph.functions)} functions that can succeed, {len(graph.edges)} edges\n")
+    say(_matrix("edges from, to", graph.pairs))
+    kinds = sorted(graph.kinds.items(), key=lambda item: (-item[1], item[0]))
+    say(f"\nvalues: {', '.join(f'{kind} {times}' for kind, times in kinds)}")
+    say(f"\n{len(graph.alone)} functions without an edge:")
+    for name, alone in graph.alone.items():
+        say(f"  {name}: {alone.reason}")
+
+
+def _matrix(title: str, pairs: Mapping[tuple[str, str], int]) -> str:
+    """Return a table of pairs of backends."""
+    rows = [[title, *[name.removesuffix("API") for name in BACKENDS]]]
+    rows += [[a, *[str(pairs.get((a, b), 0) or ".") for b in BACKENDS]] for a in BACKENDS]
+    return table(rows)
+
+
+def _coverage_of(graph: Graph, options: Options) -> Coverage:
+    dataset = choose.dataset_named(options.dataset, options.category, note)
+    return coverage(
+        graph,
+        (
+            trace(
+                load_session(dataset, t),
+                [text for turn in t.turns for text in turn.ground_truth],
+            )
+            for t in dataset.trajectories.values()
+        ),
+    )
+
+
+def _print_coverage(graph: Graph, covered: Coverage, missing: bool) -> None:
+    possible = len(BACKENDS) * (len(BACKENDS) - 1) // 2
+    rows = [
+        [f"of {covered.paths} trajectories", "covered", "of"],
+        ["functions that can succeed", str(len(covered.functions)), str(len(graph.functions))],
+        ["edges", str(len(covered.edges)), str(len(graph.edges))],
+        ["backends", str(len(covered.backends)), str(len(BACKENDS))],
+        ["pairs of backends", str(len(covered.pairs)), str(possible)],
+    ]
+    say(table(rows))
+    say()
+    say(_matrix("trajectories with both", covered.pairs))
+    if missing:
+        _print_list("functions not covered", covered.missing_functions)
+        _print_list("edges not covered", covered.missing_edges)
+
+
+def _print_list(title: str, names: Iterable[str]) -> None:
+    say(f"\n{title}:")
+    for name in names:
+        say(f"  {name}")
+
+
+def _sampled(
+    graph: Graph, options: Options, covered: Coverage | None, count: int
+) -> Sequence[Walk]:
+    world = options.world or next(iter(graph.worlds))
+    if world not in graph.worlds:
+        raise DataError("--world", f"{world!r} is not a world: {', '.join(graph.worlds)}")
+    want = [name.strip() for name in (options.want or "").split(",") if name.strip()]
+    for name in want:
+        if name not in graph.functions and name not in graph.by_name:
+            raise DataError(
+                "--want", f"{name!r} is neither a function that can succeed nor an edge"
+            )
+    size = (options.turns, options.calls)
+    if covered is not None:
+        missing = [*want, *covered.missing_functions, *covered.missing_edges]
+        return cover(graph, world, options.seed, *size, missing, count)
+    seeds = range(options.seed, options.seed + count)
+    return [sample(graph, world, s, *size, want) for s in seeds]
+
+
+def _print_paths(paths: Sequence[Walk]) -> None:
+    for path in paths:
+        say(f"path {path.seed} in {path.world}: {', '.join(path.environments)}")
+        number = 0
+        for place, turn in enumerate(path.turns, start=1):
+            for step in turn:
+                say(f"  turn {place}  step {number}  {step.text}")
+                _print_bindings(step)
+                number += 1
+
+
+def _print_bindings(step: PathStep) -> None:
+    for binding in step.bindings:
+        place = f" {binding.place}" if binding.place else ""
+        origin = f"step {binding.step}:" if binding.origin is Origin.RESULT else binding.origin
+        say(f"      {binding.argument}: {origin}{place}")

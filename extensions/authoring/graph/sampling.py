@@ -1,0 +1,413 @@
+"""Walks over the function graph: executable paths of calls, and what they cover.
+
+A path is played on a live session while it is sampled, so that each of its calls succeeds where it
+stands, and every argument says where its value comes from. It is raw material for an author: what
+a user would say is not in it. The same arguments give the same path in every process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import combinations
+from random import Random
+from typing import Any, NamedTuple
+
+from envs.calls import Call, parse_call
+from envs.errors import MalformedCall, ToolError
+from envs.registry import BACKENDS
+from envs.results import Result
+from envs.session import Session
+from envs.tool import bind
+from extensions.authoring.graph.graph import TOOLS, Edge, Graph, carried, fill, flows
+
+_TRIES = 40
+"""How many random moves may fail before a path ends early."""
+
+
+class Origin(StrEnum):
+    """Where the value of an argument comes from."""
+
+    CONFIG = "config"
+    LITERAL = "literal"
+    RESULT = "result"
+
+
+class Binding(NamedTuple):
+    """Where the value of one argument comes from."""
+
+    argument: str
+    """Name of the argument; one that is left out has its default."""
+    origin: Origin
+    place: str = ""
+    """JSON path in the config, or the name of the edge; empty for a literal."""
+    step: int | None = None
+    """Index of the step whose result it is, counted over all turns; None for another origin."""
+
+
+class PathStep(NamedTuple):
+    """One call of a path."""
+
+    text: str
+    bindings: tuple[Binding, ...]
+
+
+@dataclass(frozen=True)
+class Path:
+    """A walk over the graph, cut into turns."""
+
+    world: str
+    seed: int
+    turns: tuple[tuple[PathStep, ...], ...]
+
+    @cached_property
+    def calls(self) -> tuple[tuple[str, ...], ...]:
+        """The call texts, turn by turn."""
+        return tuple([tuple([step.text for step in turn]) for turn in self.turns])
+
+    @cached_property
+    def steps(self) -> tuple[PathStep, ...]:
+        """The steps of all turns."""
+        return tuple([step for turn in self.turns for step in turn])
+
+    @cached_property
+    def environments(self) -> tuple[str, ...]:
+        """The backends that the calls need, in the order of the backends."""
+        used = {TOOLS[parse_call(step.text).name].backend for step in self.steps}
+        return tuple([name for name in BACKENDS if name in used])
+
+    @cached_property
+    def edges(self) -> tuple[str, ...]:
+        """Names of the edges that it goes along, each once."""
+        walked = (b.place for step in self.steps for b in step.bindings if b.step is not None)
+        return tuple(dict.fromkeys(walked))
+
+
+Trace = Sequence[tuple[Call, Result]]
+"""The calls of one path or trajectory with their results, in order."""
+
+
+def sample(
+    graph: Graph,
+    world: str,
+    seed: int,
+    turns: int,
+    calls_per_turn: int,
+    want: Sequence[str] | None = None,
+    focus: Sequence[str] | None = None,
+) -> Path:
+    """Sample a path; the same seed gives the same one.
+
+    It stays within the backends of ``focus``. Where none are given, it draws one to three first,
+    and with wishes goes wherever they lead. Without wishes its turns have from one to
+    ``calls_per_turn`` calls; with wishes it takes as many of them as there is room for, in the
+    given order, and goes on from there.
+    """
+    random = Random(seed)
+    wishes = list(want or ())
+    sizes = [calls_per_turn if wishes else random.randint(1, calls_per_turn) for _ in range(turns)]
+    backends = list(graph.worlds[world])
+    if focus is None:
+        focus = backends if wishes else random.sample(backends, random.choice((1, 2, 2, 3)))
+    walk = _Walk(graph, world, random, sum(sizes), focus)
+    for wish in wishes:
+        walk.visit(wish)
+    failed = 0
+    while walk.room and failed < _TRIES:
+        failed = 0 if walk.move() else failed + 1
+    return Path(world, seed, tuple(_cut(walk.steps, sizes)))
+
+
+def cover(
+    graph: Graph,
+    world: str,
+    seed: int,
+    turns: int,
+    calls_per_turn: int,
+    missing: Iterable[str],
+    limit: int | None = None,
+) -> list[Path]:
+    """Sample paths on purpose until no function or edge is missing that they can reach.
+
+    The first path has the seed, each further one the next.
+    """
+    paths: list[Path] = []
+    left = list(missing)
+    while left and (limit is None or len(paths) < limit):
+        path = sample(graph, world, seed + len(paths), turns, calls_per_turn, left)
+        reached = {*path.edges, *(parse_call(step.text).name for step in path.steps)}
+        still = [name for name in left if name not in reached]
+        if len(still) == len(left):
+            break
+        paths.append(path)
+        left = still
+    return paths
+
+
+def _cut(steps: Sequence[PathStep], sizes: Sequence[int]) -> Iterator[tuple[PathStep, ...]]:
+    start = 0
+    for size in sizes:
+        if start < len(steps):
+            yield tuple(steps[start : start + size])
+        start += size
+
+
+class _Walk:
+    """A path in the making, with the session that it is played on."""
+
+    def __init__(
+        self, graph: Graph, world: str, random: Random, length: int, focus: Sequence[str]
+    ) -> None:
+        self.graph = graph
+        self.world = world
+        self.random = random
+        self.length = length
+        self.focus = focus
+        self.session = graph.session(world)
+        self.config = list(_scalars(graph.worlds[world]))
+        self.made: list[tuple[Call, Result]] = []
+        self.steps: list[PathStep] = []
+
+    @property
+    def room(self) -> int:
+        return self.length - len(self.steps)
+
+    def move(self) -> bool:
+        """Make a random move: along an edge from an earlier result, or a call that needs none."""
+        edges = [e for e in self._open_edges() if TOOLS[e.target].backend in self.focus]
+        if edges and self.random.random() < 0.75:
+            target = self.random.choice(list(dict.fromkeys(edge.target for edge in edges)))
+            return self._follow(self.random.choice([e for e in edges if e.target == target]))
+        names = [n for n in self.graph.starts if TOOLS[n].backend in self.focus]
+        return self._start(self.random.choice(names))
+
+    def visit(self, wish: str) -> None:
+        """Go through a function or an edge, if there is a way and room for it."""
+        walked = {binding.place for step in self.steps for binding in step.bindings}
+        if wish in walked or any(call.name == wish for call, _ in self.made):
+            return
+        if wish in self.graph.by_name:
+            self._lead(self.graph.by_name[wish])
+            return
+        if wish in self.graph.starts and self._start(wish):
+            return
+        into = self.graph.into.get(wish, ())
+        for edge in self.random.sample(into, len(into)):
+            if self._lead(edge):
+                return
+
+    def _lead(self, edge: Edge) -> bool:
+        """Go along an edge, after a call of its source where it is not possible as it is."""
+        if self._follow(edge):
+            return True
+        before = self.session, self.made, self.steps
+        self.session, self.made, self.steps = self.session.fork(), [*self.made], [*self.steps]
+        if self._make(edge.call, {}) and self._follow(edge):
+            return True
+        self.session, self.made, self.steps = before
+        return False
+
+    def _open_edges(self) -> list[Edge]:
+        """Return the edges that start at a call that was made, in the order of the graph."""
+        called = {call.name for call, _ in self.made}
+        return [edge for edge in self.graph.edges if edge.source in called]
+
+    def _start(self, name: str) -> bool:
+        alone = self.graph.alone.get(name)
+        if alone is not None and alone.world not in (None, self.world):
+            return False
+        return self._make(self.random.choice(self.graph.starts[name]), {})
+
+    def _follow(self, edge: Edge) -> bool:
+        """Call an edge's target with a value of an earlier result, the latest ones first."""
+        for index, value in self._values(edge):
+            call = fill(edge.template, value)
+            if call is not None and self._make(call, {_argument(edge): (edge, index)}):
+                return True
+        return False
+
+    def _values(self, edge: Edge) -> Iterator[tuple[int, Any]]:
+        """Yield the values that an edge can take from results, each with the index of its step."""
+        for index in reversed(range(len(self.made))):
+            call, result = self.made[index]
+            if call.name == edge.source:
+                values = carried(edge, result.held)
+                for value in self.random.sample(values, min(len(values), 8)):
+                    yield index, value
+
+    def _make(self, call: Call, bound: Mapping[str, tuple[Edge, int]]) -> bool:
+        """Make a call, with further arguments from results where that can be or has to be."""
+        richer, more = self._enriched(call, bound)
+        ways = [(richer, more), (call, bound)]
+        return any(self._try(*way) for way in ways)
+
+    def _try(self, call: Call, bound: Mapping[str, tuple[Edge, int]]) -> bool:
+        if not self.room or any(str(call) == step.text for step in self.steps):
+            return False
+        session = self.session.fork()
+        done = self.graph.prepared(session, call)
+        if done is None or len(done[0]) > self.room:
+            return False
+        # Played again one by one, because each of them may feed a later call.
+        for step in done[0]:
+            self.made.append((step, self.session.call(step)))
+            own = bound if step is call else {}
+            self.steps.append(PathStep(str(step), tuple(self._bindings(step, own))))
+        return True
+
+    def _enriched(
+        self, call: Call, bound: Mapping[str, tuple[Edge, int]]
+    ) -> tuple[Call, Mapping[str, tuple[Edge, int]]]:
+        """Replace arguments that are given as literals by values of earlier results."""
+        arguments, more = dict(call.kwargs), dict(bound)
+        for edge in self.graph.into.get(call.name, ()):
+            name = _argument(edge)
+            if name in more or name not in arguments:
+                continue
+            for index, value in self._values(edge):
+                filled = fill(edge.template, value)
+                if filled is not None:
+                    arguments[name], more[name] = filled.kwargs[name], (edge, index)
+                    break
+        return Call(call.name, (), arguments), more
+
+    def _bindings(self, call: Call, bound: Mapping[str, tuple[Edge, int]]) -> Iterator[Binding]:
+        backend = TOOLS[call.name].backend
+        for name, value in call.kwargs.items():
+            if name in bound:
+                edge, index = bound[name]
+                yield Binding(name, Origin.RESULT, edge.name, index)
+            elif place := self._place(backend, value):
+                yield Binding(name, Origin.CONFIG, place)
+            else:
+                yield Binding(name, Origin.LITERAL)
+
+    def _place(self, backend: str, value: Any) -> str | None:
+        """Return where in the config of a backend a value stands, as a key or as a value."""
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            return None
+        for path, known in self.config:
+            same = type(known) is type(value) and known == value
+            # Ids are numbers in calls and keys, which are text, in the config.
+            same = same or (isinstance(value, int) and known == str(value))
+            if same and path.startswith(f"$.{backend}."):
+                return path
+        return None
+
+
+def _argument(edge: Edge) -> str:
+    """Return the argument that an edge's parameter is, or is a part of."""
+    return re.split(r"[.\[]", edge.parameter)[0]
+
+
+def _scalars(value: Any, path: str = "$") -> Iterator[tuple[str, Any]]:
+    """Yield the keys and the values that hold nothing else, each with its JSON path."""
+    if isinstance(value, Mapping):
+        for key, member in value.items():
+            yield f"{path}.{key}", key
+            yield from _scalars(member, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from _scalars(member, f"{path}[{index}]")
+    else:
+        yield path, value
+
+
+# --- What is covered ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What a number of paths or trajectories go through, each counted once a path.
+
+    Attributes:
+        paths: How many there are.
+        functions: Function to the number of paths in which a call of it succeeds.
+        edges: Edge to the number of paths in which a value flows along it.
+        backends: Backend to the number of paths that use it.
+        pairs: Two backends, in their order, to the number of paths that use both.
+        missing_functions: Functions that can succeed and do in no path.
+        missing_edges: Edges that no path goes along.
+    """
+
+    paths: int
+    functions: Mapping[str, int]
+    edges: Mapping[str, int]
+    backends: Mapping[str, int]
+    pairs: Mapping[tuple[str, str], int]
+    missing_functions: tuple[str, ...]
+    missing_edges: tuple[str, ...]
+
+
+def trace(session: Session, texts: Iterable[str]) -> Trace:
+    """Make calls and return them with their results; a text that is no call is passed over."""
+    made = []
+    for text in texts:
+        try:
+            call = parse_call(text)
+        except MalformedCall:
+            continue
+        made.append((call, session.call(call)))
+    return made
+
+
+def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
+    """Report what paths or trajectories cover.
+
+    An edge counts where a value of its field, from a call that succeeded, stands in its parameter
+    in a later call that succeeded. Where two values agree by coincidence, the edge counts too.
+    """
+    paths = 0
+    functions: Counter[str] = Counter()
+    edges: Counter[str] = Counter()
+    backends: Counter[str] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    for calls in traces:
+        paths += 1
+        made = _named(graph, calls)
+        called = {call.name for call, _ in made}
+        used = [b for b in BACKENDS if any(TOOLS[name].backend == b for name in called)]
+        functions.update(name for name in TOOLS if name in called)
+        edges.update(_walked(graph, made))
+        backends.update(used)
+        pairs.update(combinations(used, 2))
+    return Coverage(
+        paths,
+        functions,
+        edges,
+        backends,
+        pairs,
+        tuple([name for name in graph.functions if name not in functions]),
+        tuple([edge.name for edge in graph.edges if edge.name not in edges]),
+    )
+
+
+def _named(graph: Graph, calls: Trace) -> Trace:
+    """Return the calls that succeeded, with all arguments by name."""
+    made = []
+    for call, result in calls:
+        if call.name not in TOOLS or not graph.fruitful(call, result):
+            continue
+        try:
+            arguments = bind(TOOLS[call.name], call.args, call.kwargs)
+        except ToolError:
+            continue
+        made.append((Call(call.name, (), arguments), result))
+    return made
+
+
+def _walked(graph: Graph, made: Trace) -> list[str]:
+    """Return the edges along which values flow from earlier to later calls."""
+    walked: dict[str, None] = {}
+    for index, (call, _) in enumerate(made):
+        for edge in graph.into.get(call.name, ()):
+            if edge.name not in walked and any(
+                earlier.name == edge.source and flows(edge, result.held, call.kwargs)
+                for earlier, result in made[:index]
+            ):
+                walked[edge.name] = None
+    return list(walked)

@@ -1,0 +1,1 @@
+"""Compression: shortened tool results."""

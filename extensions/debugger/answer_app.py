@@ -1,0 +1,203 @@
+"""The debugger's screen of a single turn: each call beside the expected one, and other answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, NamedTuple
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Footer, OptionList, Static
+
+from extensions.debugger import views
+from extensions.debugger.app import PANES
+from extensions.debugger.widgets import Help, Prompt
+from runner.analysis.writing import answer_ending, answered_lines, asked_lines, pair_lines
+from runner.episodes.evaluate import examine_recorded
+from runner.episodes.examined import ExaminedCalls
+from runner.records.record import EpisodeRecord, Recorded, call_text
+from runner.show.terminal import Line, clipped, visible
+
+HELP = """\
+j k  down up    next, previous part
+home end        first, last part
+/  n N          search the parts; next, previous match
+tab             to the right side and back: arrows scroll
+
+e               try another answer: it is judged at once
+x               back to the recorded one
+
+✓ ✗ what the checks say
+q               quit; escape, ? or q close this help"""
+
+_FAR = 1_000
+"""More parts than there are."""
+_LONGEST = 20_000
+"""Characters shown of a call or a result."""
+_TONES = {"good": "$text-success", "bad": "$text-error", "strong": "bold", "faint": "dim"}
+
+
+class AnswerPart(NamedTuple):
+    """A row of the list, and the lines that belong to it."""
+
+    row: Line
+    lines: tuple[Line, ...]
+
+
+def parts(examined: ExaminedCalls) -> list[AnswerPart]:
+    """Return what there is to look at: the question, every call, words, the verdict."""
+    return [*_parts(examined)]
+
+
+def _parts(examined: ExaminedCalls) -> Iterator[AnswerPart]:
+    yield AnswerPart(Line("asked", "strong"), tuple(asked_lines(examined)))
+    for pair in examined.paired.pairs:
+        called = f"not called: {pair.expected}" if pair.call is None else call_text(pair.call)
+        row = Line(f"✗ {called}", "bad") if pair.problem else Line(f"✓ {called}", "good")
+        yield AnswerPart(row, tuple(pair_lines(pair, _LONGEST)))
+    if said := tuple(answered_lines(examined)):
+        yield AnswerPart(Line("said"), said)
+    ending = tuple(answer_ending(examined))
+    yield AnswerPart(Line(f"verdict: {'passed' if examined.verdict.valid else 'FAILED'}"), ending)
+
+
+def tried(examined: ExaminedCalls, answer: str) -> ExaminedCalls:
+    """Judge another answer to the same question: a list of calls in the entry's language.
+
+    Raises:
+        CannotJudge: There is no verdict on the entry.
+    """
+    record = EpisodeRecord(examined.trajectory.id, 0, "", None, None, None, result=[[answer]])
+    found = examine_recorded(examined.prepared, Recorded(record, "prompt"), examined.profile, 1)
+    assert isinstance(found, ExaminedCalls)
+    return found
+
+
+class AnswerDebugger(App[None]):
+    """Looks at one answer, and at what another one would be judged as."""
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = PANES
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "move(1)", "part", key_display="j/k"),
+        Binding("k", "move(-1)", show=False),
+        Binding("home", f"move({-_FAR})", show=False, priority=True),
+        Binding("end", f"move({_FAR})", show=False, priority=True),
+        Binding("slash", "search", "search", key_display="/"),
+        Binding("n", "search_on(1)", "match", key_display="n/N"),
+        Binding("N", "search_on(-1)", show=False),
+        Binding("e", "edit", "edit"),
+        Binding("x", "drop", "recorded"),
+        Binding("question_mark", "help", "help", key_display="?"),
+        Binding("q,ctrl+c", "quit", "quit", key_display="q"),
+    ]
+
+    def __init__(self, examined: ExaminedCalls, source: str) -> None:
+        super().__init__()
+        self.animation_level = "none"
+        self.recorded = self.examined = examined
+        self.cursor = 0
+        self.wanted = ""
+        self._source = source
+        self._parts: Sequence[AnswerPart] = parts(examined)
+
+    def compose(self) -> ComposeResult:
+        """Make the panes."""
+        yield Static(id="heading")
+        with Horizontal():
+            yield OptionList(id="moments", markup=False, compact=True)
+            with Vertical(id="right"), VerticalScroll(id="views"):
+                yield Static(id="text")
+        yield Static(id="status")
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show the question."""
+        self.query_one("#moments").focus()
+        self._draw()
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Follow the list."""
+        self.cursor = event.option_index
+        self._draw_part()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave Home and End to what lies over the panes, where something does."""
+        return not (isinstance(self.screen, ModalScreen) and parameters in ((-_FAR,), (_FAR,)))
+
+    def action_move(self, by: int) -> None:
+        """Go some parts on, or back."""
+        self.cursor = min(max(self.cursor + by, 0), len(self._parts) - 1)
+        self._draw()
+
+    def action_search(self) -> None:
+        """Ask for a text and go to it."""
+
+        def search(text: str | None) -> None:
+            self.wanted = text or self.wanted
+            self._find(self.cursor, 1)
+
+        self.push_screen(Prompt("search"), search)
+
+    def action_search_on(self, by: int) -> None:
+        """Go to the next part in which the text is."""
+        self._find(self.cursor + by, by)
+
+    def action_edit(self) -> None:
+        """Ask for another answer, and judge it."""
+        calls = [pair.call for pair in self.examined.paired.pairs if pair.call is not None]
+
+        def judge(text: str | None) -> None:
+            if text is not None:
+                self._show(tried(self.examined, text), f"tried: {text}")
+
+        asked = "an answer to judge: a list of calls, or words"
+        self.push_screen(Prompt(asked, f"[{', '.join(map(str, calls))}]"), judge)
+
+    def action_drop(self) -> None:
+        """Go back to the recorded answer."""
+        self._show(self.recorded, "the recorded answer")
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.push_screen(Help(HELP))
+
+    def _show(self, examined: ExaminedCalls, said: str) -> None:
+        self.examined, self._parts = examined, parts(examined)
+        self.cursor = len(self._parts) - 1
+        self._draw(said)
+
+    def _find(self, start: int, by: int) -> None:
+        wanted, count = self.wanted.casefold(), len(self._parts)
+        for index in ((start + by * offset) % count for offset in range(count)):
+            lines = self._parts[index].lines
+            if wanted and any(wanted in line.text.casefold() for line in lines):
+                self.cursor = index
+                self._draw()
+                return
+        self._draw(f"Nothing here has {clipped(self.wanted, 40)!r}." if wanted else "Search: /")
+
+    def _draw(self, said: str = "") -> None:
+        moments = self.query_one("#moments", OptionList)
+        with self.prevent(OptionList.OptionHighlighted):
+            moments.set_options([self._styled(part.row) for part in self._parts])
+            moments.highlighted = self.cursor
+        self._draw_part()
+        what_if = "what if:  e try another answer  x back to the recorded one"
+        self.query_one("#status", Static).update(Content(visible(said) or what_if))
+
+    def _draw_part(self) -> None:
+        trajectory, verdict = self.examined.trajectory, self.examined.verdict
+        outcome = ("passed", _TONES["good"]) if verdict.valid else ("FAILED", _TONES["bad"])
+        heading = f"{visible(trajectory.id)} ({trajectory.category})  {visible(self._source)}\n"
+        self.query_one("#heading", Static).update(Content.assemble((heading, "bold"), outcome))
+        lines = [self._styled(line) for line in self._parts[self.cursor].lines]
+        self.query_one("#text", Static).update(Content("\n").join(lines))
+        self.query_one("#views", VerticalScroll).scroll_home(animate=False)
+
+    def _styled(self, line: Line) -> Content:
+        text = Content.styled(visible(line.text), _TONES.get(line.tone, ""))
+        return views.marked(text, self.wanted)

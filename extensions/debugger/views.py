@@ -1,0 +1,335 @@
+"""What the debugger shows, as styled text: pure functions of a stepper.
+
+Texts of models and of data are never read as markup, and what a terminal would obey is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rich.text import Text
+from textual.content import Content
+
+from checkers.verdict import Failure
+from checkers.why.trace import TracedCall
+from envs.state import Difference, brief
+from extensions.debugger.state_tree import Node
+from extensions.debugger.stepper import Stepper
+from extensions.debugger.timeline import Source
+from runner.analysis.view import Moment, Place, TurnView
+from runner.records.record import call_text
+from runner.show.terminal import clipped, visible
+
+Part = tuple[str, str]
+"""A text and its style."""
+
+_GOOD, _BAD, _NEW = "$text-success", "$text-error", "$text-warning"
+_FAINT, _STRONG = "dim", "bold"
+_FOUND = "black on yellow"
+
+_LONGEST = 20_000
+"""Characters shown of a text; a result may have a million."""
+_PASSING = 2_000
+"""Characters shown of one among many, as in the transcript."""
+_BRIEF = 400
+"""Characters shown of a value in a list of differences."""
+_MOST = 100
+"""Differences in such a list."""
+_LABEL = 60
+"""Characters shown of a value in the tree."""
+
+
+def rows(stepper: Stepper) -> list[Content]:
+    """Return the list's rows: one per moment of the shown timeline."""
+    timeline = stepper.timeline
+    own = len(timeline.moments) if timeline.parted is None else timeline.index(timeline.parted)
+    found = []
+    for index, moment in enumerate(timeline.moments):
+        side = "≠" if moment.diverges else "+" if index >= own else " "
+        found.append(Content.assemble((side, _NEW), *_row(stepper, moment)))
+    return found
+
+
+def heading(stepper: Stepper, source: str) -> Content:
+    """Return the two lines that say what is shown, where it is from and where one stands."""
+    timeline, all_of_them = stepper.timeline, stepper.timelines
+    which = f" {timeline.name} ({all_of_them.index(timeline) + 1} of {len(all_of_them)}) "
+    place = f"{stepper.moment.place} ({stepper.cursor + 1} of {len(timeline.moments)})"
+    recording = timeline.source is Source.RECORDING
+    return Content.assemble(
+        (f"{visible(stepper.examined.trajectory.id)}  {place}  ", _STRONG),
+        (f"{visible(source)}\n", _FAINT),
+        (which, f"{_NEW} reverse" if timeline.source is Source.BRANCH else "reverse"),
+        *(_outcome(stepper) if recording else _so_far(stepper)),
+    )
+
+
+def tabs(names: Iterable[str], shown: str) -> Content:
+    """Return the names of the views with their keys, the shown one marked."""
+    return Content.assemble(
+        *(
+            (f" {key} {name} ", "reverse" if name == shown else _FAINT)
+            for key, name in enumerate(names, 1)
+        ),
+        ("  tab scrolls", _FAINT),
+    )
+
+
+def marked(text: Content, wanted: str) -> Content:
+    """Return a text in which what was searched for is marked."""
+    if not wanted:
+        return text
+    return text.highlight_regex(re.compile(re.escape(visible(wanted)), re.I), style=_FOUND)
+
+
+def call_view(stepper: Stepper) -> Content:
+    """Return what is said or done at the moment, and what that changed."""
+    turn, kind = stepper.turn, stepper.moment.place.kind
+    if kind == "start":
+        parts = [(f"turn {turn.number} begins\n", _STRONG), *_asked(turn)]
+    else:
+        parts = _made(stepper) if kind == "call" else _end(stepper)
+    return Content.assemble(*parts, *_leaving(stepper), *_why(stepper))
+
+
+def truth_view(stepper: Stepper) -> Content:
+    """Return how the state stands against the ground truth's, and what that calls in the turn."""
+    calls = stepper.turn.truth.calls
+    return Content.assemble(
+        *_against_truth(stepper),
+        *_against_recording(stepper),
+        (f"\nground truth of turn {stepper.moment.place.turn}\n", _STRONG),
+        *(part for traced in calls for part in _call_and_result(traced, _PASSING)),
+        *([] if calls else [("no call\n", _FAINT)]),
+    )
+
+
+def label(node: Node) -> Text:
+    """Return a place of the state as a line of the tree."""
+    sign = "≠" if node.off or node.off_below else "*" if node.changed else " "
+    style = "red" if node.off else "yellow" if node.changed else ""
+    value = "" if node.has_members and node.value else f": {brief(node.value, _LABEL)}"
+    return Text(visible(f"{sign}{node.name}{value}"), style)
+
+
+def place_text(node: Node) -> Content:
+    """Return all there is to say about a place of the state."""
+    parts = [(f"{visible(node.path)}\n", _STRONG), (_value(node.value, _LONGEST), "")]
+    if node.changed:
+        parts += [("\nwas ", _FAINT), (_value(node.was, _LONGEST), _NEW)]
+    if node.expected != node.value:
+        expected = _value(node.expected, _LONGEST)
+        parts += [("\nground truth at the end of the turn ", _FAINT), (expected, _BAD)]
+    return Content.assemble(*parts)
+
+
+def transcript(stepper: Stepper) -> Content:
+    """Return what was said and called up to the moment."""
+    parts: list[Part] = []
+    for moment in stepper.timeline.moments[: stepper.cursor + 1]:
+        turn = stepper.timeline.turns[moment.place.turn]
+        if moment.place.kind == "start":
+            parts += [(f"turn {turn.number}\n", f"{_STRONG} reverse"), *_asked(turn)]
+        elif moment.traced is not None:
+            parts += _said(stepper, moment.place, _PASSING)
+            parts += _call_and_result(moment.traced, _PASSING)
+        else:
+            parts += [*_answered(turn), ("\n", "")]
+    return Content.assemble(*parts)
+
+
+def _row(stepper: Stepper, moment: Moment) -> list[Part]:
+    turn, kind, step, position = moment.place
+    if kind == "start":
+        return [(f"turn {turn}", _STRONG)]
+    if moment.traced is None:
+        failure = stepper.timeline.failures[turn]
+        return [("   end ", _FAINT), ("✗", _BAD) if failure else ("✓", _GOOD)]
+    result = moment.traced.result
+    flag = "!" if not result.ok else "*" if result.changed else " "
+    several = len(stepper.timeline.trace.turns[turn].steps[step]) > 1
+    number = f"{step}.{position}" if several else f"{step}"
+    text = _line(call_text(moment.traced.call))
+    return [(flag, _NEW if result.ok else _BAD), (f"{number:>2} ", _FAINT), (text, "")]
+
+
+def _made(stepper: Stepper) -> list[Part]:
+    moment = stepper.moment
+    assert moment.traced is not None
+    changes = _differences(moment.changes, "was", "now")
+    return [
+        *_said(stepper, moment.place, _LONGEST),
+        *_call_and_result(moment.traced),
+        ("\nchanged\n" if changes else "\nchanges nothing\n", _STRONG if changes else _FAINT),
+        *changes,
+    ]
+
+
+def _end(stepper: Stepper) -> list[Part]:
+    turn = stepper.turn
+    failure = stepper.timeline.failures[turn.number]
+    judged = _failed(failure) if failure else [("the turn is right\n", _GOOD)]
+    return [(f"turn {turn.number} ends\n", _STRONG), *_answered(turn), *judged]
+
+
+def _asked(turn: TurnView) -> list[Part]:
+    asked = turn.asked
+    said = [
+        part
+        for message in asked.messages
+        for part in ((f"{message.role}: ", _FAINT), (f"{_shown(message.content)}\n", ""))
+    ]
+    if not asked.offers:
+        return said
+    return [*said, ("functions handed over: ", _FAINT), (f"{', '.join(asked.offers)}\n", "")]
+
+
+def _said(stepper: Stepper, place: Place, longest: int) -> list[Part]:
+    """Return what the model said before the first call of a recorded step."""
+    found = stepper.said.get((place.turn, place.step))
+    if found is None or place.call or stepper.timeline.source is not Source.RECORDING:
+        return []
+    said = (("thought: ", found.reasoning), ("said: ", found.text))
+    return [
+        part
+        for what, text in said
+        if text
+        for part in ((what, _FAINT), (f"{_shown(text, longest)}\n", ""))
+    ]
+
+
+def _answered(turn: TurnView) -> list[Part]:
+    said = (("answer: ", turn.closing), ("read as no call: ", turn.unreadable))
+    return [
+        part
+        for what, text in said
+        if text is not None
+        for part in ((what, _FAINT), (f"{_shown(text)}\n", ""))
+    ]
+
+
+def _call_and_result(traced: TracedCall, longest: int = _LONGEST) -> list[Part]:
+    ok = traced.result.ok
+    return [
+        (f"{_shown(call_text(traced.call), longest)}\n", _STRONG),
+        ("-> " if ok else "-> refused: ", _FAINT if ok else _BAD),
+        (f"{_shown(traced.result.observation, longest)}\n", ""),
+    ]
+
+
+def _leaving(stepper: Stepper) -> list[Part]:
+    """Return how the ground truth was left, at the moment where it was."""
+    left = stepper.timeline.divergence
+    if left is None or not stepper.moment.diverges:
+        return []
+    # At the end of the turn its failure has the same differences.
+    differences = () if left.call is None else left.differences
+    return [("\n≠ leaves the ground truth\n", _NEW), *_differences(differences)]
+
+
+def _why(stepper: Stepper) -> list[Part]:
+    """Return why the recording failed, in the turn in which it did."""
+    why = stepper.examined.diagnosis
+    here = why is not None and why.turn in (None, stepper.moment.place.turn)
+    if why is None or not here or stepper.timeline.source is not Source.RECORDING:
+        return []
+    return [(f"\nwhy it failed: {why.cause}\n", _BAD), (f"{_shown(why.detail)}\n", "")]
+
+
+def _against_truth(stepper: Stepper) -> list[Part]:
+    differences = stepper.moment.off_path
+    if not differences:
+        return [("the state agrees with the ground truth\n", _GOOD)]
+    return [("the state differs from the ground truth\n", _BAD), *_differences(differences)]
+
+
+def _against_recording(stepper: Stepper) -> list[Part]:
+    """Return how a branch stands against the recording."""
+    moment = stepper.counterpart
+    if moment is None:
+        return []
+    differences = moment.after.differences(stepper.moment.after)
+    return [
+        (f"\nrecording, {moment.place}\n", _STRONG),
+        *(_call_and_result(moment.traced) if moment.traced else []),
+        *([] if differences else [("the state is the same there\n", _FAINT)]),
+        *_differences(differences, "recorded", "here"),
+    ]
+
+
+def _differences(
+    differences: Sequence[Difference], first: str = "expected", second: str = "got"
+) -> list[Part]:
+    """Return differences, each with its path and what is on either side."""
+    shown = [
+        part
+        for path, left, right in differences[:_MOST]
+        for part in (
+            (f"{visible(path)}\n", _NEW),
+            (f"  {first} ", _FAINT),
+            (f"{_value(left)}\n", ""),
+            (f"  {second} ", _FAINT),
+            (f"{_value(right)}\n", ""),
+        )
+    ]
+    more = len(differences) - _MOST
+    return shown if more <= 0 else [*shown, (f"and {more} places more\n", _FAINT)]
+
+
+def _failed(failure: Failure) -> list[Part]:
+    missing = [(f"not seen: {_shown(text)}\n", "") for text in failure.unseen]
+    return [
+        (f"FAILED: {_reason(failure)}\n", _BAD),
+        *_differences(failure.differences),
+        *missing,
+    ]
+
+
+def _outcome(stepper: Stepper) -> list[Part]:
+    """Return the verdict on the recording, and why it failed."""
+    verdict, why = stepper.examined.verdict, stepper.examined.diagnosis
+    failure, turn = verdict.failure, verdict.failed_turn
+    if failure is None:
+        return [(" passed", _GOOD)]
+    where = "" if turn is None else f" turn {turn}"
+    return [
+        (f" FAILED{where}: {why.cause if why else _reason(failure)}", _BAD),
+        (f"  {_line(why.detail)}" if why else "", ""),
+    ]
+
+
+def _so_far(stepper: Stepper) -> list[Part]:
+    """Return what a timeline without a verdict comes to, and how much a branch may go on with."""
+    timeline, turns = stepper.timeline, len(stepper.timeline.turns)
+    left = sum(len(step) for turn in timeline.rest for step in turn)
+    rest = (f"  (r plays {left} more)" if left else "", _FAINT)
+    reached = len(timeline.failures)
+    for turn, failure in enumerate(timeline.failures):
+        if failure is not None:
+            is_open = timeline.source is Source.BRANCH and turn == reached - 1
+            says = "not yet right" if is_open else "FAILED"
+            return [(f" turn {turn} {says}: {_reason(failure)}", _BAD), rest]
+    return [
+        (" passed" if reached == turns else f" right in {reached} of {turns} turns", _GOOD),
+        rest,
+    ]
+
+
+def _reason(failure: Failure) -> str:
+    return failure.reason.removeprefix("multi_turn:")
+
+
+def _shown(text: str, longest: int = _LONGEST) -> str:
+    """Return a text with its line breaks, and all else a terminal would obey as escapes."""
+    left = len(text) - longest
+    lines = "\n".join(map(visible, text[:longest].split("\n")))
+    return lines if left <= 0 else f"{lines}... and {left} characters more"
+
+
+def _line(text: str) -> str:
+    return visible(clipped(text, _BRIEF))
+
+
+def _value(value: object, longest: int = _BRIEF) -> str:
+    return visible(brief(value, longest))

@@ -1,0 +1,172 @@
+"""What the debugger's screen is made of: the help, the line to type in, and the state as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.suggester import SuggestFromList
+from textual.widgets import Input, Static, Tree
+from textual.widgets.tree import TreeNode
+
+from envs.calls import MAX_TEXT
+from envs.state import Difference, Snapshot
+from extensions.debugger.state_tree import Node, children, whole
+from extensions.debugger.views import label, place_text
+from runner.analysis.view import Moment
+
+HELP = """\
+j k  down up    next, previous call
+J K             next, previous turn
+home end        first, last moment
+d               where it first leaves the ground truth
+/  n N          search messages, calls, results and state
+                changes; next, previous match
+1 2 3 4  v      call, state, truth, talk; the next of them
+tab             to the right side and back: arrows scroll
+                there; in the state, enter opens and closes
+
+What if? In a branch; recording and truth stay as they are.
+e               edit this call; an empty text leaves it out
+c               make another call after this moment
+t               make no more calls in this turn
+r               go on as the recording did
+x               drop the branch
+b               next timeline: recording, truth, branches
+
+≠ leaves the ground truth   ! refused   * changed the state
++ own call of a branch      ✓ ✗ what the checks say
+q               quit; escape, ? or q close this help"""
+
+
+class Help(ModalScreen[None]):
+    """The keys and the signs."""
+
+    CSS = """
+    Help { align: center middle; }
+    Help VerticalScroll { width: 64; max-width: 100%; height: auto; max-height: 100%; padding: 0 1;
+                          background: $surface; border: solid $primary; }
+    """
+    BINDINGS = [Binding("escape,question_mark,q", "dismiss")]
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """Make the page."""
+        with VerticalScroll():
+            yield Static(Content(self._text))
+
+
+class Prompt(ModalScreen[str | None]):
+    """One line to type in, with texts to complete to; gives its text, or None when it was left."""
+
+    CSS = """
+    Prompt { align: left bottom; background: transparent; }
+    Prompt Vertical { height: 2; background: $surface; }
+    """
+    BINDINGS = [Binding("escape", "dismiss(None)")]
+
+    def __init__(self, question: str, text: str = "", suggestions: Sequence[str] = ()) -> None:
+        super().__init__()
+        self._question = question
+        self._text = text
+        self._suggestions = suggestions
+
+    def compose(self) -> ComposeResult:
+        """Make the line."""
+        with Vertical():
+            keys = "enter, escape, → completes" if self._suggestions else "enter, escape"
+            yield Static(Content(f"{self._question}   ({keys})"))
+            line = Input(
+                self._text,
+                max_length=MAX_TEXT,
+                select_on_focus=False,
+                suggester=SuggestFromList(self._suggestions),
+                compact=True,
+            )
+            line.cursor_blink = False
+            yield line
+
+    def on_input_submitted(self, submitted: Input.Submitted) -> None:
+        """Give what was typed."""
+        self.dismiss(submitted.value)
+
+
+class StateView(Vertical):
+    """The state at a moment; opens where something was changed or is off."""
+
+    DEFAULT_CSS = """
+    StateView Tree { height: 1fr; padding: 0; scrollbar-size: 1 1; background: $background; }
+    StateView VerticalScroll { height: auto; max-height: 7; scrollbar-size-vertical: 1;
+                               border-top: solid $panel-lighten-2; }
+    """
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id)
+        self._off: Sequence[Difference] = ()
+        # What the person opened and closed stays so from moment to moment.
+        self._opened: dict[str, bool] = {}
+
+    def compose(self) -> ComposeResult:
+        """Make the tree and the lines below it."""
+        tree: Tree[Node] = Tree("")
+        tree.show_root = False
+        tree.guide_depth = 2
+        yield tree
+        yield VerticalScroll(Static())
+
+    def show(self, moment: Moment, expected: Snapshot) -> None:
+        """Show the state at a moment, given the ground truth's at the end of the turn."""
+        self._off = moment.off_path
+        tree = self.query_one(Tree)
+        at = tree.cursor_node.data.path if tree.cursor_node and tree.cursor_node.data else ""
+        tree.clear()
+        added = self._add_below(tree.root, whole(moment.before, moment.after, expected))
+        tree.root.expand()
+        tree.move_cursor_to_line(_to_look_at([line.data for line in added if line.data], at))
+
+    def on_tree_node_highlighted(self, highlighted: Tree.NodeHighlighted[Node]) -> None:
+        """Say what there is to say about a place."""
+        node = highlighted.node.data
+        self.query_one(Static).update(Content("") if node is None else place_text(node))
+
+    def on_tree_node_expanded(self, expanded: Tree.NodeExpanded[Node]) -> None:
+        """Fill in what is below a place, and keep it open."""
+        if expanded.node.data is not None:
+            self._opened[expanded.node.data.path] = True
+            if not expanded.node.children:
+                self._add_below(expanded.node, expanded.node.data)
+
+    def on_tree_node_collapsed(self, collapsed: Tree.NodeCollapsed[Node]) -> None:
+        """Keep a place closed."""
+        if collapsed.node.data is not None:
+            self._opened[collapsed.node.data.path] = False
+
+    def _add_below(self, parent: TreeNode[Node], state: Node) -> list[TreeNode[Node]]:
+        """Add what is below a place, as far down as it is open; return it in the tree's order."""
+        added = []
+        for node in children(state, self._off):
+            is_open = self._opened.get(node.path, node.noteworthy or not state.path)
+            line = parent.add(label(node), node, expand=is_open, allow_expand=node.has_members)
+            added.append(line)
+            if is_open:
+                added += self._add_below(line, node)
+        return added
+
+
+def _to_look_at(lines: list[Node], at: str) -> int:
+    """Return the line to go to: what was changed, else where one was, else what is off."""
+    for wanted in (
+        [node for node in lines if node.changed and not node.noteworthy],
+        [node for node in lines if node.path == at],
+        [node for node in lines if node.off],
+    ):
+        if wanted:
+            return lines.index(wanted[0])
+    return 0

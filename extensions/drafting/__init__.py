@@ -1,0 +1,1 @@
+"""New environments: scaffolds, and drafts from OpenAPI files and MCP servers."""

@@ -1,0 +1,307 @@
+"""The command ``turnwise env new``: a new environment, small and whole, to be rewritten."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+import envs
+from envs import registry
+from envs.errors import ConfigError
+from envs.tool import near
+from extensions.drafting import openapi, stubs
+from extensions.drafting.stubs import StubModule
+from extensions.retrieval import reading
+from runner.commands import DONE
+from runner.commands.options import argument, option
+from runner.records.files import written
+from runner.show.terminal import say
+from trajectories.errors import DataError
+
+EXAMPLE = "turnwise env new CalendarAPI --path calendar"
+
+_TEMPLATES = Path(__file__).parent / "scaffold"
+_ROOT = Path(envs.__file__).resolve().parents[1]
+_NAME = re.compile(r"[A-Z][A-Za-z0-9]{2,29}")
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_IMPORTS_IN_CHECKOUT = """\
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, reads, writes
+from envs.errors import AlreadyExists, NotFound"""
+_IMPORTS = """\
+from turnwise import AlreadyExists, Backend, NotFound, reads, writes
+from typing_extensions import TypedDict"""
+_DRAFT_IMPORTS_IN_CHECKOUT = """\
+from typing_extensions import TypedDict
+
+from envs.backend import {marks}"""
+_DRAFT_IMPORTS = """\
+from turnwise import {marks}
+from typing_extensions import TypedDict"""
+_LONG_LINES = "# ruff: noqa: E501 - examples are as they were described."
+_LINE = 100
+_MOST_RENAMED = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to make, and where."""
+
+    name: str = argument("name of its class, such as CalendarAPI", "NAME")
+    path: Path | None = option(
+        "make a package of your own in this new folder (default, in a checkout of Turnwise: add "
+        "to that)",
+        "DIR",
+    )
+    from_openapi: Path | None = option(
+        "draft a typed stub for every operation of this OpenAPI file, JSON or YAML (default: a "
+        "small list, to be rewritten)",
+        "FILE",
+        one_of="description",
+    )
+    from_mcp: str | None = option(
+        "draft a typed stub for every tool of the MCP server that this starts, such as "
+        "'python server.py'; it has 60 seconds to say what it offers",
+        "COMMAND",
+        one_of="description",
+    )
+
+
+def run(options: Options) -> int:
+    """Write the files, and print them and what to do now."""
+    parts = _parts(options)
+    if options.path:
+        plan = in_package(options.name, options.path, parts)
+    else:
+        plan = in_checkout(options.name, parts)
+    for path, text in plan.files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with written(path) as file:
+            file.write(text)
+        say(path)
+    if isinstance(parts, Drafted):
+        _say_what_was_drafted(parts.draft)
+    say("\nNow:")
+    for command in plan.commands:
+        say(f"  {command}")
+    return DONE
+
+
+def _say_what_was_drafted(draft: StubModule) -> None:
+    say(f"\n{len(draft.stubs)} functions, each a stub that says so until it is written.")
+    for line in draft.renamed[:_MOST_RENAMED]:
+        say(f"  {line}")
+    if len(draft.renamed) > _MOST_RENAMED:
+        say(f"  and {len(draft.renamed) - _MOST_RENAMED} more under other names")
+
+
+class Scaffold(NamedTuple):
+    """Files to write, and what to do then."""
+
+    files: Mapping[Path, str]
+    commands: Sequence[str]
+
+
+class Contents:
+    """The parts of an environment that keeps a list."""
+
+    def backend(self, words: Mapping[str, str], in_checkout: bool) -> str:
+        """Return the module."""
+        imports = _IMPORTS_IN_CHECKOUT if in_checkout else _IMPORTS
+        return _filled("backend.py", {**words, "imports": imports})
+
+    def config(self, words: Mapping[str, str]) -> str:
+        """Return the example config."""
+        return _filled("config.json", words)
+
+    def functions(self, words: Mapping[str, str]) -> str:
+        """Return the frozen function documents."""
+        return _filled("functions.json", words)
+
+    def test(self, words: Mapping[str, str]) -> str:
+        """Return the tests."""
+        return _filled("test.py", words)
+
+    def trajectory(self, words: Mapping[str, str]) -> str:
+        """Return a trajectory."""
+        return _filled("trajectory.jsonl", words)
+
+
+class Drafted(Contents):
+    """The parts of an environment of stubs.
+
+    Args:
+        title: What they are drafted from.
+    """
+
+    def __init__(self, draft: StubModule, title: str) -> None:
+        self.draft = draft
+        self._title = title
+
+    def backend(self, words: Mapping[str, str], in_checkout: bool) -> str:
+        """Return the module."""
+        imports = _DRAFT_IMPORTS_IN_CHECKOUT if in_checkout else _DRAFT_IMPORTS
+        code = stubs.module(words["name"], self._title, self.draft, imports)
+        longest = max(map(len, code.splitlines()))
+        # Our own rules are stricter than those of a package.
+        return f"{_LONG_LINES}\n{code}" if in_checkout and longest > _LINE else code
+
+    def config(self, words: Mapping[str, str]) -> str:
+        """Return the example config: no record of any kind."""
+        return _json({words["name"]: {"records": self.draft.records}})
+
+    def functions(self, words: Mapping[str, str]) -> str:
+        """Return the frozen function documents, as the drafted module has them."""
+        code = self.backend(words, in_checkout=False)
+        return _json(stubs.documents(code, words["name"]))
+
+    def test(self, words: Mapping[str, str]) -> str:
+        """Return the tests."""
+        return _filled("drafted_test.py", words)
+
+    def trajectory(self, words: Mapping[str, str]) -> str:
+        """Return a trajectory that calls the first function."""
+        first = self.draft.stubs[0]
+        turn = {
+            "messages": [{"role": "user", "content": f"Please use {first.name}."}],
+            "ground_truth": [first.call],
+        }
+        entry = {
+            "id": f"{words['prefix']}_0",
+            "category": "base",
+            "environments": [words["name"]],
+            "config": {words["name"]: {}},
+            "turns": [turn],
+        }
+        return json.dumps(entry) + "\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _parts(options: Options) -> Contents:
+    """Return what the new environment is made of.
+
+    Raises:
+        DataError: The name or the description will not do.
+    """
+    words = _words(options.name)
+    if options.from_openapi is not None:
+        found, title = reading.described_in(options.from_openapi), options.from_openapi.name
+    elif options.from_mcp is not None:
+        found, title = reading.served_by(options.from_mcp), "an MCP server"
+    else:
+        return Contents()
+    functions = []
+    for kind, document, is_reading in found:
+        parameters = document.get("parameters")
+        plain = openapi.written_out(parameters if isinstance(parameters, Mapping) else {})
+        told = {**document, "parameters": plain}
+        functions.append(stubs.Interface(told, is_reading, kind))
+    draft = stubs.draft(functions, words["prefix"], options.name, _taken())
+    return Drafted(draft, title)
+
+
+def _taken() -> frozenset[str]:
+    """Return the names of all functions of environments that can be imported."""
+    usable = filter(registry.is_usable, registry.names())
+    return frozenset(tool for name in usable for tool in registry.backend_class(name).TOOLS)
+
+
+def in_checkout(name: str, parts: Contents | None = None) -> Scaffold:
+    """Scaffold an environment that becomes part of this repository.
+
+    Raises:
+        DataError: The name will not do, there is no checkout, or a file is there already.
+    """
+    words, parts = _words(name), parts or Contents()
+    # Wherever else somebody is, he does not mean the sources of his installation.
+    if not (_ROOT / "pyproject.toml").is_file() or not Path.cwd().is_relative_to(_ROOT):
+        raise DataError("env new", "this is no checkout; give --path and a folder of your own")
+    module = words["prefix"]
+    if module in sys.stdlib_module_names:
+        module += "_env"
+    words["trajectory"] = f"{module}.jsonl"
+    tests = _ROOT / "tests" / "envs" / "more"
+    files = {
+        _ROOT / "envs" / "more" / f"{module}.py": parts.backend(words, in_checkout=True),
+        _ROOT / "configs" / "initial" / f"{name}.json": parts.config(words),
+        tests / f"test_{module}.py": parts.test(words),
+        tests / words["trajectory"]: parts.trajectory(words),
+        _ROOT / "tests" / "golden" / f"{name}.functions.json": parts.functions(words),
+    }
+    _check_absent(files)
+    test = near(str(tests / f"test_{module}.py"))
+    return Scaffold(
+        {Path(near(str(path))): text for path, text in files.items()},
+        [f"turnwise env check {name}", f"pytest {test}"],
+    )
+
+
+def in_package(name: str, folder: Path, parts: Contents | None = None) -> Scaffold:
+    """Scaffold an environment in a package of the author's own.
+
+    Raises:
+        DataError: The name will not do, or the folder has something in it already.
+    """
+    words, parts = _words(name), parts or Contents()
+    package = f"{words['prefix']}_env"
+    words["package"], words["distribution"] = package, package.replace("_", "-")
+    words["trajectory"] = "trajectories.jsonl"
+    code = folder / package
+    files = {
+        folder / "pyproject.toml": _filled("pyproject.toml", words),
+        code / "__init__.py": _filled("package.py", words),
+        code / "py.typed": "",
+        code / "backend.py": parts.backend(words, in_checkout=False),
+        code / f"{name}.json": parts.config(words),
+        code / f"{name}.functions.json": parts.functions(words),
+        folder / "tests" / f"test_{package}.py": parts.test(words),
+        folder / "tests" / words["trajectory"]: parts.trajectory(words),
+    }
+    if folder.exists() and not folder.is_dir():
+        raise DataError("--path", f"{folder} is a file; name a folder")
+    _check_absent(files)
+    return Scaffold(
+        files,
+        [f"pip install -e {folder}", f"turnwise env check {name}", f"pytest {folder}"],
+    )
+
+
+def _words(name: str) -> dict[str, str]:
+    """Return what the templates leave open, from the name of the class.
+
+    Raises:
+        DataError: The name is no class name, or is taken.
+    """
+    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+        advice = "take 3 to 30 letters and digits, such as CalendarAPI"
+        raise DataError("NAME", f"{name!r:.60} is no class name; {advice}")
+    try:
+        names = registry.names()
+    except ConfigError as error:
+        raise DataError("NAME", str(error)) from None
+    if name in names:
+        raise DataError("NAME", f"there is an environment {name} already; take another name")
+    stem = name.removesuffix("API") or name
+    return {"name": name, "prefix": _WORD_START.sub("_", stem).lower()}
+
+
+def _filled(template: str, words: Mapping[str, str]) -> str:
+    text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
+    return Template(text).substitute(words)
+
+
+def _check_absent(files: Mapping[Path, str]) -> None:
+    for path in files:
+        if path.exists():
+            raise DataError(str(path), "is there already; nothing has been written")

@@ -1,0 +1,361 @@
+"""A module of typed stubs, drafted from function documents that somebody else wrote.
+
+What a description says gets into the module as names that were made anew, as types out of a fixed
+set, and as words of docstrings. Before it is used, the module is read: one that would do anything
+but define these is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+import re
+import sys
+import textwrap
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from envs.backend import Backend
+from envs.schema import spec
+from extensions.drafting.types import Classes, Type, literal, plain_text
+from trajectories.errors import DataError
+
+MOST = 1_000
+"""Functions of one description."""
+_MOST_PARAMETERS = 100
+_WIDTH = 88
+_LINE, _LONGEST = 100, 60
+"""How long a line of code may be, and a name."""
+_SUMMARY, _DETAIL, _PARAMETER = 200, 1_200, 400
+"""How many characters of a text are kept."""
+_TAKEN = frozenset(dir(Backend)) | frozenset(dir(builtins)) | {"Any", "Config", "records", "self"}
+_HEADING = re.compile(r"\b(Args|Returns|Raises|Examples):")
+_USED_AS = {
+    "Annotated": "Annotated[",
+    "Field": "Field(",
+    "Literal": "Literal[",
+    "NotRequired": "NotRequired[",
+}
+_NAMES = frozenset({"Field", "_not_written"})
+"""What may be called in a module of stubs."""
+_HARMLESS = (
+    ast.Module, ast.Import, ast.ImportFrom, ast.alias, ast.ClassDef, ast.FunctionDef, ast.arguments,
+    ast.arg, ast.Return, ast.Expr, ast.Constant, ast.AnnAssign, ast.Assign, ast.Name, ast.Attribute,
+    ast.Subscript, ast.Tuple, ast.List, ast.Dict, ast.BinOp, ast.BitOr, ast.UnaryOp, ast.USub,
+    ast.Call, ast.keyword, ast.expr_context,
+)  # fmt: skip
+
+
+class Interface(NamedTuple):
+    """A function as a description has it."""
+
+    document: Mapping[str, Any]
+    """Name, description and parameters as JSON Schema, without references."""
+    reads: bool
+    """Whether it leaves the state as it is."""
+    kind: str
+    """What it is about: its tag."""
+
+
+class Stub(NamedTuple):
+    """A function on its way into a module."""
+
+    name: str
+    code: str
+    call: str
+    """A call of it that works."""
+    types: str
+    """Source of the types of its parameters."""
+
+
+class StubModule(NamedTuple):
+    """What is made of a description."""
+
+    stubs: Sequence[Stub]
+    classes: str
+    """Source of the classes that parameters are of."""
+    names: Set[str]
+    """What the module has to import: ``Annotated``, ``Literal``, ``NotRequired``, ``Field``."""
+    records: Mapping[str, Sequence[Any]]
+    """The example config's records: none, of every kind."""
+    renamed: Sequence[str]
+    """Names that could not stay as they were: old and new."""
+
+
+def draft(
+    functions: Sequence[Interface], prefix: str, name: str, taken: Collection[str]
+) -> StubModule:
+    """Draft stubs.
+
+    Args:
+        functions: What is described.
+        prefix: What the name of a function begins with that is taken.
+        name: The environment's class, which names of types begin with.
+        taken: Names of the functions of other environments.
+
+    Raises:
+        DataError: There is no function, or there are more than ``MOST``.
+    """
+    if not functions:
+        raise DataError("env new", "the description has no function")
+    if len(functions) > MOST:
+        message = f"the description has {len(functions)} functions; at most {MOST} are drafted"
+        raise DataError("env new", message)
+    used: set[str] = set()
+    classes = Classes(name)
+    stubs, renamed = [], []
+    for function in functions:
+        old = str(function.document.get("name") or "")
+        new = _free(_function_name(old, prefix, taken), used)
+        if new != old:
+            renamed.append(f"{plain_text(old, 60)} is {new}")
+        stubs.append(_stub(new, function, classes))
+    kinds = dict.fromkeys(plain_text(function.kind, 60) or name for function in functions)
+    records: dict[str, Sequence[Any]] = {kind: [] for kind in list(kinds)[:50]}
+    types = classes.source() + ", ".join(stub.types for stub in stubs)
+    names = {name for name, used_as in _USED_AS.items() if used_as in types}
+    return StubModule(stubs, classes.source(), names, records, renamed)
+
+
+def check_harmless(code: str) -> None:
+    """Read a drafted module, and look whether it does nothing but define stubs.
+
+    Raises:
+        DataError: It does something else, or is no Python; which is a defect of ours.
+    """
+    message = "no safe module could be drafted from this description"
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise DataError("env new", message) from None
+    for node in ast.walk(tree):
+        called = node.func if isinstance(node, ast.Call) else None
+        known = called is None or (isinstance(called, ast.Name) and called.id in _NAMES)
+        if not isinstance(node, _HARMLESS) or not known:
+            raise DataError("env new", message)
+
+
+def _function_name(text: str, prefix: str, taken: Collection[str]) -> str:
+    """Return an identifier that is like a text and clashes with nothing."""
+    name = identifier(text, "function")
+    if keyword.iskeyword(name) or name in _TAKEN or name in taken:
+        name = f"{prefix}_{name}"[:_LONGEST].rstrip("_")
+    while name in taken:
+        name += "_"
+    return name
+
+
+def identifier(text: str, otherwise: str) -> str:
+    """Return a text as an ASCII identifier without a leading underscore."""
+    name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[:_LONGEST].strip("_")
+    whole = name if name and name[0].isalpha() else f"{otherwise}_{name}"
+    return whole[:_LONGEST].strip("_")
+
+
+def _free(name: str, used: set[str]) -> str:
+    """Return a name that is not used yet, and note it."""
+    new, number = name, 2
+    while new in used:
+        new, number = f"{name}_{number}", number + 1
+    used.add(new)
+    return new
+
+
+class _Parameter(NamedTuple):
+    name: str
+    told: str
+    type: Type
+    default: str | None
+    """Source of its default; None if it must be given."""
+
+
+def _stub(name: str, function: Interface, classes: Classes) -> Stub:
+    taken = [*_parameters(name, function.document, classes)]
+    taken.sort(key=lambda parameter: parameter.default is not None)
+    shown = {p.name: p.type.sample for p in taken if p.default is None}
+    call = f"{name}({', '.join(f'{key}={value!r}' for key, value in shown.items())})"
+    marked = "reads" if function.reads else "writes"
+    lines = [f"@{marked}", *_signature(name, taken)]
+    lines += [f"    {line}".rstrip() for line in _docstring(name, function, taken, call)]
+    if taken:
+        given = [f"        {p.name}={p.name}," for p in taken]
+        lines += ["    return _not_written(", f'        "{name}",', *given, "    )"]
+    else:
+        lines.append(f'    return _not_written("{name}")')
+    types = ", ".join(parameter.type.source for parameter in taken)
+    return Stub(name, textwrap.indent("\n".join(lines), "    "), call, types)
+
+
+def _signature(name: str, taken: Sequence[_Parameter]) -> Iterator[str]:
+    if not taken:
+        yield f"def {name}(self) -> dict[str, Any]:"
+        return
+    yield f"def {name}("
+    yield "    self,"
+    for parameter in taken:
+        default = "" if parameter.default is None else f" = {parameter.default}"
+        yield f"    {parameter.name}: {parameter.type.source}{default},"
+    yield ") -> dict[str, Any]:"
+
+
+def _docstring(
+    name: str, function: Interface, taken: Sequence[_Parameter], call: str
+) -> Iterator[str]:
+    told = _prose(function.document.get("description"), _SUMMARY + _DETAIL) or f"Call {name}."
+    first, *rest = _wrapped(told if told.endswith(".") else f"{told}.", "")
+    yield f'"""{first}'
+    yield from rest
+    yield ""
+    if taken:
+        yield "Args:"
+        for parameter in taken:
+            first, *rest = _wrapped(f"{parameter.name}: {parameter.told}", "        ")
+            yield f"    {first.strip()}"
+            yield from rest
+        yield ""
+    yield from ("Returns:", "    not_written: This function, which is yet to be written.")
+    yield from ("    given: The arguments.", "", "Examples:", f"    >>> {_escaped(call)}")
+    yield from (f'    {{"not_written": "{name}", ...', '"""')
+
+
+def _parameters(name: str, document: Mapping[str, Any], classes: Classes) -> Iterator[_Parameter]:
+    schema = document.get("parameters")
+    schema = schema if isinstance(schema, Mapping) else {}
+    properties, required = schema.get("properties"), schema.get("required")
+    used = {"self"}
+    members = list(properties.items()) if isinstance(properties, Mapping) else []
+    needed = [str(each) for each in required] if isinstance(required, list) else []
+    for old, inner in members[:_MOST_PARAMETERS]:
+        inner = inner if isinstance(inner, Mapping) else {}
+        new = identifier(str(old), "value")
+        new = _free(f"{new}_" if keyword.iskeyword(new) or new in ("self", "cls") else new, used)
+        kind = classes.of(inner, f"{name}_{new}")
+        told = (
+            _prose(inner.get("description"), _PARAMETER) or f"The {new.replace('_', ' ').strip()}."
+        )
+        if new != old:
+            told = told if told.endswith(".") else f"{told}."
+            told += f" Called {_prose(str(old), 60)} in the description."
+        default = None
+        if str(old) not in needed:
+            default = _default(inner, kind)
+            kind = kind if default != "None" else kind.or_none()
+        if len(f"        {new}: {kind.source} = {default},") > _LINE:
+            kind, default = kind.anything(), default and "None"
+        yield _Parameter(new, told, kind, default)
+
+
+def _default(schema: Mapping[str, Any], kind: Type) -> str:
+    given = schema.get("default")
+    return literal(given) if kind.takes(given) else "None"
+
+
+def _prose(text: object, most: int) -> str:
+    """Return a text as words of a docstring: one line, with nothing that means something there."""
+    words = plain_text(text, most) if isinstance(text, str) else ""
+    words = _HEADING.sub(r"\1", words).replace(">>>", "> > >").replace('"""', "'''")
+    return words.strip('" ')
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\")
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    lines = textwrap.wrap(
+        text,
+        _WIDTH,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+    )
+    return [_escaped(line) for line in lines] or [""]
+
+
+def module(name: str, title: str, draft: StubModule, imports: str) -> str:
+    """Return the source of a module of stubs.
+
+    Args:
+        name: Name of the class.
+        title: What it was drafted from.
+        draft: What is in it.
+        imports: Where what every environment needs comes from, as lines of source.
+    """
+    typing = ", ".join(sorted({"Any", *({"Annotated", "Literal", "NotRequired"} & draft.names)}))
+    pydantic = "from pydantic import Field\n" if "Field" in draft.names else ""
+    used = {"reads" if "    @reads" in s.code else "writes" for s in draft.stubs}
+    methods = "\n\n".join(stub.code for stub in draft.stubs)
+    marks = ", ".join(["Backend", *sorted(used)])
+    return _MODULE.format(
+        name=name,
+        title=_escaped(_prose(title, 200)) or "a description",
+        typing=typing,
+        imports=pydantic + imports.format(marks=marks),
+        classes=draft.classes,
+        methods=methods,
+    )
+
+
+_MODULE = '''"""{name}, drafted from {title}.
+
+Every function is a stub: it says that it is not written yet, and what it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import {typing}
+
+{imports}
+
+
+def _not_written(name: str, /, **given: Any) -> dict[str, Any]:
+    """Answer for a function that is yet to be written."""
+    return {{"not_written": name, "given": given}}
+
+
+{classes}class {name}Config(TypedDict, total=False):
+    """Initial config. A draft: give every kind of record a key and a type of its own."""
+
+    records: dict[str, list[dict[str, Any]]]
+
+
+class {name}(Backend):
+    """{name}: say which world this is, what its state holds, and in which units."""
+
+    Config = {name}Config
+
+    records: Mapping[str, Sequence[Mapping[str, Any]]] = {{}}
+
+{methods}
+'''
+
+
+def documents(code: str, name: str) -> list[dict[str, Any]]:
+    """Return the function documents of a drafted module, which is read and then imported.
+
+    Raises:
+        DataError: It would do more than define stubs, or cannot be imported.
+    """
+    check_harmless(code)
+    title = f"_drafted_{name}"
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "drafted.py"
+        file.write_text(code, encoding="utf-8")
+        found = spec_from_file_location(title, file)
+        assert found is not None
+        assert found.loader is not None
+        made = module_from_spec(found)
+        # Types that are written as text are looked up there.
+        sys.modules[title] = made
+        try:
+            found.loader.exec_module(made)
+            return [spec(tool).document() for tool in vars(made)[name].TOOLS.values()]
+        except (TypeError, NameError) as error:
+            message = " ".join(str(error).replace(str(file), "the draft").split())
+            raise DataError("env new", f"cannot be drafted: {message:.200}") from None
+        finally:
+            del sys.modules[title]

@@ -1,0 +1,1 @@
+"""Experiments on the list of functions that a model is offered."""

@@ -1,0 +1,86 @@
+"""Values as text: of string parameters as they are, of others as JSON, with end marks quoted."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from envs.calls import Call, call_from_tool
+from envs.errors import MalformedCall
+from extensions.formats.reading import after_blanks, json_at
+from runner.models.protocols.base import parameters_of
+from runner.models.tools import Document
+
+
+def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
+    """Return the value of a text: of a string parameter as it is, of others as JSON, else as it is.
+
+    One line break at each end does not belong to it.
+    """
+    text = text.removeprefix("\n").removesuffix("\n")
+    if schema is not None and schema.get("type") == "string":
+        return text
+    try:
+        value, end = json_at(text, 0)
+    except MalformedCall:
+        return text
+    return value if after_blanks(text, end) == len(text) else text
+
+
+def text_of(value: Any, schema: Mapping[str, Any] | None) -> str:
+    """Return the text that stands for a value, as ``value_of`` reads it between line breaks."""
+    if isinstance(value, str) and value == value_of(f"\n{value}\n", schema):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def wrapped(text: str) -> str:
+    """Return the text of a value between line breaks, if need be, so that it keeps its own."""
+    return f"\n{text}\n" if text[:1] == "\n" or text[-1:] == "\n" else text
+
+
+class Quoting:
+    """How a mark is written inside of a value that ends with it: its first sign as an entity.
+
+    Texts without the mark stay as they are, entities and all.
+
+    Args:
+        mark: What ends a value; it begins with ``<``.
+    """
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+        self._quoted = f"&lt;{mark[1:]}"
+        self._entity = re.compile(rf"&(?:amp;)*+lt;{re.escape(mark[1:])}")
+
+    def quoted(self, text: str) -> str:
+        """Return a text without the mark."""
+        text = self._entity.sub(lambda found: f"&amp;{found[0][1:]}", text)
+        return text.replace(self._mark, self._quoted)
+
+    def unquoted(self, text: str) -> str:
+        """Return the text that was quoted."""
+        if self._quoted[1:] not in text:
+            return text
+        return self._entity.sub(self._one, text)
+
+    def _one(self, found: re.Match[str]) -> str:
+        entity = found[0]
+        return self._mark if entity == self._quoted else f"&{entity.removeprefix('&amp;')}"
+
+
+def only_parameter(name: str, text: str, documents: Sequence[Document]) -> Call:
+    """Return the call of a function with plain text for its only parameter.
+
+    Raises:
+        MalformedCall: It has several.
+    """
+    parameters = parameters_of(name, documents)
+    if not parameters and not text.strip():
+        return Call(name, (), {})
+    if len(parameters) != 1 or not text.strip():
+        raise MalformedCall(f"The input of {name[:100]} must be a JSON object of its arguments.")
+    [(parameter, schema)] = parameters.items()
+    return call_from_tool(name, {parameter: value_of(text.strip(), schema)})

@@ -1,0 +1,335 @@
+"""Who writes, solves and judges: the models of one command, behind one budget."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from extensions.generation.aligning import VOTES, aligner
+from extensions.generation.answers import AnswerLog
+from extensions.generation.ask import WriterPrompts, WriterQuestions, said_in
+from extensions.generation.asking import Asker
+from extensions.generation.entries.filters import Sieve
+from extensions.generation.entries.kinds import InstructionKind
+from extensions.generation.entries.tasks import Tasks, WritingTask
+from extensions.generation.making import Align, LiveWriter, Maker, MakingPlan, OfflineWriter, Writer
+from extensions.generation.scripted import ScriptedWriter, Shares
+from extensions.generation.solve import LiveSolver, ScriptedSolver, Solver
+from extensions.judges.ask import REPORT, read_judge_prompts
+from extensions.judges.setting import JudgeSetting
+from extensions.judges.sitting import Nobody
+from extensions.search.fallible import Errors
+from runner.data import choose
+from runner.data.cache import replies_folder
+from runner.data.choose import SCRIPTED
+from runner.episodes.scripted import Scripted
+from runner.live.budget import Budget
+from runner.live.conduct import limits_of, secrets_of
+from runner.live.meter import Meter
+from runner.live.settings import Settings
+from runner.models.base import Model, Usage
+from runner.models.connect import connect, price_of
+from runner.records.masking import Secrets
+from runner.records.replies import ReplyCache
+from runner.records.store import server_meant
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+NOBODY = ("oracle", "null", "replay:", "python:")
+"""Models of runs that write nothing."""
+_PER_TURN, _PER_CALL = 90, 40
+"""Tokens of an answer, roughly: a turn in words, a call."""
+_CHARACTERS_PER_TOKEN = 4
+_TOKENS_OF_PLAY = 4000
+"""Prompt tokens of a request of a solver, roughly: functions and the conversation."""
+
+
+@dataclass(frozen=True)
+class Commission:
+    """What is to be made, and by whom.
+
+    Attributes:
+        model: Who writes.
+        solver: Who solves.
+        judge: Who judges; None for nobody.
+        settings: How live ones are reached and asked.
+        prompts: What a live writer is told.
+        tasks: Where the tasks come from.
+        own: Entries whose questions are not to be asked again.
+        wanted: How many entries of each kind.
+        wishes: Functions and edges to go through.
+        tries: Answers to a task, at most.
+        trials: How often the solver plays an entry.
+        solutions: Searches that have to agree.
+        search_calls: Requests of a search, at most.
+    """
+
+    model: str
+    solver: str
+    judge: str | None
+    settings: Settings
+    prompts: WriterPrompts
+    tasks: Tasks
+    own: Sequence[Trajectory]
+    wanted: Mapping[InstructionKind, int]
+    wishes: Sequence[str]
+    tries: int
+    trials: int
+    solutions: int
+    search_calls: int
+
+    @property
+    def solves(self) -> bool:
+        """Whether the solver has something to do."""
+        return bool(self.trials) or self.tasks.how.origin == "functions"
+
+    @property
+    def live(self) -> list[str]:
+        """The models that are asked, each once."""
+        names = [self.model, *([self.solver] if self.solves else []), self.judge]
+        return list(dict.fromkeys([n for n in names if n and not n.startswith(SCRIPTED)]))
+
+    @cached_property
+    def secrets(self) -> Secrets:
+        """What stands in no file."""
+        found = [text for n in self.live for text in secrets_of(n, self.settings, os.environ)]
+        return Secrets(list(dict.fromkeys(found)))
+
+    @cached_property
+    def judging(self) -> JudgeSetting | None:
+        """How the judge judges."""
+        if self.judge is None:
+            return None
+        seed = self.tasks.how.seed
+        return JudgeSetting(self.judge, self.settings, read_judge_prompts(), "steps", seed)
+
+    def check(self) -> None:
+        """See that all can be reached, before anything is begun.
+
+        Raises:
+            DataError: One is none, or cannot be reached that way.
+        """
+        for option, name in (("--model", self.model), ("--solver", self.solver)):
+            for other in NOBODY:
+                if name == other or (other.endswith(":") and name.startswith(other)):
+                    known = "a live model or scripted:SHARE"
+                    raise DataError(option, f"{name!r:.80} {_DOES[option]} nothing; name {known}")
+            with _named(option):
+                choose.model(name, self.settings.base_url)
+        if self.model.startswith(SCRIPTED):
+            Shares.named(self.model)
+        with _named("--solver"):
+            self.errors()
+        if self.judging is not None:
+            self.judging.check()
+        scripted = self.solver.startswith(SCRIPTED)
+        live = not self.model.startswith(SCRIPTED)
+        if self.tasks.how.origin == "functions" and scripted and live:
+            raise DataError("--solver", "knows no calls for what a live model makes up")
+        asyncio.run(self._connect())
+
+    async def _connect(self) -> None:
+        """Connect to who writes and who solves, and let go of them."""
+        options = self.settings.request_options()
+        roles = {"--model": self.model, **({"--solver": self.solver} if self.solves else {})}
+        for option, name in roles.items():
+            if not name.startswith(SCRIPTED):
+                with _named(option):
+                    model = connect(name, options)
+                await model.close()
+
+    def errors(self) -> Errors | None:
+        """Return how often a scripted solver errs; None of a live one."""
+        if not self.solver.startswith(SCRIPTED):
+            return None
+        return Errors(Scripted.named(self.solver, policies=False).error_rate)
+
+
+_DOES = {"--model": "writes", "--solver": "solves"}
+
+
+@contextmanager
+def _named(option: str) -> Iterator[None]:
+    """Name the option that is meant where a model cannot be used."""
+    try:
+        yield
+    except DataError as error:
+        text = str(error)
+        if not text.startswith("--model: "):
+            raise
+        raise DataError(option, text.removeprefix("--model: ")) from None
+
+
+class WritingCrew:
+    """The models of one command at work.
+
+    Args:
+        order: What is to be made.
+        log: The answers so far.
+        say: Tells the user a line.
+    """
+
+    def __init__(self, order: Commission, log: AnswerLog, say: Callable[[str], object]) -> None:
+        settings = order.settings
+        self._order = order
+        self._log = log
+        self._say = say
+        self._budget = Budget(settings.max_requests, settings.max_cost, log.spent)
+        self.askers: dict[str, Asker] = {}
+
+    async def make(self, meter: Callable[[int], Meter]) -> Maker:
+        """Have all entries made, as far as the budget goes.
+
+        Raises:
+            DataError: There is no task of a kind, or an answer cannot be kept.
+        """
+        order = self._order
+        try:
+            writer, solver, align = self._writer(), self._solver(), self._align()
+            plan = MakingPlan(
+                order.tasks,
+                writer,
+                solver,
+                order.settings.mode,
+                align,
+                order.wanted,
+                order.tries,
+                order.trials,
+                order.solutions,
+                order.search_calls,
+                order.wishes,
+                self._provenance(),
+            )
+            maker = Maker(plan, Sieve(order.own), [*self.askers.values()], meter)
+            await maker.make()
+        finally:
+            for asker in self.askers.values():
+                await asker.close()
+        return maker
+
+    def _writer(self) -> Writer:
+        order, how = self._order, self._order.tasks.how
+        if order.model.startswith(SCRIPTED):
+            self._asker("writer", Nobody(), {})
+            shares = Shares.named(order.model)
+            return OfflineWriter(ScriptedWriter(how.graph, shares, how.seed, order.own))
+        questions = WriterQuestions(order.prompts, how.graph)
+        return LiveWriter(questions, self._connected("writer", order.model))
+
+    def _solver(self) -> Solver | None:
+        order = self._order
+        if not order.solves:
+            return None
+        errors = order.errors()
+        if errors is not None:
+            return ScriptedSolver(errors, order.tasks.how.seed)
+        return LiveSolver(self._connected("solver", order.solver))
+
+    def _align(self) -> Align | None:
+        judging = self._order.judging
+        if judging is None:
+            return None
+        model = judging.model(REPORT)
+        asked = {"model": judging.name, "forced": REPORT, "prompts": judging.prompts.sha256}
+        return aligner(judging.judge(), self._asker("judge", model or Nobody(), asked))
+
+    def _connected(self, role: str, name: str) -> Asker:
+        with _named("--solver" if role == "solver" else "--model"):
+            model = connect(name, self._order.settings.request_options())
+        return self._asker(role, model, {"model": name})
+
+    def _asker(self, role: str, model: Model, asked: Mapping[str, Any]) -> Asker:
+        settings = self._order.settings
+        asked = {**asked, **settings.of_requests()}
+        server = asked["base_url"]
+        asker = Asker(
+            model,
+            # The same server may have another port when the command goes on.
+            {**asked, "base_url": server and [*server_meant(server)]},
+            limits_of(settings)._replace(waits_for_server=False),
+            self._log,
+            self._replies(asked),
+            self._budget,
+            self._say,
+        )
+        self.askers[role] = asker
+        return asker
+
+    def _replies(self, asked: Mapping[str, Any]) -> ReplyCache | None:
+        folder = self._order.settings.reply_cache
+        if folder is None:
+            return None
+        place = Path(folder) if folder else replies_folder()
+        return ReplyCache(place, asked, self._order.secrets)
+
+    def _provenance(self) -> dict[str, str]:
+        order, how = self._order, self._order.tasks.how
+        told = {
+            "source": "generated",
+            "author": f"turnwise generate, {order.model}",
+            "generator": order.model,
+            "from": how.origin,
+            "seed": str(how.seed),
+        }
+        if not order.model.startswith(SCRIPTED):
+            told["prompts"] = order.prompts.sha256
+        return told | ({"solver": order.solver} if order.solves else {})
+
+
+class CommissionGuess:
+    """What a command would ask, where every answer is kept."""
+
+    def __init__(self, order: Commission) -> None:
+        self.requests: dict[str, int] = {}
+        self.usage: dict[str, Usage] = {}
+        self.walks = 0
+        for kind, wanted in order.wanted.items():
+            for number in range(wanted):
+                self._add(order, order.tasks.draw(kind, number, order.wishes))
+        self.walks = sum(n for (_, why), n in order.tasks.drawn.items() if not why)
+
+    def _add(self, order: Commission, task: WritingTask) -> None:
+        turns, calls = len(task.bare.turns), len(task.steps)
+        if not order.model.startswith(SCRIPTED):
+            request = WriterQuestions(order.prompts, order.tasks.how.graph).ask(task)
+            tokens = said_in(request.messages) // _CHARACTERS_PER_TOKEN
+            self._count("writer", 1, tokens, turns * _PER_TURN)
+        if order.solves and not order.solver.startswith(SCRIPTED):
+            times = order.trials
+            times += order.solutions if order.tasks.how.origin == "functions" else 0
+            requests = times * (turns + calls)
+            self._count("solver", requests, requests * _TOKENS_OF_PLAY, requests * _PER_CALL)
+        if order.judging is not None and order.judging.is_live:
+            votes = VOTES // 2 + 1
+            self._count("judge", votes, votes * _TOKENS_OF_PLAY, votes * turns * _PER_TURN)
+
+    def _count(self, role: str, requests: int, prompt: int, completion: int) -> None:
+        self.requests[role] = self.requests.get(role, 0) + requests
+        used = self.usage.get(role, Usage(0, 0))
+        total = Usage((used.prompt or 0) + prompt, (used.completion or 0) + completion)
+        self.usage[role] = total
+
+    def lines(self, order: Commission) -> Iterator[str]:
+        """Yield what would be asked of whom, and about what it costs."""
+        entries = sum(order.wanted.values())
+        yield f"{entries} entries wanted; {self.walks} walks drawn for as many tasks"
+        names = {"writer": order.model, "solver": order.solver, "judge": order.judge or ""}
+        for role, requests in self.requests.items():
+            usage = self.usage[role]
+            price = price_of(names[role], order.settings.request_options())
+            cost = price and price.of(usage)
+            dollars = "" if cost is None else f", about ${cost:.2f}"
+            yield (
+                f"{role} {names[role]}: {requests} requests, about {usage.prompt} tokens in and "
+                f"{usage.completion} out{dollars}"
+            )
+        if not self.requests:
+            yield "nobody is asked: all of them are scripted"
+        else:
+            yield "where every answer is kept; what is refused is asked for again"

@@ -1,0 +1,274 @@
+"""The filters that written instructions pass through, each with a name, in their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from math import isfinite
+from typing import Any
+
+from checkers.told import literals, stands_in
+from envs.calls import Call
+from extensions.authoring.graph.graph import TOOLS
+from extensions.authoring.graph.sampling import Origin
+from extensions.authoring.rules.answers import check_provenance
+from extensions.authoring.rules.asking import named_function
+from extensions.authoring.rules.entry import Entry, TruthStep
+from extensions.authoring.rules.lookups import COMMON, SMALL
+from extensions.authoring.rules.problem import Severity, brief
+from extensions.authoring.rules.texts import NEAR, jaccard, word_set
+from extensions.generation.entries.reading import Instruction, OutOfForm, read_written
+from extensions.generation.entries.tasks import WritingTask, dataset_of
+from trajectories.schema import Trajectory
+
+FEWEST_IN_TURN, FEWEST_IN_ALL = 12, 30
+"""Words."""
+MOST_IN_TURN, MOST_IN_ALL = 150, 400
+_MOST_ON_AVERAGE = 60
+"""Words of a turn, where there are many."""
+_LEAST_COMMON = 0.25
+"""Share of everyday words in English; of our own entries none has less than 0.35."""
+_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
+_CALLED = re.compile(r"\b(\w+)\(")
+
+
+class Filter(StrEnum):
+    """Why an instruction is refused, in the order in which that is looked for."""
+
+    FORM = "FORM"
+    """It is no JSON object of the form that was asked for."""
+    INVENTED = "INVENTED"
+    """It goes by functions that it was not shown."""
+    NAMED = "NAMED"
+    """The words name a function."""
+    WORDS = "WORDS"
+    """The words are too few."""
+    VALUES = "VALUES"
+    """A value of a call is told by nobody and nothing (rule PROVENANCE)."""
+    ECHO = "ECHO"
+    """The words tell what only a result shows."""
+    DUPLICATE = "DUPLICATE"
+    """The same was asked before, in our data or in this output."""
+    LANGUAGE = "LANGUAGE"
+    """It is not in English."""
+    LONG = "LONG"
+    """The words are too many."""
+
+
+class SiftedOut(Exception):
+    """An instruction that a filter refuses; the message says why, for the writer to mend it."""
+
+    def __init__(self, filter: Filter, reason: str) -> None:
+        super().__init__(reason)
+        self.filter = filter
+
+
+class Sieve:
+    """The filters, and what was asked before.
+
+    Args:
+        own: Entries whose questions are not to be asked again.
+    """
+
+    def __init__(self, own: Iterable[Trajectory]) -> None:
+        self._own = AskedBefore()
+        self._output = AskedBefore()
+        for trajectory in own:
+            self._own.take(trajectory.id, [turn.words for turn in trajectory.turns])
+
+    def passed(self, task: WritingTask, answer: str) -> Instruction:
+        """Return what an answer holds, where all filters let it pass.
+
+        Those that need the calls do so only where the writer was shown them.
+
+        Raises:
+            SiftedOut: One does not.
+        """
+        try:
+            written = read_written(answer, len(task.bare.turns))
+        except OutOfForm as error:
+            raise SiftedOut(Filter.FORM, str(error)) from None
+        said = task.said(written.words)
+        shown = task.origin == "paths"
+        checks: Sequence[tuple[Filter, Callable[[], str | None]]] = (
+            (Filter.INVENTED, lambda: _invented(task, written)),
+            (Filter.NAMED, lambda: _named(written)),
+            (Filter.WORDS, lambda: _too_few(written)),
+            (Filter.VALUES, lambda: _untold(said) if shown else None),
+            (Filter.ECHO, lambda: _echoed(said, _told_values(task)) if shown else None),
+            (Filter.DUPLICATE, lambda: self._own.like(written.words)),
+            (Filter.LANGUAGE, lambda: _foreign(written)),
+            (Filter.LONG, lambda: _too_many(written)),
+        )
+        for filter, check in checks:
+            if reason := check():
+                raise SiftedOut(filter, reason)
+        return written
+
+    def check_found(self, said: Trajectory) -> None:
+        """Do what could not be done before there were calls.
+
+        Raises:
+            SiftedOut: The words do not tell what the calls need, or tell what they find.
+        """
+        if reason := _untold(said):
+            raise SiftedOut(Filter.VALUES, reason)
+        if reason := _echoed(said, frozenset()):
+            raise SiftedOut(Filter.ECHO, reason)
+
+    def take(self, id: str, words: Sequence[str]) -> None:
+        """Have an instruction of the output count as asked.
+
+        Raises:
+            SiftedOut: It was asked before.
+        """
+        if reason := self._output.like(words):
+            raise SiftedOut(Filter.DUPLICATE, reason)
+        self._output.take(id, words)
+
+
+class AskedBefore:
+    """What was asked, turn by turn."""
+
+    def __init__(self) -> None:
+        self._turns: list[tuple[str, frozenset[str]]] = []
+
+    def like(self, words: Sequence[str]) -> str | None:
+        """Return which text asks what was asked, and where; None where none does."""
+        for index, text in enumerate(words):
+            mine = word_set(text)
+            for id, other in self._turns:
+                if jaccard(mine, other) >= NEAR:
+                    return f"turn {index} asks what {id} asks"
+        return None
+
+    def take(self, id: str, words: Sequence[str]) -> None:
+        """Have texts count as asked."""
+        self._turns += [(id, found) for text in words if (found := word_set(text))]
+
+
+def _invented(task: WritingTask, written: Instruction) -> str | None:
+    for index, turn in enumerate(written.turns):
+        strange = [name for name in turn.functions if name not in task.functions]
+        if strange:
+            shown = ", ".join(task.functions)
+            return f"turn {index} goes by {brief(strange[0], 60)}, which is none of {shown}"
+    return None
+
+
+def _named(written: Instruction) -> str | None:
+    for index, words in enumerate(written.words):
+        called = [name for name in _CALLED.findall(words) if name in TOOLS]
+        name = named_function(TOOLS, words) or next(iter(called), None)
+        if name:
+            return f"turn {index} names the function {name}; a user says what is wanted"
+    return None
+
+
+def _too_few(written: Instruction) -> str | None:
+    counts = [len(words.split()) for words in written.words]
+    for index, count in enumerate(counts):
+        if count < FEWEST_IN_TURN:
+            return f"turn {index} has {count} words; it needs at least {FEWEST_IN_TURN}"
+    if sum(counts) < FEWEST_IN_ALL:
+        return f"there are {sum(counts)} words in all; at least {FEWEST_IN_ALL} are needed"
+    return None
+
+
+def _too_many(written: Instruction) -> str | None:
+    counts = [len(words.split()) for words in written.words]
+    for index, count in enumerate(counts):
+        if count > MOST_IN_TURN:
+            return f"turn {index} has {count} words; it may have {MOST_IN_TURN} at most"
+    most = max(MOST_IN_ALL, _MOST_ON_AVERAGE * len(counts))
+    if sum(counts) > most:
+        return f"there are {sum(counts)} words in all; {most} are the most"
+    return None
+
+
+def _foreign(written: Instruction) -> str | None:
+    for index, text in enumerate(written.words):
+        words = _WORD.findall(text.casefold())
+        share = sum(word in COMMON for word in words) / max(1, len(words))
+        if share < _LEAST_COMMON:
+            return f"turn {index} is hardly English: {share:.0%} of its words are everyday ones"
+    return None
+
+
+def _untold(said: Trajectory) -> str | None:
+    """Return which value of a call nobody and nothing tells."""
+    for problem in check_provenance(Entry(dataset_of(said), said)):
+        if problem.severity is not Severity.INFO:
+            return f"turn {problem.turn}, {problem.field}: {problem.message}"
+    return None
+
+
+def _told_values(task: WritingTask) -> frozenset[Any]:
+    """Return the values that are told, as arguments that no result gives."""
+    found: set[Any] = set()
+    for step, (_, path_step) in zip(task.played.steps, task.steps, strict=True):
+        arguments = task.played.arguments(step.call)
+        for binding in path_step.bindings:
+            if binding.origin is not Origin.RESULT:
+                found.update(literals(arguments[binding.argument]))
+    return frozenset(found)
+
+
+def _echoed(said: Trajectory, told: frozenset[Any]) -> str | None:
+    """Return which value of a result the words tell before it is seen."""
+    entry = Entry(dataset_of(said), said)
+    words = [turn.words.casefold() for turn in said.turns]
+    for value, step in telling_results(entry, told):
+        form = value.casefold() if isinstance(value, str) else value
+        for index in range(step.turn + 1):
+            if stands_in(form, words[index]) and _alone(form, words[index]):
+                name = step.call.name if isinstance(step.call, Call) else "a call"
+                return f"turn {index} tells {brief(value, 60)}, which only {name} shows"
+    return None
+
+
+def telling_results(entry: Entry, told: frozenset[Any]) -> Iterator[tuple[Any, TruthStep]]:
+    """Yield values that results show first, and that stand there hardly by chance.
+
+    Args:
+        entry: The entry with its calls made.
+        told: Values that the user has to tell.
+    """
+    known = {_size(value) for value in told}
+    for step in entry.steps:
+        known.update(map(_size, literals(entry.arguments(step.call))))
+        shown = [*_shown(step.result.held)] if step.result.ok else []
+        for value in shown:
+            if _size(value) not in known and _tells(value):
+                yield value, step
+        known.update(map(_size, shown))
+
+
+def _size(value: Any) -> Any:
+    """Return a value by which words tell it; the sign of a number they may leave out."""
+    return value if isinstance(value, str) else abs(value)
+
+
+def _shown(value: Any) -> Iterator[Any]:
+    """Yield the values in a result, and the names of members, which may be ids."""
+    yield from literals(value)
+    members = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping):
+        yield from map(str, value)
+    if isinstance(members, Iterable) and not isinstance(members, str):
+        for member in members:
+            if isinstance(member, (Mapping, list)):
+                yield from _shown(member)
+
+
+def _tells(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value.split()) > 2 or (len(value) > 2 and any(map(str.isdigit, value)))
+    return isfinite(value) and (value != int(value) or abs(value) >= SMALL)
+
+
+def _alone(value: Any, text: str) -> bool:
+    if not isinstance(value, str):
+        return True
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None

@@ -1,0 +1,419 @@
+"""Instructions from their tasks to entries: written, sifted, solved, checked, in waves.
+
+A wave has as many tasks as entries are still wanted at most, so that none is asked about in vain.
+What becomes of a task depends on no other but in one thing, whether it was asked before; that is
+looked at in the order of the tasks, so that the same answers give the same entries, in whatever
+order they come in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
+
+from checkers.profile import Mode
+from extensions.authoring.making.scenarios import MissingParameter
+from extensions.generation.ask import WriterQuestions
+from extensions.generation.asking import Asker
+from extensions.generation.entries.filters import Filter, Sieve, SiftedOut
+from extensions.generation.entries.kinds import InstructionKind
+from extensions.generation.entries.minimal import NoAgreement, agreed
+from extensions.generation.entries.reading import Instruction
+from extensions.generation.entries.sound import fault_of
+from extensions.generation.entries.tasks import Tasks, WritingTask
+from extensions.generation.scripted import ScriptedWriter
+from extensions.generation.solve import Solver, played, solutions
+from extensions.generation.yields import AGREE, ALIGN, ERROR, RULES, SOLVED, Lost, Yields
+from runner.live.engine import Stopped
+from runner.live.meter import Meter
+from runner.models.base import ModelError
+from runner.records.record import EpisodeRecord, Outcome
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+_LARGEST_WAVE = 150
+"""Tasks, about; while they are drawn nobody is asked."""
+FORMLESS = 20
+"""After so many answers in a row without the form, the writer is no use."""
+_TASKS_PER_ENTRY, _FURTHER_TASKS = 10, 20
+"""After so many tasks for each entry that is wanted, and so many more, no more are drawn."""
+
+
+class Writer(Protocol):
+    """Who writes."""
+
+    async def write(self, task: WritingTask, attempt: int, reason: str) -> str:
+        """Return an answer.
+
+        Args:
+            task: What about.
+            attempt: Which answer it is, from 0.
+            reason: Why the last one was refused; empty at first.
+
+        Raises:
+            Stopped: The command is being stopped.
+            ModelError: There is no answer to be had.
+        """
+        ...
+
+
+class OfflineWriter(NamedTuple):
+    """A scripted writer at work."""
+
+    writer: ScriptedWriter
+
+    async def write(self, task: WritingTask, attempt: int, reason: str) -> str:
+        """Return an answer."""
+        await asyncio.sleep(0)
+        return self.writer.answer(task, attempt)
+
+
+class LiveWriter:
+    """A model at work.
+
+    Args:
+        questions: Puts tasks into requests.
+        asker: Puts the requests.
+    """
+
+    def __init__(self, questions: WriterQuestions, asker: Asker) -> None:
+        self._questions = questions
+        self._asker = asker
+        self._last: dict[str, str] = {}
+
+    async def write(self, task: WritingTask, attempt: int, reason: str) -> str:
+        """Return an answer."""
+        request = self._questions.ask(task)
+        if attempt:
+            request = self._questions.again(request, self._last[task.key], reason)
+        answer = await self._asker.ask((f"{task.key} write", attempt), request)
+        self._last[task.key] = answer.reply.text or ""
+        return self._last[task.key]
+
+
+Align = Callable[[Trajectory], Awaitable[str]]
+"""Has a judge label an entry's own calls: pass, fail or unsure."""
+
+
+@dataclass(frozen=True)
+class MakingPlan:
+    """How entries are made.
+
+    Attributes:
+        tasks: Where the tasks come from.
+        writer: Who writes.
+        solver: Who solves; None for nobody.
+        mode: How the solver calls functions.
+        align: Who judges; None for nobody.
+        wanted: How many entries of each kind.
+        tries: Answers to a task, at most.
+        trials: How often the solver plays an entry.
+        solutions: Searches that have to agree, where there are no calls yet.
+        search_calls: Requests of a search, at most.
+        wishes: Functions and edges that entries should go through.
+        provenance: What stands in the provenance of every entry.
+    """
+
+    tasks: Tasks
+    writer: Writer
+    solver: Solver | None
+    mode: Mode
+    align: Align | None
+    wanted: Mapping[InstructionKind, int]
+    tries: int
+    trials: int
+    solutions: int
+    search_calls: int
+    wishes: Sequence[str]
+    provenance: Mapping[str, str]
+
+
+class Made(NamedTuple):
+    """What became of a task."""
+
+    task: WritingTask
+    entry: Trajectory | None
+    left_out: MissingParameter | None
+    answers: int
+    refused: Sequence[Lost]
+    """Answers that a filter refused."""
+    lost: Lost | None
+    """What else it failed by; none of it if it is kept, or if a filter refused the last answer."""
+
+
+class Rejected(NamedTuple):
+    """An answer or an entry that was not kept."""
+
+    task: WritingTask
+    lost: Lost
+
+
+@dataclass
+class Output:
+    """What was made so far.
+
+    Attributes:
+        entries: Those that are kept, in the order of their tasks.
+        left_out: By entry, how it would leave a value out, where the writer said so.
+        rejected: All else.
+        yields: The figures.
+    """
+
+    yields: Yields
+    entries: list[Trajectory] = field(default_factory=list)
+    left_out: dict[str, MissingParameter | None] = field(default_factory=dict)
+    rejected: list[Rejected] = field(default_factory=list)
+
+
+class Maker:
+    """Makes the entries of one command.
+
+    Args:
+        plan: How.
+        sieve: What answers pass through.
+        askers: The models that are asked; the first one's engine does the tasks.
+        meter: Shows how a wave of so many tasks gets on.
+
+    Attributes:
+        output: What was made so far.
+        short: Why there are fewer entries than were wanted, for want of tasks.
+    """
+
+    def __init__(
+        self, plan: MakingPlan, sieve: Sieve, askers: Sequence[Asker], meter: Callable[[int], Meter]
+    ) -> None:
+        self._plan = plan
+        self._sieve = sieve
+        self._askers = askers
+        self._engine = askers[0].engine
+        self._meter = meter
+        self._formless = 0
+        self.output = Output(Yields([*plan.wanted]))
+        self.short: str | None = None
+
+    async def make(self) -> None:
+        """Make entries until there are as many as are wanted, or the run is stopped.
+
+        Raises:
+            DataError: There is no task of a kind, or an answer cannot be kept.
+        """
+        number = dict.fromkeys(self._plan.wanted, 0)
+        missing = [*self._plan.wishes]
+        while self._engine.stop_reason is None:
+            try:
+                wave = self._wave(number, missing)
+            except DataError as error:
+                if not self.output.yields.kept:
+                    raise
+                self.short = str(error)
+                return
+            if not wave:
+                return
+            made = await self._done(wave)
+            for task in wave:
+                if task.key in made and self._take(made[task.key]):
+                    reached = self._plan.tasks.reached(task)
+                    missing = [wish for wish in missing if wish not in reached]
+            self.short = self._hopeless(made)
+            if self.short is not None:
+                return
+
+    def _hopeless(self, made: Mapping[str, Made]) -> str | None:
+        """Return why no further wave would be of use; None where one may be."""
+        lost = [each.lost for each in made.values()]
+        failed = [each.reason for each in lost if each is not None and each.by == ERROR]
+        if made and len(failed) == len(made):
+            return f"no request gets an answer, the last: {failed[-1]}"
+        yields = self.output.yields
+        for kind, wanted in self._plan.wanted.items():
+            tasks, kept = yields.tasks[kind], yields.kept[kind]
+            if kept < wanted and tasks >= _TASKS_PER_ENTRY * wanted + _FURTHER_TASKS:
+                return f"{kind}: of {tasks} tasks only {kept} were kept"
+        return None
+
+    def _wave(
+        self, number: dict[InstructionKind, int], missing: Sequence[str]
+    ) -> list[WritingTask]:
+        """Return a task for each entry that is still wanted, or many of them, and count them."""
+        wave: list[WritingTask] = []
+        kept = self.output.yields.kept
+        left = {kind: wanted - kept[kind] for kind, wanted in self._plan.wanted.items()}
+        while any(left.values()) and len(wave) < _LARGEST_WAVE:
+            for kind in [kind for kind, open_tasks in left.items() if open_tasks]:
+                task = self._plan.tasks.draw(kind, number[kind], missing)
+                number[kind] += 1
+                left[kind] -= 1
+                wave.append(task)
+                reached = self._plan.tasks.reached(task)
+                missing = [wish for wish in missing if wish not in reached]
+        return wave
+
+    async def _done(self, wave: Sequence[WritingTask]) -> dict[str, Made]:
+        """Do the tasks of a wave, several at a time."""
+        made: dict[str, Made] = {}
+        meter = self._meter(len(wave))
+
+        def keep(each: Made) -> None:
+            made[each.task.key] = each
+            outcome: Outcome = "failed" if each.entry is None else "passed"
+            if each.lost and each.lost.by == ERROR:
+                outcome = "error"
+            record = EpisodeRecord(each.task.key, 0, "", outcome, None, None)
+            meter.count(record, self._engine.budget.spent)
+
+        try:
+            await self._engine.run(wave, lambda task, _: self._make(task), keep)
+        finally:
+            meter.close()
+        return made
+
+    async def _make(self, task: WritingTask) -> Made:
+        refused: list[Lost] = []
+        written: Instruction | None = None
+        attempt = 0
+        try:
+            while written is None and attempt < self._plan.tries:
+                reason = refused[-1].reason if refused else ""
+                answer = await self._plan.writer.write(task, attempt, reason)
+                attempt += 1
+                written = self._passed(task, answer, refused)
+            if written is None:
+                return Made(task, None, None, attempt, refused, None)
+            entry = task.said(written.words)
+            if task.origin == "functions":
+                entry = await self._found(task, entry)
+            entry = await self._checked(task, entry)
+        except SiftedOut as error:
+            refused.append(Lost(error.filter, str(error), answer))
+            return Made(task, None, None, attempt, refused, None)
+        except _Failed as error:
+            return Made(task, None, None, attempt, refused, error.lost._replace(answer=answer))
+        except ModelError as error:
+            return Made(task, None, None, attempt, refused, Lost(ERROR, str(error)))
+        except Stopped:
+            self._halt()
+            raise
+        return Made(task, entry, written.left_out, attempt, refused, None)
+
+    def _halt(self) -> None:
+        """Stop all where one model is asked no more."""
+        for asker in self._askers:
+            reason = asker.engine.stop_reason
+            if reason is not None and self._engine.stop_reason is None:
+                self._engine.failed = asker.engine.failed
+                self._engine.stop(reason, at_once=asker.engine.failed)
+
+    def _passed(self, task: WritingTask, answer: str, refused: list[Lost]) -> Instruction | None:
+        """Return what an answer holds; None where a filter refuses it, which is noted.
+
+        Raises:
+            Stopped: The writer never answers in form.
+        """
+        try:
+            written = self._sieve.passed(task, answer)
+        except SiftedOut as error:
+            refused.append(Lost(error.filter, str(error), answer))
+            self._formless = self._formless + 1 if error.filter is Filter.FORM else 0
+            if self._formless >= FORMLESS:
+                self._engine.failed = True
+                self._engine.stop(
+                    f"{FORMLESS} answers in a row were not in form, the last: {error}", at_once=True
+                )
+                raise Stopped from None
+            return None
+        self._formless = 0
+        return written
+
+    async def _found(self, task: WritingTask, said: Trajectory) -> Trajectory:
+        """Return an entry with the calls that searches agree on.
+
+        Raises:
+            _Failed: They agree on none.
+            SiftedOut: The words do not tell what the calls need, or what they find.
+        """
+        plan = self._plan
+        assert plan.solver is not None
+        bare = replace(said, turns=tuple([replace(turn, ground_truth=()) for turn in said.turns]))
+        found = await solutions(
+            bare, said, plan.solver, plan.mode, plan.solutions, plan.search_calls
+        )
+        if len(found) < plan.solutions:
+            reason = f"{plan.solutions - len(found)} of {plan.solutions} searches came to no end"
+            raise _Failed(AGREE, reason)
+        try:
+            entry = agreed(bare, found)
+        except NoAgreement as error:
+            raise _Failed(AGREE, str(error)) from None
+        self._sieve.check_found(entry)
+        return entry
+
+    async def _checked(self, task: WritingTask, entry: Trajectory) -> Trajectory:
+        """Return an entry that the rules, the solver and the judge let pass, with provenance.
+
+        Raises:
+            _Failed: One does not.
+        """
+        plan, told = self._plan, self._provenance(task)
+        problem = fault_of(entry)
+        if problem is not None:
+            raise _Failed(f"{RULES} {problem.rule}", str(problem))
+        if plan.solver is not None and plan.trials:
+            blind = await played(entry, plan.solver, plan.mode, plan.trials)
+            if blind.error is not None:
+                raise _Failed(ERROR, blind.error)
+            if not blind.passed:
+                raise _Failed(SOLVED, f"none of {plan.trials} plays passed")
+            told["solved"] = f"{blind.passed} of {plan.trials}"
+        if plan.align is not None:
+            label = await plan.align(entry)
+            if label != "pass":
+                raise _Failed(ALIGN, f"the judge says {label}")
+            told["aligned"] = label
+        return replace(entry, provenance=told)
+
+    def _provenance(self, task: WritingTask) -> dict[str, str]:
+        return {
+            **self._plan.provenance,
+            "kind": task.kind,
+            "group": task.focus.group,
+            "path_seed": str(task.walk.seed),
+            "world": task.walk.world,
+            "persona": task.persona,
+        }
+
+    def _take(self, made: Made) -> bool:
+        """Count what became of a task; keep its entry unless it was asked before, and tell."""
+        output, task = self.output, made.task
+        yields, kind = output.yields, task.kind
+        yields.tasks[kind] += 1
+        yields.answers[kind] += made.answers
+        refused, lost, entry = [*made.refused], made.lost, made.entry
+        if entry is not None:
+            try:
+                self._sieve.take(entry.id, [turn.words for turn in entry.turns])
+            except SiftedOut as error:
+                refused.append(Lost(error.filter, str(error)))
+                entry = None
+        for each in refused:
+            yields.refused[kind, each.by] += 1
+            output.rejected.append(Rejected(task, each))
+        if entry is not None:
+            yields.kept[kind] += 1
+            output.entries.append(entry)
+            output.left_out[entry.id] = made.left_out
+        elif lost is not None:
+            yields.lost[kind, lost.by] += 1
+            output.rejected.append(Rejected(task, lost))
+        else:
+            yields.lost[kind, refused[-1].by] += 1
+        return entry is not None
+
+
+class _Failed(Exception):
+    """An entry that does not pass."""
+
+    def __init__(self, by: str, reason: str) -> None:
+        super().__init__(reason)
+        self.lost = Lost(by, reason)

@@ -1,0 +1,1 @@
+"""Judge models: votes on episodes, beside the verdicts."""

@@ -1,0 +1,40 @@
+"""The command ``turnwise label``: a page on which people label episodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from extensions.judges.commands.judge_options import ExhibitOptions, load_run
+from extensions.judges.label_page import label_page
+from runner.commands import DONE
+from runner.commands.options import argument, option
+from runner.commands.shared import note
+from runner.records.files import written
+from runner.show.terminal import say
+from trajectories.errors import DataError
+
+EXAMPLE = "turnwise label runs/mine --sample 50 -o label.html"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(ExhibitOptions):
+    """Which episodes to label, and where."""
+
+    run: Path = argument("a run folder, a result file, or a folder of such", "RUN")
+    output: Path = option(
+        "where to write it", "FILE", default=Path("label.html"), flags=("--output", "-o")
+    )
+
+
+def run(options: Options) -> int:
+    """Write the page."""
+    judged = load_run(options, options.run, options.show or "steps")
+    if not judged.exhibits:
+        raise DataError(str(options.run), "has no episode that ended without an error")
+    text = label_page(judged.exhibits)
+    with written(options.output) as file:
+        file.write(text)
+    note(f"{len(judged.exhibits)} episodes; turnwise judge {options.run} --labels labels.jsonl")
+    say(options.output)
+    return DONE

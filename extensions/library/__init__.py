@@ -1,0 +1,1 @@
+"""Environments of plain functions, for entries whose calls are executed."""

@@ -1,0 +1,139 @@
+"""A market whose prices move with every question.
+
+State are the shares' and currencies' last prices and the private random stream that moves them, up
+to three percent at a time, so that asking twice gives two answers, and asking twice from the same
+start the same two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, random_stream, writes
+from envs.errors import NotFound
+from envs.long_context import Pack
+from envs.random_stream import RandomStream
+from extensions.library.bounds import check_between
+
+_DEFAULT_SEED = 20260331
+_LARGEST_MOVE = 0.03
+_LEAST, _MOST = 0.0001, 1_000_000.0
+"""What a price may be."""
+_SHARES = {"ALPN": 48.2, "BRGT": 131.0, "CRWN": 17.45, "DLTA": 305.6, "ELMS": 76.9, "FJRD": 22.8}
+_CURRENCIES = {"AUD": 0.66, "CHF": 1.12, "EUR": 1.09, "GBP": 1.27, "JPY": 0.0067, "USD": 1.0}
+
+
+class MarketConfig(TypedDict, total=False):
+    """Initial config of the market."""
+
+    random_seed: int
+    """Seed of the moves."""
+    shares: dict[str, float]
+    """Symbol to last price in US dollars."""
+    currencies: dict[str, float]
+    """Code to what one unit was worth last, in US dollars."""
+
+
+class MarketQuotes(Backend):
+    """A market for shares and currencies."""
+
+    Config = MarketConfig
+
+    shares: dict[str, float] = _SHARES
+    currencies: dict[str, float] = _CURRENCIES
+    _random: RandomStream = RandomStream(_DEFAULT_SEED)
+
+    def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
+        self._random = random_stream(config, _DEFAULT_SEED)
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield prices that are none."""
+        for key in ("shares", "currencies"):
+            for name, price in config.get(key, {}).items():
+                if not _LEAST <= price <= _MOST:
+                    yield f".{key}.{name}", f"must be from {_LEAST} to {_MOST}"
+
+    @writes
+    def latest_price(self, symbol: str) -> dict[str, Any]:
+        """Ask for the latest price of a share.
+
+        Args:
+            symbol: The share's symbol, such as ALPN.
+
+        Returns:
+            symbol: The symbol.
+            price: The price in US dollars.
+
+        Examples:
+            >>> latest_price(symbol='ALPN')
+            {"symbol": "ALPN", "price": 4...}
+            >>> latest_price(symbol='ZZZZ')
+            {"error": "There is no share 'ZZZZ': give ALPN, BRGT, CRWN, DLTA, ELMS or FJRD."}
+        """
+        price = self._moved(_found("share", symbol, self.shares))
+        self.shares = {**self.shares, symbol: price}
+        return {"symbol": symbol, "price": price}
+
+    @writes
+    def exchange_rate(self, base: str, quote: str) -> dict[str, Any]:
+        """Ask what a unit of a currency costs in another one.
+
+        Args:
+            base: Code of the currency to buy, such as EUR.
+            quote: Code of the currency to pay with, such as USD.
+
+        Returns:
+            rate: Units of the second currency for one of the first.
+
+        Examples:
+            >>> exchange_rate(base='EUR', quote='USD')
+            {"rate": 1...}
+            >>> exchange_rate(base='EUR', quote='XXX')
+            {"error": "There is no currency 'XXX': give AUD, CHF, EUR, GBP, JPY or USD."}
+        """
+        worth = _found("currency", base, self.currencies)
+        paid = _found("currency", quote, self.currencies)
+        if base == quote:
+            return {"rate": 1.0}
+        self.currencies = {**self.currencies, base: self._moved(worth)}
+        return {"rate": self.currencies[base] / paid}
+
+    @writes
+    def price_history(self, symbol: str, days: int) -> dict[str, Any]:
+        """Ask for the closing prices of a share on the last days, as far as they can be estimated.
+
+        Args:
+            symbol: The share's symbol, such as ALPN.
+            days: How many days, from 1 to 30.
+
+        Returns:
+            prices: Per day how many days ago it was and the price in US dollars, the latest first.
+
+        Examples:
+            >>> price_history(symbol='BRGT', days=2)
+            {"prices": [{"days_ago": 1, "price": 1...}, {"days_ago": 2, "price": 1...}]}
+            >>> price_history(symbol='BRGT', days=31)
+            {"error": "days is 31: give 1 to 30."}
+        """
+        check_between("days", days, 1, 30)
+        price, prices = _found("share", symbol, self.shares), []
+        for day in range(1, days + 1):
+            price = self._moved(price)
+            prices.append({"days_ago": day, "price": price})
+        return {"prices": prices}
+
+    def _moved(self, price: float) -> float:
+        factor, self._random = self._random.uniform(1 - _LARGEST_MOVE, 1 + _LARGEST_MOVE)
+        return min(max(round(price * factor, 6), _LEAST), _MOST)
+
+
+def _found(kind: str, name: str, prices: Mapping[str, float]) -> float:
+    if name not in prices:
+        *first, last = sorted(prices) or ["none"]
+        known = f"{', '.join(first)} or {last}" if first else last
+        raise NotFound(f"There is no {kind} {name[:50]!r}: give {known}.")
+    return prices[name]

@@ -1,0 +1,301 @@
+"""Texts: words and letters counted, compared, ordered and written in other ways.
+
+It holds no state. Words are runs of letters and digits; case is told apart only where that is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from envs.backend import Backend, NoConfig, reads
+from envs.errors import InvalidArgument
+from extensions.library.bounds import check_between, check_count
+
+_LONGEST = 10_000
+_WORD = re.compile(r"[^\W_]+")
+_ROMAN = {
+    "M": 1000, "CM": 900, "D": 500, "CD": 400, "C": 100, "XC": 90, "L": 50, "XL": 40,
+    "X": 10, "IX": 9, "V": 5, "IV": 4, "I": 1,
+}  # fmt: skip
+_MORSE = {
+    "A": ".-", "B": "-...", "C": "-.-.", "D": "-..", "E": ".", "F": "..-.", "G": "--.",
+    "H": "....", "I": "envs", "J": ".---", "K": "-.-", "L": ".-..", "M": "--", "N": "-.",
+    "O": "---", "P": ".--.", "Q": "--.-", "R": ".-.", "S": "...", "T": "-", "U": "..-",
+    "V": "...-", "W": ".--", "X": "-..-", "Y": "-.--", "Z": "--..", "0": "-----",
+    "1": ".----", "2": "..---", "3": "...--", "4": "....-", "5": ".....", "6": "-....",
+    "7": "--...", "8": "---..", "9": "----.",
+}  # fmt: skip
+
+
+class TextTools(Backend):
+    """Functions of texts."""
+
+    Config = NoConfig
+
+    @reads
+    def count_text(self, text: str) -> dict[str, Any]:
+        """Count the characters, words and lines of a text.
+
+        Args:
+            text: The text, up to 10000 characters.
+
+        Returns:
+            characters: Number of characters, blanks and line breaks among them.
+            words: Number of words.
+            lines: Number of lines.
+
+        Examples:
+            >>> count_text(text='To be, or not to be')
+            {"characters": 19, "words": 6, "lines": 1}
+        """
+        check_count("text", text, 0, _LONGEST)
+        words, lines = len(_WORD.findall(text)), text.count("\n") + 1
+        return {"characters": len(text), "words": words, "lines": lines}
+
+    @reads
+    def frequent_words(self, text: str, limit: int = 5) -> dict[str, Any]:
+        """List the words that occur most often in a text, upper and lower case being the same.
+
+        Args:
+            text: The text, up to 10000 characters.
+            limit: How many words to list, from 1 to 100.
+
+        Returns:
+            words: The words in lower case, each with its count, the most frequent first; of those
+            that are equally frequent, the first in the alphabet first.
+
+        Examples:
+            >>> frequent_words(text='To be, or not to be', limit=2)
+            {"words": [{"word": "be", "count": 2}, {"word": "to", "count": 2}]}
+            >>> frequent_words(text='To be, or not to be', limit=0)
+            {"error": "limit is 0: give 1 to 100."}
+        """
+        check_count("text", text, 0, _LONGEST)
+        check_between("limit", limit, 1, 100)
+        counts = Counter(_WORD.findall(text.lower()))
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return {"words": [{"word": word, "count": count} for word, count in ordered[:limit]]}
+
+    @reads
+    def count_letter(self, text: str, letter: str) -> dict[str, Any]:
+        """Count how often a character occurs in a text, upper and lower case being the same.
+
+        Args:
+            text: The text, up to 10000 characters.
+            letter: The character.
+
+        Returns:
+            count: How often it occurs.
+
+        Examples:
+            >>> count_letter(text='Strawberry', letter='r')
+            {"count": 3}
+            >>> count_letter(text='Strawberry', letter='rr')
+            {"error": "letter has 2 characters: give 1 to 1."}
+        """
+        check_count("text", text, 0, _LONGEST)
+        check_count("letter", letter, 1, 1)
+        return {"count": text.lower().count(letter.lower())}
+
+    @reads
+    def is_palindrome(self, text: str) -> dict[str, Any]:
+        """Tell whether a text reads the same backwards, letters and digits alone being read.
+
+        Args:
+            text: The text, up to 10000 characters; upper and lower case are the same.
+
+        Returns:
+            palindrome: Whether it does.
+
+        Examples:
+            >>> is_palindrome(text='A man, a plan, a canal: Panama')
+            {"palindrome": true}
+        """
+        check_count("text", text, 0, _LONGEST)
+        read = "".join(_WORD.findall(text.lower()))
+        return {"palindrome": read == read[::-1]}
+
+    @reads
+    def are_anagrams(self, first: str, second: str) -> dict[str, Any]:
+        """Tell whether two texts are made of the same letters and digits.
+
+        Args:
+            first: One text, up to 10000 characters; upper and lower case are the same.
+            second: The other text.
+
+        Returns:
+            anagrams: Whether they are.
+
+        Examples:
+            >>> are_anagrams(first='Dormitory', second='Dirty room')
+            {"anagrams": true}
+        """
+        letters = []
+        for name, text in (("first", first), ("second", second)):
+            check_count(name, text, 0, _LONGEST)
+            letters.append(sorted("".join(_WORD.findall(text.lower()))))
+        return {"anagrams": letters[0] == letters[1]}
+
+    @reads
+    def edit_distance(self, first: str, second: str) -> dict[str, Any]:
+        """Count the characters to insert, delete or replace to turn one text into another.
+
+        Args:
+            first: One text, up to 200 characters; upper and lower case are told apart.
+            second: The other text.
+
+        Returns:
+            distance: The smallest number of such changes.
+
+        Examples:
+            >>> edit_distance(first='kitten', second='sitting')
+            {"distance": 3}
+        """
+        check_count("first", first, 0, 200)
+        check_count("second", second, 0, 200)
+        distances = list(range(len(second) + 1))
+        for row, one in enumerate(first, start=1):
+            diagonal, distances[0] = distances[0], row
+            for column, other in enumerate(second, start=1):
+                changed = min(distances[column], distances[column - 1], diagonal - (one == other))
+                diagonal, distances[column] = distances[column], changed + 1
+        return {"distance": distances[-1]}
+
+    @reads
+    def shift_letters(self, text: str, shift: int) -> dict[str, Any]:
+        """Move every letter from A to Z forwards in the alphabet, as Caesar's cipher does.
+
+        Args:
+            text: The text, up to 10000 characters.
+            shift: Places to move by, negative for backwards; after Z comes A.
+
+        Returns:
+            text: The text with moved letters; all other characters are as they were.
+
+        Examples:
+            >>> shift_letters(text='Hello, Zoe!', shift=3)
+            {"text": "Khoor, Crh!"}
+        """
+        check_count("text", text, 0, _LONGEST)
+        return {"text": "".join([_shifted(letter, shift) for letter in text])}
+
+    @reads
+    def to_roman(self, number: int) -> dict[str, Any]:
+        """Write a number in Roman numerals.
+
+        Args:
+            number: The number, from 1 to 3999.
+
+        Returns:
+            numeral: The numeral.
+
+        Examples:
+            >>> to_roman(number=2026)
+            {"numeral": "MMXXVI"}
+            >>> to_roman(number=4000)
+            {"error": "number is 4000: give 1 to 3999."}
+        """
+        check_between("number", number, 1, 3999)
+        return {"numeral": _roman(number)}
+
+    @reads
+    def from_roman(self, numeral: str) -> dict[str, Any]:
+        """Read a Roman numeral.
+
+        Args:
+            numeral: The numeral, I to MMMCMXCIX, in upper or lower case.
+
+        Returns:
+            number: The number.
+
+        Examples:
+            >>> from_roman(numeral='MCMXC')
+            {"number": 1990}
+            >>> from_roman(numeral='IIX')
+            {"error": "'IIX' is no Roman numeral: give I to MMMCMXCIX."}
+        """
+        rest, number = numeral.upper(), 0
+        for sign, value in _ROMAN.items():
+            while rest.startswith(sign):
+                rest, number = rest[len(sign) :], number + value
+        # Reading is lenient; writing the number again is not.
+        if rest or not 1 <= number <= 3999 or _roman(number) != numeral.upper():
+            raise InvalidArgument(f"{numeral!r:.50} is no Roman numeral: give I to MMMCMXCIX.")
+        return {"number": number}
+
+    @reads
+    def to_morse(self, text: str) -> dict[str, Any]:
+        """Write a text in Morse code.
+
+        Args:
+            text: The text, up to 1000 characters: letters A to Z, digits and blanks.
+
+        Returns:
+            code: Dots and dashes, a blank after each letter and a slash between words.
+
+        Examples:
+            >>> to_morse(text='SOS 112')
+            {"code": "... --- ... / .---- .---- ..---"}
+            >>> to_morse(text='')
+            {"error": "text has 0 characters: give 1 to 1000."}
+        """
+        check_count("text", text, 1, 1000)
+        unknown = [sign for sign in text.upper() if sign not in _MORSE and sign != " "]
+        if unknown:
+            raise InvalidArgument(f"There is no code for {unknown[0]!r}: give A to Z, 0 to 9.")
+        words = [" ".join([_MORSE[sign] for sign in word]) for word in text.upper().split()]
+        return {"code": " / ".join(words)}
+
+    @reads
+    def slug_of(self, title: str) -> dict[str, Any]:
+        """Turn a title into a part of a web address.
+
+        Args:
+            title: The title, up to 1000 characters.
+
+        Returns:
+            slug: Its words in lower case, joined by hyphens.
+
+        Examples:
+            >>> slug_of(title='What is new in 2026?')
+            {"slug": "what-is-new-in-2026"}
+        """
+        check_count("title", title, 0, 1000)
+        return {"slug": "-".join(_WORD.findall(title.lower()))}
+
+    @reads
+    def sort_words(self, words: list[str], descending: bool = False) -> dict[str, Any]:
+        """Put words in alphabetical order, upper and lower case being the same.
+
+        Args:
+            words: Up to 1000 words.
+            descending: Whether the last one comes first.
+
+        Returns:
+            words: The words in order.
+
+        Examples:
+            >>> sort_words(words=['pear', 'Apple', 'fig'])
+            {"words": ["Apple", "fig", "pear"]}
+        """
+        check_count("words", words, 0, 1000)
+        ordered = sorted(words, key=lambda word: (word.lower(), word), reverse=descending)
+        return {"words": ordered}
+
+
+def _shifted(letter: str, shift: int) -> str:
+    for first in "Aa":
+        place = ord(letter) - ord(first)
+        if 0 <= place < 26:
+            return chr(ord(first) + (place + shift) % 26)
+    return letter
+
+
+def _roman(number: int) -> str:
+    numeral = ""
+    for sign, value in _ROMAN.items():
+        count, number = divmod(number, value)
+        numeral += sign * count
+    return numeral

@@ -1,0 +1,1 @@
+"""Live runs, checking and rollouts on a Ray cluster."""

@@ -1,0 +1,231 @@
+"""Environments held by processes of a cluster, known by numbers and stepped in batches."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import cycle
+from typing import Any, NamedTuple, Self
+
+from extensions.ray.cluster import STARTING, TRIES, Cluster, connected, library
+from runner.episodes.allowance import ENTRY_TIMEOUT
+from runner.rollouts.env import Action, Observation, RolloutEnv, Transition
+
+_Call = Callable[[Any, list[int]], Any]
+"""Has a worker do something with the environments of some numbers."""
+
+
+class _Course(NamedTuple):
+    """What it takes to make an environment once more."""
+
+    worker: int
+    origin: Any
+    """Reference to the environment as it was given to the pool."""
+    actions: tuple[Action | None, ...] = ()
+    """What was done to it since; None for a reset."""
+
+
+class RolloutPool:
+    """Steps many environments at once, on several processors or machines.
+
+    A process that is killed or stalls loses nothing: its environments are made anew in another one
+    and taken to where they were. One that has every process killed or stalled is an error, and
+    stands where it stood.
+
+    Args:
+        cluster: Where; a program that is connected to one stays so.
+        patience: Seconds in which an environment has to do what it is told.
+
+    Raises:
+        DataError: The cluster cannot be used.
+    """
+
+    def __init__(self, cluster: Cluster, patience: float = ENTRY_TIMEOUT) -> None:
+        self._opened = ExitStack()
+        size = self._opened.enter_context(connected(cluster))
+        self._ray = library()
+        self._patience = patience
+        self._courses: dict[int, _Course] = {}
+        self._workers = [self._new_worker() for _ in range(size)]
+        self._turn = cycle(range(size))
+        self._next = 0
+
+    def add(self, envs: Sequence[RolloutEnv]) -> list[int]:
+        """Take environments, as they stand, and return their numbers."""
+        added = [self._number(_Course(next(self._turn), self._ray.put(env))) for env in envs]
+        self._on_each(added, lambda worker, ids: worker.hold.remote(*self._origins(ids)))
+        return added
+
+    def fork(self, ids: Sequence[int]) -> list[int]:
+        """Return the numbers of independent copies; an id that is given twice has two of them."""
+        copies = {self._number(self._courses[id]): id for id in ids}
+        self._on_each(copies, lambda worker, new: worker.fork.remote({n: copies[n] for n in new}))
+        return list(copies)
+
+    def reset(self, ids: Collection[int]) -> dict[int, Observation]:
+        """Begin environments anew and return what their models are shown first."""
+        return self._on_each(
+            ids, lambda worker, some: worker.reset.remote(some), dict.fromkeys(ids)
+        )
+
+    def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
+        """Step environments.
+
+        Args:
+            actions: By the environment's number.
+
+        Raises:
+            ValueError: One of them is over, an action is none, or every process is lost with it;
+                the others were stepped.
+        """
+        return self._on_each(
+            actions,
+            lambda worker, ids: worker.step.remote({id: actions[id] for id in ids}),
+            actions,
+        )
+
+    def drop(self, ids: Collection[int]) -> None:
+        """Forget environments."""
+        self._on_each(ids, lambda worker, some: worker.drop.remote(some))
+        for id in ids:
+            del self._courses[id]
+
+    def close(self) -> None:
+        """End the processes."""
+        for worker in self._workers:
+            self._ray.kill(worker)
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _number(self, course: _Course) -> int:
+        number = self._next
+        self._next += 1
+        self._courses[number] = course
+        return number
+
+    def _note(self, id: int, action: Action | None) -> None:
+        course = self._courses[id]
+        # A reset makes up for all that was done before it.
+        before = () if action is None else course.actions
+        self._courses[id] = course._replace(actions=(*before, action))
+
+    def _on_each(
+        self,
+        ids: Collection[int],
+        call: _Call,
+        actions: Mapping[int, Action | None] | None = None,
+    ) -> dict[int, Any]:
+        """Let every worker do its part at the same time, and put together what they return.
+
+        Args:
+            ids: Which environments.
+            call: What is done.
+            actions: What is to be noted as done to them, if anything is.
+
+        Raises:
+            ValueError: Something was not done; the rest was.
+        """
+        parts: dict[int, list[int]] = defaultdict(list)
+        for id in ids:
+            parts[self._courses[id].worker].append(id)
+        begun = {number: call(self._workers[number], some) for number, some in parts.items()}
+        returned: dict[int, Any] = {}
+        for number, result in begun.items():
+            for done in self._results(number, result, call, parts[number]):
+                # At once, for a worker that takes the place of this one.
+                for id, value in done.items():
+                    if actions is not None and not isinstance(value, ValueError):
+                        self._note(id, actions[id])
+                returned |= done
+        for value in returned.values():
+            if isinstance(value, ValueError):
+                raise value
+        return {id: returned[id] for id in ids}
+
+    def _results(
+        self, number: int, result: Any, call: _Call, ids: list[int]
+    ) -> Iterator[dict[int, Any]]:
+        """Yield what a worker did, or others that took its place; at last one at a time."""
+        tries = TRIES if len(ids) == 1 else TRIES // 2
+        for left in reversed(range(tries)):
+            try:
+                yield self._ray.get(result, timeout=self._patience * len(ids))
+                return
+            except (self._ray.exceptions.RayActorError, self._ray.exceptions.GetTimeoutError):
+                self._ray.kill(self._workers[number])
+                self._workers[number] = self._worker_with(number)
+                if left:
+                    result = call(self._workers[number], ids)
+        if len(ids) == 1:
+            message = "every process that held it was killed or stalled"
+            yield {ids[0]: ValueError(f"environment {ids[0]}: {message}")}
+            return
+        for id in ids:
+            yield from self._results(number, call(self._workers[number], [id]), call, [id])
+
+    def _worker_with(self, number: int) -> Any:
+        """Return a new worker with all the environments that one had, where they stood."""
+        worker = self._new_worker()
+        had = [id for id, course in self._courses.items() if course.worker == number]
+        begun = worker.hold.remote(*self._origins(had))
+        # What it takes to begin is not what an environment takes.
+        self._ray.wait([begun], timeout=STARTING + self._patience * len(had))
+        return worker
+
+    def _origins(self, ids: Sequence[int]) -> tuple[Any, ...]:
+        """Return the arguments of ``hold``; only references that stand alone are looked up."""
+        courses = {id: self._courses[id] for id in ids}
+        actions = {id: course.actions for id, course in courses.items()}
+        return actions, *[course.origin for course in courses.values()]
+
+    def _new_worker(self) -> Any:
+        return self._ray.remote(_Holder).options(scheduling_strategy="SPREAD").remote()
+
+
+class _Holder:
+    """Holds environments in a process of its own."""
+
+    def __init__(self) -> None:
+        self._envs: dict[int, RolloutEnv] = {}
+
+    def hold(self, actions: Mapping[int, Sequence[Action | None]], *origins: RolloutEnv) -> Any:
+        """Take environments and go on to where they stood."""
+        for (id, some), env in zip(actions.items(), origins, strict=True):
+            # Several may have the same origin.
+            self._envs[id] = env.fork()
+            for action in some:
+                self._act(id, action)
+        return dict.fromkeys(actions)
+
+    def fork(self, copies: Mapping[int, int]) -> dict[int, None]:
+        self._envs |= {new: self._envs[id].fork() for new, id in copies.items()}
+        return dict.fromkeys(copies)
+
+    def reset(self, ids: Collection[int]) -> dict[int, Observation]:
+        return {id: self._envs[id].reset() for id in ids}
+
+    def step(self, actions: Mapping[int, Action]) -> dict[int, Transition | ValueError]:
+        return {id: self._step(id, action) for id, action in actions.items()}
+
+    def drop(self, ids: Collection[int]) -> dict[int, None]:
+        for id in ids:
+            self._envs.pop(id, None)
+        return dict.fromkeys(ids)
+
+    def _step(self, id: int, action: Action) -> Transition | ValueError:
+        try:
+            return self._envs[id].step(action)
+        except ValueError as error:
+            return error
+
+    def _act(self, id: int, action: Action | None) -> None:
+        if action is None:
+            self._envs[id].reset()
+        else:
+            self._envs[id].step(action)

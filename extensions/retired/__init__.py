@@ -1,0 +1,1 @@
+"""The retired sets of BFCL: executed functions, web services, literals."""

@@ -1,0 +1,101 @@
+"""The slope of a function of x that is given as text, worked out from its parts.
+
+The text is parsed and never run: numbers, x, arithmetic and parentheses are all that is read. Each
+part is followed with its slope, so that how a function is written makes no difference but for
+rounding.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import NamedTuple
+
+from envs.calls import parse_expression
+from envs.errors import InvalidArgument, MalformedCall
+from envs.state import cut
+from extensions.library.bounds import check_count
+
+_LONGEST = 500
+_MOST_EXPONENT = 100
+_ALLOWED = "write numbers, x, + - * / ** and parentheses only"
+
+
+class _Part(NamedTuple):
+    """What a part of the function is at the point, and its slope there."""
+
+    value: float
+    slope: float
+
+
+def derivative_at(function: str, x: float) -> float:
+    """Return the slope of a function at a point.
+
+    Args:
+        function: Such as ``lambda x: x**2``, or what it gives, ``x**2``.
+        x: The point.
+
+    Raises:
+        InvalidArgument: It is no function of x that is read, or has no slope there.
+    """
+    check_count("function", function, 1, _LONGEST)
+    try:
+        node = parse_expression(function)
+    except MalformedCall:
+        raise InvalidArgument(f"function is {function!r:.100}: {_ALLOWED}.") from None
+    name = "x"
+    if isinstance(node, ast.Lambda):
+        if len(node.args.args) != 1:
+            raise InvalidArgument("function takes other than one argument: give lambda x: ...")
+        name, node = node.args.args[0].arg, node.body
+    try:
+        slope = _part(node, name, x).slope
+    except (ArithmeticError, ValueError, RecursionError):
+        slope = math.nan
+    if not math.isfinite(slope):
+        raise InvalidArgument(f"function has no slope at {x}.")
+    return slope
+
+
+def _part(node: ast.expr, name: str, x: float) -> _Part:
+    match node:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return _Part(float(number), 0.0)
+        case ast.Name(id=found) if found == name:
+            return _Part(x, 1.0)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            value, slope = _part(operand, name, x)
+            return _Part(-value, -slope)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _part(operand, name, x)
+        case ast.BinOp(left=left, op=op, right=right):
+            return _combined(op, _part(left, name, x), _part(right, name, x), node)
+    raise _unread(node)
+
+
+def _combined(op: ast.operator, left: _Part, right: _Part, node: ast.expr) -> _Part:
+    (a, da), (b, db) = left, right
+    match op:
+        case ast.Add():
+            return _Part(a + b, da + db)
+        case ast.Sub():
+            return _Part(a - b, da - db)
+        case ast.Mult():
+            return _Part(a * b, da * b + a * db)
+        case ast.Div():
+            return _Part(a / b, (da * b - a * db) / (b * b))
+        case ast.Pow() if abs(b) <= _MOST_EXPONENT:
+            return _power(a, da, b, db)
+    raise _unread(node)
+
+
+def _power(a: float, da: float, b: float, db: float) -> _Part:
+    value = math.pow(a, b)
+    slope = b * math.pow(a, b - 1) * da if da and b else 0.0
+    if db:
+        slope += value * math.log(a) * db
+    return _Part(value, slope)
+
+
+def _unread(node: ast.expr) -> InvalidArgument:
+    return InvalidArgument(f"function has {cut(ast.unparse(node), 60)}: {_ALLOWED}.")

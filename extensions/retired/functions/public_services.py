@@ -1,0 +1,496 @@
+"""Functions that ask public web services, under the names of BFCL's retired executable entries.
+
+Each asks one service and takes one value out of what that answers. Unless the runner connects it
+with what touches a network, the answers are those of the fixture, and every result says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from envs.backend import Backend, NoConfig, reads
+from envs.errors import InvalidArgument, NotFound, Refused
+from envs.state import brief
+from extensions.library.bounds import check_between, check_count, check_numbers
+from extensions.retired.functions import public_answers
+from extensions.retired.functions.web import Sender, WebRequest
+
+_LONGEST = 200
+_RAPID_API = "YOUR-RAPID-API-KEY"
+"""Keys are put in by whoever touches a network."""
+
+
+class PublicServices(Backend):
+    """Questions to public services: weather, places, markets, films and others."""
+
+    Config = NoConfig
+
+    _send: Sender | None = None
+
+    def connect(self, send: Sender) -> None:
+        """Have the services themselves asked, or what stands in for them."""
+        self._send = send
+
+    @reads
+    def get_weather_data(self, coordinates: Sequence[float]) -> dict[str, Any]:
+        """Ask for the temperature somewhere.
+
+        Args:
+            coordinates: Latitude and longitude, in degrees.
+
+        Returns:
+            answer: Degrees Celsius.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_weather_data(coordinates=[90, 0])
+            {"answer": -15.0, "answered_by": "fixture"}
+            >>> get_weather_data(coordinates=[90])
+            {"error": "coordinates has 1 members: give 2 to 2."}
+        """
+        check_count("coordinates", coordinates, 2, 2)
+        check_numbers("coordinates", coordinates)
+        north, east = coordinates
+        wanted = "temperature_2m"
+        url = _url("api.open-meteo.com/v1/forecast", latitude=north, longitude=east, current=wanted)
+        return self._asked(url, lambda body: body["current"]["temperature_2m"])
+
+    @reads
+    def get_coordinates_from_city(self, city_name: str) -> dict[str, Any]:
+        """Ask where a city is.
+
+        Args:
+            city_name: The city.
+
+        Returns:
+            answer: Latitude and longitude as texts, in degrees.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_coordinates_from_city(city_name='Rome')
+            {"answer": ["41.9028", "12.4964"], "answered_by": "fixture"}
+            >>> get_coordinates_from_city(city_name='Nowhere')
+            {"error": "geocode.maps.co knows nothing of that."}
+        """
+        _check_text("city_name", city_name)
+        key = "YOUR-GEOCODE-API-KEY"
+        url = _url("geocode.maps.co/search", q=city_name, api_key=key)
+        return self._asked(url, lambda body: [body[0]["lat"], body[0]["lon"]])
+
+    @reads
+    def get_time_zone_by_coord(self, long: str, lat: str) -> dict[str, Any]:
+        """Ask for the time zone of a place.
+
+        Args:
+            long: Its longitude, in degrees.
+            lat: Its latitude, in degrees.
+
+        Returns:
+            answer: The time zone, such as Europe/Rome.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_time_zone_by_coord(long='12.5', lat='41.9')
+            {"answer": "Europe/Rome", "answered_by": "fixture"}
+            >>> get_time_zone_by_coord(long='12.5', lat='north')
+            {"error": "timezone-by-location.p.rapidapi.com answers with status 400: ...
+        """
+        _check_text("long", long)
+        _check_text("lat", lat)
+        url = _url("timezone-by-location.p.rapidapi.com/timezone", lat=lat, lon=long, c=1)
+        return self._asked(url, lambda body: body["Zones"][0]["TimezoneId"])
+
+    @reads
+    def get_coordinate_by_ip_address(self, ip_address: str) -> dict[str, Any]:
+        """Ask where an internet address is.
+
+        Args:
+            ip_address: The address.
+
+        Returns:
+            answer: Latitude and longitude; where it is in no place, a text that says why.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_coordinate_by_ip_address(ip_address='10.1.2.3')
+            {"answer": "private range", "answered_by": "fixture"}
+            >>> get_coordinate_by_ip_address(ip_address='')
+            {"error": "ip_address has 0 characters: give 1 to 200."}
+        """
+        return self._of_internet_address(ip_address, lambda body: [body["lat"], body["lon"]])
+
+    @reads
+    def get_zipcode_by_ip_address(self, ip_address: str) -> dict[str, Any]:
+        """Ask for the postcode of an internet address.
+
+        Args:
+            ip_address: The address.
+
+        Returns:
+            answer: The postcode; where it is in no place, a text that says why.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_zipcode_by_ip_address(ip_address='10.1.2.3')
+            {"answer": "private range", "answered_by": "fixture"}
+            >>> get_zipcode_by_ip_address(ip_address='')
+            {"error": "ip_address has 0 characters: give 1 to 200."}
+        """
+        return self._of_internet_address(ip_address, lambda body: body["zip"])
+
+    @reads
+    def retrieve_city_based_on_zipcode(self, zipcode: str) -> dict[str, Any]:
+        """Ask which city of the United States a postcode belongs to.
+
+        Args:
+            zipcode: The postcode.
+
+        Returns:
+            answer: The city.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> retrieve_city_based_on_zipcode(zipcode='10001')
+            {"answer": "New York", "answered_by": "fixture"}
+            >>> retrieve_city_based_on_zipcode(zipcode='1')
+            {"error": "api.zippopotam.us answers with status 404: {}"}
+        """
+        _check_text("zipcode", zipcode)
+        url = _url(f"api.zippopotam.us/us/{quote(zipcode, safe='')}")
+        return self._asked(url, lambda body: body["places"][0]["place name"])
+
+    @reads
+    def retrieve_holiday_by_year(self, year: str, country: str) -> dict[str, Any]:
+        """Ask for the public holidays of a year.
+
+        Args:
+            year: The year.
+            country: The country's code of two letters, such as FR.
+
+        Returns:
+            answer: The holidays, the earliest first, with date, name and more.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> retrieve_holiday_by_year(year='2024', country='US')
+            {"answer": [{"date": "2024-01-01", "localName": "New Year's Day", ...
+            >>> retrieve_holiday_by_year(year='2024', country='Utopia')
+            {"error": "date.nager.at answers with status 404: ...
+        """
+        _check_text("year", year)
+        _check_text("country", country)
+        path = f"{quote(year, safe='')}/{quote(country, safe='')}"
+        return self._asked(_url(f"date.nager.at/api/v3/PublicHolidays/{path}"), lambda body: body)
+
+    @reads
+    def convert_currency(
+        self, amount: float, from_currency: str, to_currency: str
+    ) -> dict[str, Any]:
+        """Ask what an amount of one currency is in another one.
+
+        Args:
+            amount: The amount.
+            from_currency: Code of the currency that it is in, such as EUR.
+            to_currency: Code of the other currency.
+
+        Returns:
+            answer: The amount in the other currency.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> convert_currency(amount=10, from_currency='USD', to_currency='EUR')
+            {"answer": 9.2..., "answered_by": "fixture"}
+            >>> convert_currency(amount=10, from_currency='USD', to_currency='XXX')
+            {"error": "v6.exchangerate-api.com knows nothing of that."}
+        """
+        check_between("amount", amount, -1e12, 1e12)
+        _check_text("from_currency", from_currency)
+        wanted = to_currency.upper()
+        key = "YOUR-EXCHANGERATE-API-KEY"
+        url = _url(f"v6.exchangerate-api.com/v6/{key}/latest/{quote(from_currency, safe='')}")
+        return self._asked(url, lambda body: amount * body["conversion_rates"][wanted])
+
+    @reads
+    def get_stock_price_by_stock_name(self, stock_name: str) -> dict[str, Any]:
+        """Ask for the price of a share.
+
+        Args:
+            stock_name: The share's symbol, such as AAPL.
+
+        Returns:
+            answer: The price.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_stock_price_by_stock_name(stock_name='AAPL')
+            {"answer": 171.5, "answered_by": "fixture"}
+            >>> get_stock_price_by_stock_name(stock_name='NONE')
+            {"error": "yahoo-finance15.p.rapidapi.com knows nothing of that."}
+        """
+        _check_text("stock_name", stock_name)
+        url = _url(f"{_MARKETS}/stock/quotes", ticker=stock_name)
+        return self._asked(url, lambda body: body["body"][0]["regularMarketPrice"])
+
+    @reads
+    def get_company_name_by_stock_name(self, stock_name: str) -> dict[str, Any]:
+        """Ask which company a share is of.
+
+        Args:
+            stock_name: The share's symbol, such as AAPL.
+
+        Returns:
+            answer: The company.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_company_name_by_stock_name(stock_name='AAPL')
+            {"answer": "Apple Inc.", "answered_by": "fixture"}
+            >>> get_company_name_by_stock_name(stock_name='NONE')
+            {"error": "yahoo-finance15.p.rapidapi.com knows nothing of that."}
+        """
+        _check_text("stock_name", stock_name)
+        symbol = stock_name.upper()
+        return self._asked(
+            _url(f"{_MARKETS}/search", search=symbol),
+            lambda body: next(x["name"] for x in body["body"] if x["symbol"] == symbol),
+        )
+
+    @reads
+    def get_stock_history(
+        self, stock_name: str, interval: str, diffandsplits: str = "false"
+    ) -> dict[str, Any]:
+        """Ask for the earlier prices of a share.
+
+        Args:
+            stock_name: The share's symbol, such as AAPL.
+            interval: From one price to the next: 5m, 15m, 30m, 1h, 1d, 1wk, 1mo or 3mo.
+            diffandsplits: Whether splits are told as well: true or false.
+
+        Returns:
+            answer: Prices and volume by time, in seconds since 1970.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_stock_history(stock_name='AAPL', interval='1mo')
+            {"answer": {"1690000000": {"date_utc": 1690000000, "open": ...
+            >>> get_stock_history(stock_name='AAPL', interval='1y')
+            {"error": "yahoo-finance15.p.rapidapi.com answers with status 400: ...
+        """
+        for name, value in (("stock_name", stock_name), ("interval", interval)):
+            _check_text(name, value)
+        _check_text("diffandsplits", diffandsplits)
+        given = {"symbol": stock_name, "interval": interval, "diffandsplits": diffandsplits}
+        return self._asked(_url(f"{_MARKETS}/stock/history", **given), lambda body: body["body"])
+
+    @reads
+    def get_covid_death_by_country(self, country: str) -> dict[str, Any]:
+        """Ask how many people died of Covid in a country.
+
+        Args:
+            country: The country, in English.
+
+        Returns:
+            answer: How many.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_covid_death_by_country(country='Italy')
+            {"answer": 190000, "answered_by": "fixture"}
+            >>> get_covid_death_by_country(country='Utopia')
+            {"error": "covid-193.p.rapidapi.com knows nothing of that."}
+        """
+        return self._of_epidemic(country, lambda found: found["deaths"]["total"])
+
+    @reads
+    def get_active_covid_case_by_country(self, country: str) -> dict[str, Any]:
+        """Ask how many people of a country have Covid.
+
+        Args:
+            country: The country, in English.
+
+        Returns:
+            answer: How many.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_active_covid_case_by_country(country='Italy')
+            {"answer": 130000, "answered_by": "fixture"}
+            >>> get_active_covid_case_by_country(country='Utopia')
+            {"error": "covid-193.p.rapidapi.com knows nothing of that."}
+        """
+        return self._of_epidemic(country, lambda found: found["cases"]["active"])
+
+    @reads
+    def find_term_on_urban_dictionary(self, term: str) -> dict[str, Any]:
+        """Ask what a term means, in the dictionary that everybody writes.
+
+        Args:
+            term: The term.
+
+        Returns:
+            answer: The first meaning.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> find_term_on_urban_dictionary(term='Moor')
+            {"answer": "Meaning 1 of moor, as recorded.", "answered_by": "fixture"}
+            >>> find_term_on_urban_dictionary(term='')
+            {"error": "term has 0 characters: give 1 to 200."}
+        """
+        _check_text("term", term)
+        url = _url("mashape-community-urban-dictionary.p.rapidapi.com/define", term=term)
+        return self._asked(url, lambda body: body["list"][0]["definition"])
+
+    @reads
+    def get_movie_director(self, movie_name: str) -> dict[str, Any]:
+        """Ask who directed a film.
+
+        Args:
+            movie_name: Its title.
+
+        Returns:
+            answer: The director.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_movie_director(movie_name='Avatar')
+            {"answer": "James Cameron", "answered_by": "fixture"}
+            >>> get_movie_director(movie_name='No such film')
+            {"error": "www.omdbapi.com knows nothing of that."}
+        """
+        return self._of_film(movie_name, "Director")
+
+    @reads
+    def get_movie_rating(self, movie_name: str) -> dict[str, Any]:
+        """Ask from which age a film is fit to be seen.
+
+        Args:
+            movie_name: Its title.
+
+        Returns:
+            answer: The rating, such as PG-13.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_movie_rating(movie_name='Avatar')
+            {"answer": "PG-13", "answered_by": "fixture"}
+            >>> get_movie_rating(movie_name='No such film')
+            {"error": "www.omdbapi.com knows nothing of that."}
+        """
+        return self._of_film(movie_name, "Rated")
+
+    @reads
+    def get_product_name_by_amazon_ASIN(self, ASIN: str) -> dict[str, Any]:
+        """Ask what a product is called.
+
+        Args:
+            ASIN: The product's number.
+
+        Returns:
+            answer: Its name.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_product_name_by_amazon_ASIN(ASIN='B075H2B962')
+            {"answer": "Recorded gel, travel size", "answered_by": "fixture"}
+            >>> get_product_name_by_amazon_ASIN(ASIN='B')
+            {"error": "real-time-amazon-data.p.rapidapi.com answers with status 404: ...
+        """
+        return self._of_product(ASIN, "product_title")
+
+    @reads
+    def get_price_by_amazon_ASIN(self, ASIN: str) -> dict[str, Any]:
+        """Ask what a product costs.
+
+        Args:
+            ASIN: The product's number.
+
+        Returns:
+            answer: Its price, such as $8.10.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_price_by_amazon_ASIN(ASIN='B075H2B962')
+            {"answer": "$8.10", "answered_by": "fixture"}
+            >>> get_price_by_amazon_ASIN(ASIN='B')
+            {"error": "real-time-amazon-data.p.rapidapi.com answers with status 404: ...
+        """
+        return self._of_product(ASIN, "product_price")
+
+    @reads
+    def get_rating_by_amazon_ASIN(self, ASIN: str) -> dict[str, Any]:
+        """Ask how customers rate a product.
+
+        Args:
+            ASIN: The product's number.
+
+        Returns:
+            answer: The mean of their stars, such as 4.5.
+            answered_by: The host that was asked, or fixture.
+
+        Examples:
+            >>> get_rating_by_amazon_ASIN(ASIN='B075H2B962')
+            {"answer": "4.5", "answered_by": "fixture"}
+            >>> get_rating_by_amazon_ASIN(ASIN='B')
+            {"error": "real-time-amazon-data.p.rapidapi.com answers with status 404: ...
+        """
+        return self._of_product(ASIN, "product_star_rating")
+
+    def _of_internet_address(self, address: str, take: Callable[[Any], Any]) -> dict[str, Any]:
+        _check_text("ip_address", address)
+        url = _url(f"ip-api.com/json/{quote(address, safe=':')}", scheme="http")
+        return self._asked(
+            url, lambda body: take(body) if body["status"] == "success" else body["message"]
+        )
+
+    def _of_epidemic(self, country: str, take: Callable[[Any], Any]) -> dict[str, Any]:
+        _check_text("country", country)
+        url = _url("covid-193.p.rapidapi.com/statistics", country=country)
+        return self._asked(url, lambda body: take(body["response"][0]))
+
+    def _of_film(self, title: str, member: str) -> dict[str, Any]:
+        _check_text("movie_name", title)
+        url = _url("www.omdbapi.com/", t=title, apikey="YOUR-OMDB-API-KEY", scheme="http")
+        return self._asked(url, lambda body: body[member])
+
+    def _of_product(self, number: str, member: str) -> dict[str, Any]:
+        _check_text("ASIN", number)
+        url = _url("real-time-amazon-data.p.rapidapi.com/product-details", asin=number)
+        return self._asked(url, lambda body: body["data"][member])
+
+    def _asked(self, url: str, take: Callable[[Any], Any]) -> dict[str, Any]:
+        """Return what a service answers, and who gave the answer.
+
+        Raises:
+            ToolError: There is no answer, or what is taken is not in it.
+        """
+        host = urlsplit(url).hostname or ""
+        keyed = host.endswith(".p.rapidapi.com")
+        headers = {"X-RapidAPI-Key": _RAPID_API, "X-RapidAPI-Host": host} if keyed else {}
+        status, body, _, fixture = (self._send or public_answers.answer)(WebRequest(url, headers))
+        if status != 200:
+            raise Refused(f"{host} answers with status {status}: {brief(body, 300)}")
+        try:
+            found = take(body)
+        except (LookupError, StopIteration, TypeError):
+            raise NotFound(f"{host} knows nothing of that.") from None
+        return {"answer": found, "answered_by": "fixture" if fixture else host}
+
+
+_MARKETS = "yahoo-finance15.p.rapidapi.com/api/v1/markets"
+
+
+def _url(place: str, *, scheme: str = "https", **query: str | float) -> str:
+    given: Mapping[str, str | float] = query
+    return f"{scheme}://{place}?{urlencode(given)}" if query else f"{scheme}://{place}"
+
+
+def _check_text(name: str, value: str) -> None:
+    check_count(name, value, 1, _LONGEST)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        message = f"{name} has half a character (a surrogate): leave it out."
+        raise InvalidArgument(message) from None

@@ -1,0 +1,246 @@
+"""What the recorded public services know: places, shares, films and the like.
+
+Places, codes and films are as in the world; prices, counts and products are made up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from extensions.library.calendar import easter_of
+
+
+class Spot(NamedTuple):
+    """A place on a map."""
+
+    name: str
+    country: str
+    country_code: str
+    latitude: float
+    longitude: float
+    time_zone: str
+    postcode: str
+
+
+PLACES = (
+    Spot("New York", "United States", "US", 40.7128, -74.006, "America/New_York", "10001"),
+    Spot("Los Angeles", "United States", "US", 34.0522, -118.2437, "America/Los_Angeles", "90012"),
+    Spot("San Francisco", "United States", "US", 37.77, -122.42, "America/Los_Angeles", "94102"),
+    Spot("Cupertino", "United States", "US", 37.323, -122.0322, "America/Los_Angeles", "95014"),
+    Spot("Mountain View", "United States", "US", 37.42, -122.08, "America/Los_Angeles", "94043"),
+    Spot("Stanford", "United States", "US", 37.4275, -122.1697, "America/Los_Angeles", "94305"),
+    Spot("Berkeley", "United States", "US", 37.8756, -122.2588, "America/Los_Angeles", "94709"),
+    Spot("Monterey", "United States", "US", 36.6182, -121.9018, "America/Los_Angeles", "93940"),
+    Spot("Chicago", "United States", "US", 41.8781, -87.6298, "America/Chicago", "60601"),
+    Spot("Houston", "United States", "US", 29.7604, -95.3698, "America/Chicago", "77002"),
+    Spot("Montgomery", "United States", "US", 32.3668, -86.3, "America/Chicago", "36104"),
+    Spot("Denver", "United States", "US", 39.7392, -104.9903, "America/Denver", "80202"),
+    Spot("Charlotte", "United States", "US", 35.2271, -80.8431, "America/New_York", "28202"),
+    Spot("Ottawa", "Canada", "CA", 45.4215, -75.6972, "America/Toronto", "K1P"),
+    Spot("Sao Paulo", "Brazil", "BR", -23.5505, -46.6333, "America/Sao_Paulo", "01310"),
+    Spot("London", "United Kingdom", "GB", 51.5074, -0.1278, "Europe/London", "WC2N"),
+    Spot("Paris", "France", "FR", 48.8566, 2.3522, "Europe/Paris", "75001"),
+    Spot("Madrid", "Spain", "ES", 40.4168, -3.7038, "Europe/Madrid", "28013"),
+    Spot("Berlin", "Germany", "DE", 52.52, 13.405, "Europe/Berlin", "10178"),
+    Spot("Rome", "Italy", "IT", 41.9028, 12.4964, "Europe/Rome", "00184"),
+    Spot("Cairo", "Egypt", "EG", 30.0444, 31.2357, "Africa/Cairo", "11511"),
+    Spot("Cape Town", "South Africa", "ZA", -33.9249, 18.4241, "Africa/Johannesburg", "8001"),
+    Spot("New Delhi", "India", "IN", 28.6139, 77.209, "Asia/Kolkata", "110001"),
+    Spot("Manila", "Philippines", "PH", 14.5995, 120.9842, "Asia/Manila", "1000"),
+    Spot("Taipei", "Taiwan", "TW", 25.033, 121.5654, "Asia/Taipei", "100"),
+    Spot("Yakutsk", "Russia", "RU", 62.0355, 129.6755, "Asia/Yakutsk", "677000"),
+    Spot("Tokyo", "Japan", "JP", 35.6895, 139.6917, "Asia/Tokyo", "100-0001"),
+    Spot("Sydney", "Australia", "AU", -33.8688, 151.2093, "Australia/Sydney", "2000"),
+    Spot("Base Dumont", "Antarctica", "AQ", -66.66, 140.0, "Antarctica/DumontDUrville", "-"),
+)  # fmt: skip
+
+
+def nearest(latitude: float, longitude: float) -> Spot:
+    """Return the place that is nearest to a point of the globe."""
+
+    def cosine(place: Spot) -> float:
+        a, b = math.radians(latitude), math.radians(place.latitude)
+        apart = math.radians(longitude - place.longitude)
+        return math.sin(a) * math.sin(b) + math.cos(a) * math.cos(b) * math.cos(apart)
+
+    return max(PLACES, key=cosine)
+
+
+def place_in(address: str) -> Spot | None:
+    """Return the place that an address names, the one named last."""
+    words = f" {' '.join(address.lower().replace(',', ' ').split())} "
+    found = [(words.rfind(f" {place.name.lower()} "), place) for place in PLACES]
+    where, place = max(found, key=lambda pair: pair[0])
+    return place if where >= 0 else None
+
+
+class Counted(NamedTuple):
+    """A country in an epidemic; the counts are made up."""
+
+    country: str
+    continent: str
+    population: int
+    active: int
+    deaths: int
+
+
+EPIDEMIC = (
+    Counted("USA", "North-America", 331_000_000, 780_000, 1_180_000),
+    Counted("Brazil", "South-America", 212_000_000, 1_700_000, 701_000),
+    Counted("India", "Asia", 1_400_000_000, 44_000, 532_000),
+    Counted("Russia", "Europe", 146_000_000, 210_000, 401_000),
+    Counted("UK", "Europe", 67_000_000, 5_900, 229_000),
+    Counted("Italy", "Europe", 60_000_000, 130_000, 190_000),
+    Counted("France", "Europe", 65_000_000, 9_400, 155_000),
+    Counted("Germany", "Europe", 83_000_000, 84_000, 178_000),
+    Counted("Spain", "Europe", 47_000_000, 260_000, 121_000),
+    Counted("Iran", "Asia", 85_000_000, 3_200, 146_000),
+    Counted("Japan", "Asia", 126_000_000, 17_000, 74_000),
+    Counted("China", "Asia", 1_410_000_000, 118_000, 5_200),
+    Counted("Uganda", "Africa", 46_000_000, 640, 3_600),
+)
+EPIDEMIC_NAMES = {"United States": "USA", "US": "USA", "United Kingdom": "UK", "GB": "UK"}
+"""Other names of countries."""
+
+PER_DOLLAR: Mapping[str, float] = {
+    "USD": 1.0, "AED": 3.67, "ARS": 870.0, "AUD": 1.52, "BRL": 5.1, "CAD": 1.36, "CHF": 0.9,
+    "CNY": 7.2, "CZK": 23.4, "DKK": 6.9, "EGP": 47.0, "EUR": 0.92, "GBP": 0.79, "HKD": 7.82,
+    "HUF": 362.0, "IDR": 15_900.0, "ILS": 3.7, "INR": 83.2, "JPY": 151.0, "KRW": 1350.0,
+    "MXN": 16.9, "NGN": 1400.0, "NOK": 10.7, "NZD": 1.66, "PHP": 56.4, "PLN": 3.96, "RUB": 92.0,
+    "SAR": 3.75, "SEK": 10.5, "SGD": 1.35, "THB": 36.5, "TRY": 32.1, "TWD": 32.0, "ZAR": 18.8,
+}  # fmt: skip
+"""What a US dollar was worth on the day of record, made up."""
+
+
+class Quote(NamedTuple):
+    """A share; the price is made up."""
+
+    name: str
+    price: float
+
+
+SHARES: Mapping[str, Quote] = {
+    "AAPL": Quote("Apple Inc.", 171.5),
+    "AMZN": Quote("Amazon.com, Inc.", 118.2),
+    "BABA": Quote("Alibaba Group Holding Limited", 72.4),
+    "GOOG": Quote("Alphabet Inc. Class C", 139.9),
+    "GOOGL": Quote("Alphabet Inc. Class A", 138.6),
+    "META": Quote("Meta Platforms, Inc.", 489.0),
+    "MSFT": Quote("Microsoft Corporation", 412.3),
+    "NFLX": Quote("Netflix, Inc.", 602.7),
+    "NVDA": Quote("NVIDIA Corporation", 881.0),
+    "TSLA": Quote("Tesla, Inc.", 222.2),
+}
+
+
+class Film(NamedTuple):
+    """A film."""
+
+    title: str
+    year: str
+    rated: str
+    director: str
+
+
+FILMS = (
+    Film("Avatar", "2009", "PG-13", "James Cameron"),
+    Film("Barbie", "2023", "PG-13", "Greta Gerwig"),
+    Film("Django Unchained", "2012", "R", "Quentin Tarantino"),
+    Film("Gorilla", "2018", "R", "Recorded Director"),
+    Film("Inception", "2010", "PG-13", "Christopher Nolan"),
+    Film("Kill Bill", "2003", "R", "Quentin Tarantino"),
+    Film("Oppenheimer", "2023", "R", "Christopher Nolan"),
+    Film("Pulp Fiction", "1994", "R", "Quentin Tarantino"),
+    Film("Reservoir Dogs", "1992", "R", "Quentin Tarantino"),
+    Film("Schindler's List", "1993", "R", "Steven Spielberg"),
+    Film("The Dark Knight", "2008", "PG-13", "Christopher Nolan"),
+    Film("The Godfather", "1972", "R", "Francis Ford Coppola"),
+    Film("The Social Network", "2010", "PG-13", "David Fincher"),
+)
+
+POSTCODES: Mapping[str, str] = {
+    "08540": "Princeton",
+    "10001": "New York",
+    "60601": "Chicago",
+    "77002": "Houston",
+    "90210": "Beverly Hills",
+    "94102": "San Francisco",
+}
+
+
+class Product(NamedTuple):
+    """A product, made up but for its number."""
+
+    title: str
+    price: str
+    rating: str
+
+
+PRODUCTS: Mapping[str, Product] = {
+    "B08PPDJWC8": Product("Recorded telephone, small, black", "$221.00", "4.1"),
+    "B07ZPKBL9V": Product("Recorded telephone, red", "$214.00", "4.3"),
+    "B08BHXG144": Product("Recorded telephone, large, green", "$361.00", "4.4"),
+    "B075H2B962": Product("Recorded gel, travel size", "$8.10", "4.5"),
+}
+
+_NEW_YEAR, _CHRISTMAS = (1, 1, "New Year's Day"), (12, 25, "Christmas Day")
+_GOOD_FRIDAY, _EASTER_MONDAY = (-2, "Good Friday"), (1, "Easter Monday")
+_ASCENSION, _WHIT_MONDAY = (39, "Ascension Day"), (50, "Whit Monday")
+Fixed = tuple[int, int, str]
+"""Month, day and name."""
+Moving = tuple[int, str]
+"""Days after Easter Sunday, and name."""
+HOLIDAYS: Mapping[str, tuple[Sequence[Fixed], Sequence[Moving]]] = {
+    "CA": (
+        [_NEW_YEAR, (7, 1, "Canada Day"), (11, 11, "Remembrance Day"), _CHRISTMAS],
+        [_GOOD_FRIDAY, _EASTER_MONDAY],
+    ),
+    "DE": (
+        [_NEW_YEAR, (5, 1, "Labour Day"), (10, 3, "German Unity Day"), _CHRISTMAS],
+        [_GOOD_FRIDAY, _EASTER_MONDAY, _ASCENSION, _WHIT_MONDAY],
+    ),
+    "ES": (
+        [_NEW_YEAR, (1, 6, "Epiphany"), (5, 1, "Labour Day"), (8, 15, "Assumption"), _CHRISTMAS],
+        [_GOOD_FRIDAY],
+    ),
+    "FR": (
+        [_NEW_YEAR, (5, 1, "Labour Day"), (7, 14, "National Day"), (11, 1, "All Saints"),
+         _CHRISTMAS],
+        [_EASTER_MONDAY, _ASCENSION, _WHIT_MONDAY],
+    ),
+    "GB": ([_NEW_YEAR, _CHRISTMAS, (12, 26, "Boxing Day")], [_GOOD_FRIDAY, _EASTER_MONDAY]),
+    "JP": (
+        [_NEW_YEAR, (2, 11, "Foundation Day"), (4, 29, "Showa Day"), (5, 3, "Constitution Day"),
+         (5, 5, "Children's Day"), (8, 11, "Mountain Day"), (11, 3, "Culture Day")],
+        [],
+    ),
+    "US": ([_NEW_YEAR, (6, 19, "Juneteenth"), (7, 4, "Independence Day"), _CHRISTMAS], []),
+}  # fmt: skip
+"""By country: some of its holidays, by the rules that they follow."""
+
+
+def holidays(year: int, country: str) -> list[tuple[date, str]]:
+    """Return day and name of the holidays of a country, the earliest first."""
+    fixed, moving = HOLIDAYS[country]
+    easter = easter_of(year)
+    days = [(date(year, month, day), name) for month, day, name in fixed]
+    return sorted([*days, *((easter + timedelta(days=away), name) for away, name in moving)])
+
+
+def long_weekends(days: Sequence[date]) -> list[tuple[date, int, bool]]:
+    """Return first day, length and whether a day off is needed, of weekends that holidays widen."""
+    found = []
+    for day in days:
+        match day.weekday():
+            case 0:
+                found.append((day - timedelta(days=2), 3, False))
+            case 1:
+                found.append((day - timedelta(days=3), 4, True))
+            case 3:
+                found.append((day, 4, True))
+            case 4:
+                found.append((day, 3, False))
+    return found

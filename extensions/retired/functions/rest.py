@@ -1,0 +1,459 @@
+"""A client for web services: a function for every method of HTTP.
+
+Nothing here touches a network. The runner connects the client with what does; a client that is not
+connected gives the answers that are recorded in its state, by URL, and those of the fixture. What
+is asked, and who may be, is checked by whoever answers; here only what could be no request is
+refused.
+"""
+
+from __future__ import annotations
+
+import json as json_format
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, reads, writes
+from envs.errors import InvalidArgument, NotFound, Refused
+from envs.state import brief
+from extensions.library.bounds import check_count
+from extensions.retired.functions import public_answers
+from extensions.retired.functions.web import Sender, WebAnswer, WebRequest
+
+_LONGEST_URL = 2_000
+_LONGEST_BODY = 20_000
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_HEADERS_OF_OURS = ("host", "connection", "content-length", "transfer-encoding")
+"""They say whom is asked, and where a request ends."""
+_HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
+_SHOWN_HEADERS = ("allow", "content-type", "location")
+_PLACEHOLDER = re.compile(r"\{(\w{1,100})\}", re.ASCII)
+_FORM = "application/x-www-form-urlencoded"
+Scalar = str | int | float | bool
+Query = Mapping[str, Scalar | list[Scalar] | None]
+
+
+class RestConfig(TypedDict, total=False):
+    """Initial config of the REST client."""
+
+    answers: dict[str, Any]
+    """URL, its query sorted by name, to the body that a client without a connection gives."""
+
+
+class RestClient(Backend):
+    """A client for web services."""
+
+    Config = RestConfig
+    aliases = {"requests.get": "requests_get"}
+
+    answers: dict[str, Any] = {}
+    _send: Sender | None = None
+
+    def connect(self, send: Sender) -> None:
+        """Have requests answered by something else than what is recorded."""
+        self._send = send
+
+    @reads
+    def http_get(
+        self,
+        url: str,
+        params: dict[str, str | int | float | bool] | None = None,
+        headers: dict[str, str] | None = None,
+        path_params: dict[str, str | int] | None = None,
+    ) -> dict[str, Any]:
+        """Send an HTTP GET request to a web service.
+
+        Args:
+            url: The address, beginning with http:// or https://; {name} is a path parameter.
+            params: Query parameters by name, or null.
+            headers: Request headers by name, or null.
+            path_params: Path parameters by name, or null where the address has none.
+
+        Returns:
+            status: HTTP status of the answer, below 300.
+            body: The answer: parsed JSON, or text.
+
+        Examples:
+            >>> http_get(url='http://fixture.localhost/v1/rooms', params={'floor': 2})
+            {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
+            >>> http_get(url='http://fixture.localhost/v1/rooms', params={'floor': 9})
+            {"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}
+        """
+        return self._told(_request("GET", url, params, headers, path_params))
+
+    @reads
+    def http_head(
+        self,
+        url: str,
+        params: dict[str, str | int | float | bool] | None = None,
+        headers: dict[str, str] | None = None,
+        path_params: dict[str, str | int] | None = None,
+    ) -> dict[str, Any]:
+        """Send an HTTP HEAD request: what GET would answer, without the body.
+
+        Args:
+            url: The address, beginning with http:// or https://; {name} is a path parameter.
+            params: Query parameters by name, or null.
+            headers: Request headers by name, or null.
+            path_params: Path parameters by name, or null where the address has none.
+
+        Returns:
+            status: HTTP status of the answer, below 300.
+            headers: Some headers of the answer: allow, content-type, location.
+
+        Examples:
+            >>> http_head(url='http://fixture.localhost/v1/rooms', params={'floor': 2})
+            {"status": 200, "headers": {}}
+            >>> http_head(url='http://fixture.localhost/v1/rooms', params={'floor': 9})
+            {"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}
+        """
+        return self._told(_request("HEAD", url, params, headers, path_params))
+
+    @reads
+    def http_options(
+        self,
+        url: str,
+        params: dict[str, str | int | float | bool] | None = None,
+        headers: dict[str, str] | None = None,
+        path_params: dict[str, str | int] | None = None,
+    ) -> dict[str, Any]:
+        """Send an HTTP OPTIONS request: what may be done with an address.
+
+        Args:
+            url: The address, beginning with http:// or https://; {name} is a path parameter.
+            params: Query parameters by name, or null.
+            headers: Request headers by name, or null.
+            path_params: Path parameters by name, or null where the address has none.
+
+        Returns:
+            status: HTTP status of the answer, below 300.
+            headers: Some headers of the answer: allow, content-type, location.
+
+        Examples:
+            >>> http_options(url='http://fixture.localhost/v1/rooms', params={'floor': 2})
+            {"status": 200, "headers": {}}
+            >>> http_options(url='http://fixture.localhost/v1/rooms', params={'floor': 9})
+            {"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}
+        """
+        return self._told(_request("OPTIONS", url, params, headers, path_params))
+
+    @writes
+    def http_post(
+        self,
+        url: str,
+        json: dict[str, Any] | list[Any] | str | float | bool | None = None,
+        form: dict[str, str | int | float | bool] | None = None,
+        params: dict[str, str | int | float | bool] | None = None,
+        headers: dict[str, str] | None = None,
+        path_params: dict[str, str | int] | None = None,
+    ) -> dict[str, Any]:
+        """Send an HTTP POST request to a web service.
+
+        Args:
+            url: The address, beginning with http:// or https://; {name} is a path parameter.
+            json: What the body says as JSON, or null.
+            form: Fields of a form that is the body, or null.
+            params: Query parameters by name, or null.
+            headers: Request headers by name, or null.
+            path_params: Path parameters by name, or null where the address has none.
+
+        Returns:
+            status: HTTP status of the answer, below 300.
+            body: The answer: parsed JSON, or text.
+
+        Examples:
+            >>> http_post(url='http://fixture.localhost/v1/rooms', params={'floor': 2}, json={})
+            {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
+            >>> http_post(url='http://fixture.localhost/v1/rooms', json={}, form={'a': 'b'})
+            {"error": "A body is json or form: leave out one of them."}
+        """
+        return self._told(_request("POST", url, params, headers, path_params, json, form))
+
+    @writes
+    def http_put(
+        self,
+        url: str,
+        json: dict[str, Any] | list[Any] | str | float | bool | None = None,
+        form: dict[str, str | int | float | bool] | None = None,
+        params: dict[str, str | int | float | bool] | None = None,
+        headers: dict[str, str] | None = None,
+        path_params: dict[str, str | int] | None = None,
+    ) -> dict[str, Any]:
+        """Send an HTTP PUT request: what is at an address is to be as the body says.
+
+        Args:
+            url: The address, beginning with http:// or https://; {name} is a path parameter.
+            json: What the body says as JSON, or null.
+            form: Fields of a form that is the body, or null.
+            params: Query parameters by name, or null.
+            headers: Request headers by name, or null.
+            path_params: Path parameters by name, or null where the address has none.
+
+        Returns:
+            status: HTTP status of the answer, below 300.
+            body: The answer: parsed JSON, or text.
+
+        Examples:
+            >>> http_put(url='http://fixture.localhost/v1/rooms?floor=2', json={'seats': 8})
+            {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
+            >>> http_put(url='http://fixture.localhost/v1/rooms', json={}, form={'a': 'b'})
+            {"error": "A body is json or form: leave out one of them."}
+        """
+        return self._told(_request("PUT", url, params, headers, path_params, json, form))
+
+    @writes
+    def http_patch(
+        self,
+        url: str,
+        json: dict[str, Any] | list[Any] | str | float | bool | None = None,
+        form: dict[str, str | int | float | bool] | None = None,
+        params: dict[str, str | int | float | bool] | None = None,
+        headers: dict[str, str] | None = None,
+        path_params: dict[str, str | int] | None = None,
+    ) -> dict[str, Any]:
+        """Send an HTTP PATCH request: some of what is at an address is to be as the body says.
+
+        Args:
+            url: The address, beginning with http:// or https://; {name} is a path parameter.
+            json: What the body says as JSON, or null.
+            form: Fields of a form that is the body, or null.
+            params: Query parameters by name, or null.
+            headers: Request headers by name, or null.
+            path_params: Path parameters by name, or null where the address has none.
+
+        Returns:
+            status: HTTP status of the answer, below 300.
+            body: The answer: parsed JSON, or text.
+
+        Examples:
+            >>> http_patch(url='http://fixture.localhost/v1/rooms?floor=2', json={'seats': 8})
+            {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
+            >>> http_patch(url='http://fixture.localhost/v1/rooms', json={}, form={'a': 'b'})
+            {"error": "A body is json or form: leave out one of them."}
+        """
+        return self._told(_request("PATCH", url, params, headers, path_params, json, form))
+
+    @writes
+    def http_delete(
+        self,
+        url: str,
+        json: dict[str, Any] | list[Any] | str | float | bool | None = None,
+        params: dict[str, str | int | float | bool] | None = None,
+        headers: dict[str, str] | None = None,
+        path_params: dict[str, str | int] | None = None,
+    ) -> dict[str, Any]:
+        """Send an HTTP DELETE request: what is at an address is to be there no more.
+
+        Args:
+            url: The address, beginning with http:// or https://; {name} is a path parameter.
+            json: What the body says as JSON, or null.
+            params: Query parameters by name, or null.
+            headers: Request headers by name, or null.
+            path_params: Path parameters by name, or null where the address has none.
+
+        Returns:
+            status: HTTP status of the answer, below 300.
+            body: The answer: parsed JSON, or text.
+
+        Examples:
+            >>> http_delete(url='http://fixture.localhost/v1/rooms', params={'floor': 2})
+            {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
+            >>> http_delete(url='http://fixture.localhost/v1/rooms', params={'floor': 9})
+            {"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}
+        """
+        return self._told(_request("DELETE", url, params, headers, path_params, json))
+
+    @reads
+    def requests_get(
+        self,
+        url: str,
+        headers: dict[str, str] | None = None,
+        timeout: float | list[float] | None = None,
+        params: dict[str, str | int | float | bool | list[str | int | float | bool] | None]
+        | None = None,
+        allow_redirects: bool = True,
+        auth: Sequence[str] | None = None,
+        cert: str | list[str] | None = None,
+        cookies: dict[str, str] | None = None,
+        proxies: dict[str, str] | None = None,
+        stream: bool = False,
+        verify: bool | str = True,
+    ) -> dict[str, Any]:
+        """Send an HTTP GET request, as one writes it with the library requests.
+
+        Times, redirects and certificates are the client's own business: what is said of them is
+        taken, and changes nothing.
+
+        Args:
+            url: The address, beginning with http:// or https://.
+            headers: Request headers by name, or null.
+            timeout: Seconds to wait.
+            params: Query parameters by name, or null; a list is given value by value.
+            allow_redirects: Whether to go on where the answer leads.
+            auth: User name and password, or null.
+            cert: A certificate of one's own: none can be given.
+            cookies: Cookies by name, or null.
+            proxies: Through whom to ask: none can be given.
+            stream: Whether to read the answer bit by bit.
+            verify: Whether the service has to have a certificate.
+
+        Returns:
+            status: HTTP status of the answer, below 300.
+            body: The answer: parsed JSON, or text.
+
+        Examples:
+            >>> requests_get(url='http://fixture.localhost/v1/rooms', params={'floor': 2})
+            {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
+            >>> requests_get(url='http://fixture.localhost/v1/rooms', params={'floor': 9})
+            {"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}
+        """
+        if (cert and cert != "None") or proxies:
+            raise InvalidArgument("cert and proxies cannot be given: leave them out.")
+        return self._told(_request("GET", url, params, _signed(headers, auth, cookies)))
+
+    def _told(self, request: WebRequest) -> dict[str, Any]:
+        """Return what a model is told of the answer to a request.
+
+        Raises:
+            ToolError: There is no answer, or one that says that something is wrong.
+        """
+        status, body, headers, fixture = (self._send or self._recorded)(request)
+        if not 200 <= status < 300:
+            raise Refused(f"The service answers with status {status}: {brief(body, 500)}")
+        told: dict[str, Any] = {"status": status}
+        if request.method in ("HEAD", "OPTIONS"):
+            told["headers"] = {n: headers[n] for n in _SHOWN_HEADERS if n in headers}
+        else:
+            told["body"] = body
+        return {**told, "answered_by": "fixture"} if fixture else told
+
+    def _recorded(self, request: WebRequest) -> WebAnswer:
+        if request.url in self.answers:
+            return WebAnswer(200, self.answers[request.url])
+        if public_answers.is_known(urlsplit(request.url).hostname or ""):
+            return public_answers.answer(request)
+        raise NotFound(f"Nothing answers at {request.url[:200]}.")
+
+
+def _request(
+    method: str,
+    url: str,
+    params: Query | None,
+    headers: Mapping[str, str] | None,
+    path_params: Mapping[str, str | int] | None = None,
+    json: Any = None,
+    form: Mapping[str, Scalar] | None = None,
+) -> WebRequest:
+    """Return a request.
+
+    Raises:
+        InvalidArgument: It could be none.
+    """
+    address = full_url(_filled(url, path_params), params or {})
+    given = dict(headers or {})
+    _check_headers(given)
+    if json is not None and form is not None:
+        raise InvalidArgument("A body is json or form: leave out one of them.")
+    content = b""
+    if json is not None:
+        content, kind = _as_json(json), "application/json"
+    elif form is not None:
+        content, kind = _query(list(form.items())).encode(), _FORM
+    if content and "content-type" not in map(str.lower, given):
+        given["Content-Type"] = kind
+    check_count("the body", content.decode(), 0, _LONGEST_BODY)
+    return WebRequest(address, given, method, content)
+
+
+def _as_json(value: Any) -> bytes:
+    return json_format.dumps(value).encode()
+
+
+def _filled(url: str, path_params: Mapping[str, str | int] | None) -> str:
+    """Return an address with its path parameters in their places."""
+    if path_params is None:
+        return url
+    check_count("url", url, 1, _LONGEST_URL)
+    places = _PLACEHOLDER.findall(url)
+    if sorted({*places}) != sorted(path_params):
+        raise InvalidArgument(
+            f"path_params has {', '.join(path_params)[:200] or 'nothing'}: "
+            f"the address has {', '.join(places) or 'no path parameters'}."
+        )
+    try:
+        written = {name: quote(str(value), safe="") for name, value in path_params.items()}
+    except UnicodeEncodeError:
+        raise _half_a_character("path_params") from None
+    return _PLACEHOLDER.sub(lambda place: written[place[1]], url)
+
+
+def _signed(
+    headers: Mapping[str, str] | None,
+    auth: Sequence[str] | None,
+    cookies: Mapping[str, str] | None,
+) -> dict[str, str]:
+    """Return headers with those that user name, password and cookies come to."""
+    signed = dict(headers or {})
+    if cookies:
+        signed["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
+    if not auth or auth == "None":
+        return signed
+    if isinstance(auth, str) or len(auth) != 2:
+        raise InvalidArgument("auth is user name and password: give two texts.")
+    try:
+        signed["Authorization"] = f"Basic {b64encode(':'.join(auth).encode()).decode()}"
+    except UnicodeEncodeError:
+        raise _half_a_character("auth") from None
+    return signed
+
+
+def full_url(url: str, params: Query) -> str:
+    """Return a URL with parameters added to its query, all sorted by name.
+
+    Raises:
+        InvalidArgument: It is no URL of a web service.
+    """
+    check_count("url", url, 1, _LONGEST_URL)
+    try:
+        parts = urlsplit(url)
+        named = parts.hostname and parts.port != 0 and "@" not in parts.netloc
+        valid = parts.scheme in ("http", "https") and named
+    except ValueError:
+        valid = False
+    if not valid or not url.isascii() or not url.isprintable() or " " in url:
+        raise InvalidArgument(f"{url!r:.200} is no address: give one such as http://host/path.")
+    query: list[tuple[str, Any]] = [*parse_qsl(parts.query, keep_blank_values=True)]
+    for name, value in params.items():
+        query += [(name, each) for each in (value if isinstance(value, list) else [value])]
+    written = _query(sorted([(name, _written(each)) for name, each in query if each is not None]))
+    address = urlunsplit((*parts[:3], written, ""))
+    check_count("the address", address, 1, _LONGEST_URL)
+    return address
+
+
+def _query(pairs: list[tuple[str, Any]]) -> str:
+    try:
+        return urlencode([(name, _written(value)) for name, value in pairs])
+    except UnicodeEncodeError:
+        raise _half_a_character("params") from None
+
+
+def _half_a_character(name: str) -> InvalidArgument:
+    return InvalidArgument(f"{name} has half a character (a surrogate): leave it out.")
+
+
+def _written(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
+    check_count("headers", list(headers), 0, 20)
+    for name, value in headers.items():
+        if name.lower() in _HEADERS_OF_OURS:
+            raise InvalidArgument(f"{name} is set by the client itself: leave it out.")
+        if not (_HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(value)):
+            raise InvalidArgument(f"{name!r:.100}: {value!r:.100} is no header.")

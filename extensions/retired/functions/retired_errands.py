@@ -1,0 +1,258 @@
+"""Money, meals and bookings under the names and parameters of BFCL's retired executable entries.
+
+It holds no state: what is ordered or booked is told and forgotten. What a function gives is ours;
+who calls it is judged by what it gives.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from envs.backend import Backend, NoConfig, reads
+from envs.errors import InvalidArgument
+from envs.state import brief
+from extensions.library.bounds import check_between, check_count, check_numbers, whole
+
+_ACTIVITY = {1: 1.2, 2: 1.375, 3: 1.55, 4: 1.725, 5: 1.9}
+"""Energy spent over that at rest, by level of activity."""
+_SEX = {"male": 5, "female": -161, "other": -78}
+"""What Mifflin and St Jeor's formula adds to the energy spent at rest; the mean for others."""
+_GOAL = {"lose": -500, "maintain": 0, "gain": 500}
+"""Kilocalories a day beyond what is spent."""
+
+
+class RetiredErrands(Backend):
+    """Investments, loans, orders, bookings and meals of BFCL's retired executable entries."""
+
+    Config = NoConfig
+
+    @reads
+    def calculate_future_value(
+        self, present_value: float, interest_rate: float, periods: float
+    ) -> dict[str, Any]:
+        """Return what an investment is worth after some periods.
+
+        Args:
+            present_value: What it is worth now.
+            interest_rate: Interest of a period as a part of 1, from -1 to 10.
+            periods: How many periods, from 0 to 100.
+
+        Returns:
+            value: What it is worth then.
+
+        Examples:
+            >>> calculate_future_value(present_value=100, interest_rate=0.5, periods=2)
+            {"value": 225.0}
+            >>> calculate_future_value(present_value=100, interest_rate=0.5, periods=-1)
+            {"error": "periods is -1: give 0 to 100."}
+        """
+        check_numbers("present_value", [present_value])
+        check_between("interest_rate", interest_rate, -1, 10)
+        check_between("periods", periods, 0, 100)
+        return {"value": present_value * (1 + interest_rate) ** periods}
+
+    @reads
+    def calculate_investment_value(
+        self,
+        initial_investment: float,
+        annual_contribution: float,
+        years: int,
+        annual_return: float,
+        inflation_rate: list[float],
+        adjust_for_inflation: bool = True,
+    ) -> dict[str, Any]:
+        """Return what an investment with yearly contributions comes to.
+
+        Args:
+            initial_investment: What is invested at the start.
+            annual_contribution: What is added at the end of every year.
+            years: How many years, from 1 to 100.
+            annual_return: What a year gives, as a part of 1, from -1 to 10.
+            inflation_rate: Inflation of every year, as parts of 1; at least as many as years.
+            adjust_for_inflation: Whether the value is one in today's money.
+
+        Returns:
+            value: What it comes to.
+
+        Examples:
+            >>> calculate_investment_value(100, 10, 1, 0.5, [0.25])
+            {"value": 128.0}
+            >>> calculate_investment_value(100, 10, 2, 0.5, [0.25])
+            {"error": "inflation_rate has 1 members: give 2 to 100."}
+        """
+        check_numbers("the amounts", [initial_investment, annual_contribution])
+        count = whole("years", years, 1, 100)
+        check_between("annual_return", annual_return, -1, 10)
+        check_count("inflation_rate", inflation_rate, count, 100)
+        value = initial_investment
+        for rate in inflation_rate[:count]:
+            check_between("inflation_rate", rate, -0.9, 10)
+            value = value * (1 + annual_return) + annual_contribution
+            if adjust_for_inflation:
+                value /= 1 + rate
+        return {"value": value}
+
+    @reads
+    def mortgage_calculator(
+        self, loan_amount: float, interest_rate: float, loan_period: float
+    ) -> dict[str, Any]:
+        """Return what a loan costs a month if every month costs the same.
+
+        Args:
+            loan_amount: What is lent, from 0 to 1e9.
+            interest_rate: Interest of a year as a part of 1, from 0 to 10.
+            loan_period: How many years, from 1 to 100.
+
+        Returns:
+            payment: What is to be paid every month.
+
+        Examples:
+            >>> mortgage_calculator(loan_amount=1200, interest_rate=0, loan_period=1)
+            {"payment": 100.0}
+            >>> mortgage_calculator(loan_amount=1200, interest_rate=0, loan_period=0)
+            {"error": "loan_period is 0: give 1 to 100."}
+        """
+        check_between("loan_amount", loan_amount, 0, 1e9)
+        check_between("interest_rate", interest_rate, 0, 10)
+        check_between("loan_period", loan_period, 1, 100)
+        months, rate = loan_period * 12, interest_rate / 12
+        if rate < 1e-12:
+            return {"payment": loan_amount / months}
+        return {"payment": loan_amount * rate / (1 - (1 + rate) ** -months)}
+
+    @reads
+    def order_food(
+        self, item: list[str], quantity: list[int], price: list[float]
+    ) -> dict[str, Any]:
+        """Order food, and return what it costs.
+
+        Args:
+            item: What is ordered, 1 to 100 names.
+            quantity: How many of each, from 0 to 1000000.
+            price: What one of each costs, from 0 to 1000000.
+
+        Returns:
+            total: What all of it costs.
+
+        Examples:
+            >>> order_food(item=['tea', 'cake'], quantity=[2, 1], price=[1.5, 3])
+            {"total": 6.0}
+            >>> order_food(item=['tea', 'cake'], quantity=[2], price=[1.5, 3])
+            {"error": "quantity has 1 members: give 2 to 2."}
+        """
+        check_count("item", item, 1, 100)
+        for name, values in (("quantity", quantity), ("price", price)):
+            check_count(name, values, len(item), len(item))
+            for value in values:
+                check_between(name, value, 0, 1_000_000)
+        return {"total": sum(count * each for count, each in zip(quantity, price, strict=True))}
+
+    @reads
+    def book_room(
+        self,
+        room_type: str | dict[str, Any],
+        check_in_date: str,
+        check_out_date: str,
+        customer_id: str,
+        price: float = 0.0,
+        discount_code: str | None = None,
+    ) -> dict[str, Any]:
+        """Book a room for a customer.
+
+        Args:
+            room_type: What kind of room.
+            check_in_date: The day of arrival, as MM-DD-YYYY.
+            check_out_date: The day of departure, after that.
+            customer_id: Whom it is for.
+            price: What a night may cost at most; 0 for whatever it does.
+            discount_code: A code for a discount, or null.
+
+        Returns:
+            booking: The booking, with the number of nights.
+
+        Examples:
+            >>> book_room('twin', '01-30-2026', '02-01-2026', 'c7')
+            {"booking": {"room_type": "twin", "nights": 2, "customer_id": "c7", ...}}
+            >>> book_room('twin', '2026-01-30', '02-01-2026', 'c7')
+            {"error": "check_in_date is '2026-01-30': give a day as MM-DD-YYYY."}
+        """
+        arrival = _day("check_in_date", check_in_date)
+        nights = (_day("check_out_date", check_out_date) - arrival).days
+        if nights < 1:
+            raise InvalidArgument(f"check_out_date is {check_out_date!r}: give a later day.")
+        check_between("price", price, 0, 1e9)
+        return {
+            "booking": {
+                "room_type": room_type,
+                "nights": nights,
+                "customer_id": customer_id,
+                "arrival": arrival.isoformat(),
+                "price": price,
+                "discount_code": discount_code,
+            }
+        }
+
+    @reads
+    def calculate_nutritional_needs(
+        self,
+        weight: float,
+        height: float,
+        age: float,
+        gender: str,
+        activity_level: float,
+        goal: str,
+    ) -> dict[str, Any]:
+        """Return what a person should eat a day, by the formula of Mifflin and St Jeor.
+
+        Args:
+            weight: Kilograms, from 1 to 500.
+            height: Centimetres, from 30 to 300.
+            age: Years, from 0 to 130.
+            gender: One of male, female, other.
+            activity_level: From 1, who sits, to 5, who trains hard every day.
+            goal: One of lose, gain, maintain.
+
+        Returns:
+            calories: Kilocalories a day.
+            protein: Grams of it, for 30% of the energy.
+            fat: Grams of it, for 25%.
+            carbohydrates: Grams of it, for the rest.
+
+        Examples:
+            >>> calculate_nutritional_needs(80, 180, 30, 'male', 1, 'maintain')
+            {"calories": 2136.0, "protein": 160.2, "fat": 59.33..., "carbohydrates": 240.3}
+            >>> calculate_nutritional_needs(80, 180, 30, 'male', 1, 'fly')
+            {"error": "goal is 'fly': give one of lose, maintain, gain."}
+        """
+        check_between("weight", weight, 1, 500)
+        check_between("height", height, 30, 300)
+        check_between("age", age, 0, 130)
+        level = whole("activity_level", activity_level, 1, 5)
+        _check_one_of("gender", gender, _SEX)
+        _check_one_of("goal", goal, _GOAL)
+        at_rest = 10 * weight + 6.25 * height - 5 * age + _SEX[gender]
+        calories = at_rest * _ACTIVITY[level] + _GOAL[goal]
+        return {
+            "calories": calories,
+            "protein": calories * 0.3 / 4,
+            "fat": calories * 0.25 / 9,
+            "carbohydrates": calories * 0.45 / 4,
+        }
+
+
+def _day(name: str, text: str) -> date:
+    month, _, rest = text.partition("-")
+    day, _, year = rest.partition("-")
+    try:
+        if not (text.isascii() and (len(month), len(day), len(year)) == (2, 2, 4)):
+            raise ValueError
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        message = f"{name} is {brief(text, 50)}: give a day as MM-DD-YYYY."
+        raise InvalidArgument(message) from None
+
+
+def _check_one_of(name: str, value: str, known: dict[str, int]) -> None:
+    if value not in known:
+        raise InvalidArgument(f"{name} is {brief(value, 50)}: give one of {', '.join(known)}.")

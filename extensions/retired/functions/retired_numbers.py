@@ -1,0 +1,430 @@
+"""Functions of numbers under the names and parameters of BFCL's retired executable entries.
+
+It holds no state. What a function gives is ours; who calls it is judged by what it gives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, linear_regression, pstdev
+from typing import Any
+
+from envs.backend import Backend, NoConfig, reads
+from envs.errors import InvalidArgument
+from extensions.library.bounds import check_between, check_count, check_numbers, whole
+from extensions.library.numbers import factors_of
+from extensions.retired.functions.derivative import derivative_at
+
+_LARGEST = 10**9
+
+
+class RetiredNumbers(Backend):
+    """Numbers, sequences, matrices and statistics of BFCL's retired executable entries."""
+
+    Config = NoConfig
+
+    @reads
+    def add_binary_numbers(self, a: str, b: str) -> dict[str, Any]:
+        """Add two numbers in binary notation.
+
+        Args:
+            a: The first, 1 to 64 digits.
+            b: The second, 1 to 64 digits.
+
+        Returns:
+            sum: Their sum, in binary notation.
+
+        Examples:
+            >>> add_binary_numbers(a='0101', b='11')
+            {"sum": "1000"}
+            >>> add_binary_numbers(a='12', b='1')
+            {"error": "a is '12': give digits 0 and 1 only."}
+        """
+        return {"sum": f"{_binary('a', a) + _binary('b', b):b}"}
+
+    @reads
+    def calc_binomial_probability(self, n: float, k: float, p: float) -> dict[str, Any]:
+        """Find how likely a number of successes is in independent trials.
+
+        Args:
+            n: How many trials, from 0 to 1000.
+            k: How many of them succeed, from 0 to n.
+            p: How likely a single success is, from 0 to 1.
+
+        Returns:
+            probability: From 0 to 1.
+
+        Examples:
+            >>> calc_binomial_probability(n=4, k=2, p=0.5)
+            {"probability": 0.375}
+            >>> calc_binomial_probability(n=4, k=5, p=0.5)
+            {"error": "k is 5: give 0 to 4."}
+        """
+        trials = whole("n", n, 0, 1000)
+        successes = whole("k", k, 0, trials)
+        check_between("p", p, 0, 1)
+        ways = math.comb(trials, successes)
+        return {"probability": ways * (p**successes * (1 - p) ** (trials - successes))}
+
+    @reads
+    def calculate_permutations(self, n: int, k: int) -> dict[str, Any]:
+        """Count the ordered ways to take some of several things.
+
+        Args:
+            n: How many things there are, from 0 to 1000.
+            k: How many are taken, from 0 to n.
+
+        Returns:
+            permutations: How many ways there are.
+
+        Examples:
+            >>> calculate_permutations(n=5, k=2)
+            {"permutations": 20}
+            >>> calculate_permutations(n=5, k=6)
+            {"error": "k is 6: give 0 to 5."}
+        """
+        things = whole("n", n, 0, 1000)
+        return {"permutations": math.perm(things, whole("k", k, 0, things))}
+
+    @reads
+    def math_factorial(self, n: int) -> dict[str, Any]:
+        """Multiply the integers from 1 to a number.
+
+        Args:
+            n: The number, from 0 to 1000.
+
+        Returns:
+            factorial: The product.
+
+        Examples:
+            >>> math_factorial(n=4)
+            {"factorial": 24}
+            >>> math_factorial(n=-1)
+            {"error": "n is -1: give 0 to 1000."}
+        """
+        return {"factorial": math.factorial(whole("n", n, 0, 1000))}
+
+    @reads
+    def math_gcd(self, a: int, b: int) -> dict[str, Any]:
+        """Find the largest integer that divides two integers.
+
+        Args:
+            a: The one, from -1000000000 to 1000000000.
+            b: The other.
+
+        Returns:
+            divisor: The greatest common divisor.
+
+        Examples:
+            >>> math_gcd(a=12, b=18)
+            {"divisor": 6}
+            >>> math_gcd(a=2000000000, b=1)
+            {"error": "a is 2000000000: give -1000000000 to 1000000000."}
+        """
+        return {"divisor": math.gcd(_integer("a", a), _integer("b", b))}
+
+    @reads
+    def math_lcm(self, a: int, b: int) -> dict[str, Any]:
+        """Find the smallest positive integer that two integers divide.
+
+        Args:
+            a: The one, from -1000000000 to 1000000000.
+            b: The other.
+
+        Returns:
+            multiple: The least common multiple.
+
+        Examples:
+            >>> math_lcm(a=4, b=6)
+            {"multiple": 12}
+            >>> math_lcm(a=2000000000, b=1)
+            {"error": "a is 2000000000: give -1000000000 to 1000000000."}
+        """
+        return {"multiple": math.lcm(_integer("a", a), _integer("b", b))}
+
+    @reads
+    def get_prime_factors(self, number: int) -> dict[str, Any]:
+        """Take an integer apart into primes.
+
+        Args:
+            number: The integer, from 2 to 1000000000.
+
+        Returns:
+            factors: The primes, ascending, repeated as often as they occur.
+
+        Examples:
+            >>> get_prime_factors(number=12)
+            {"factors": [2, 2, 3]}
+            >>> get_prime_factors(number=0)
+            {"error": "number is 0: give 2 to 1000000000."}
+        """
+        return {"factors": factors_of(whole("number", number, 2, _LARGEST))}
+
+    @reads
+    def get_fibonacci_number(self, n: int) -> dict[str, Any]:
+        """Return one Fibonacci number; that of 0 is 0, that of 1 is 1.
+
+        Args:
+            n: Which one, from 0 to 1000.
+
+        Returns:
+            number: The Fibonacci number.
+
+        Examples:
+            >>> get_fibonacci_number(n=10)
+            {"number": 55}
+            >>> get_fibonacci_number(n=-1)
+            {"error": "n is -1: give 0 to 1000."}
+        """
+        return {"number": _fibonacci(whole("n", n, 0, 1000) + 1)[-1]}
+
+    @reads
+    def get_fibonacci_sequence(self, n: int) -> dict[str, Any]:
+        """List the first Fibonacci numbers, which begin with 0 and 1.
+
+        Args:
+            n: How many, from 1 to 1000.
+
+        Returns:
+            sequence: The numbers.
+
+        Examples:
+            >>> get_fibonacci_sequence(n=5)
+            {"sequence": [0, 1, 1, 2, 3]}
+            >>> get_fibonacci_sequence(n=0)
+            {"error": "n is 0: give 1 to 1000."}
+        """
+        return {"sequence": _fibonacci(whole("n", n, 1, 1000))}
+
+    @reads
+    def quadratic_roots(self, a: float, b: float, c: float) -> dict[str, Any]:
+        """Solve a quadratic equation, a x² + b x + c = 0.
+
+        Args:
+            a: Factor of x², not 0.
+            b: Factor of x.
+            c: What stands alone.
+
+        Returns:
+            roots: Both roots, the larger first, each with its real and its imaginary part.
+
+        Examples:
+            >>> quadratic_roots(a=1, b=-3, c=2)
+            {"roots": [{"real": 2.0, "imaginary": 0.0}, {"real": 1.0, "imaginary": 0.0}]}
+            >>> quadratic_roots(a=0, b=1, c=1)
+            {"error": "a is 0: the equation is not quadratic."}
+        """
+        check_numbers("a, b, c", [a, b, c])
+        if abs(a) < 1e-12:
+            raise InvalidArgument(f"a is {a}: the equation is not quadratic.")
+        under = b * b - 4 * a * c
+        middle, away = -b / (2 * a), math.sqrt(abs(under)) / abs(2 * a)
+        signs = (1, -1)
+        if under >= 0:
+            roots = [{"real": middle + sign * away, "imaginary": 0.0} for sign in signs]
+        else:
+            roots = [{"real": middle, "imaginary": sign * away} for sign in signs]
+        return {"roots": roots}
+
+    @reads
+    def sort_array(self, array: list[float], reverse: bool = False) -> dict[str, Any]:
+        """Sort numbers.
+
+        Args:
+            array: One to 1000 numbers.
+            reverse: Whether the largest comes first.
+
+        Returns:
+            sorted: The numbers in order.
+
+        Examples:
+            >>> sort_array(array=[3, 1, 2], reverse=True)
+            {"sorted": [3, 2, 1]}
+            >>> sort_array(array=[])
+            {"error": "array has 0 members: give 1 to 1000."}
+        """
+        check_numbers("array", array)
+        return {"sorted": sorted(array, reverse=reverse)}
+
+    @reads
+    def mat_mul(self, matA: list[list[float]], matB: list[list[float]]) -> dict[str, Any]:
+        """Multiply two matrices.
+
+        Args:
+            matA: The left one, by rows; at most 50 rows and columns.
+            matB: The right one, with as many rows as the left one has columns.
+
+        Returns:
+            product: The product, by rows.
+
+        Examples:
+            >>> mat_mul(matA=[[1, 2]], matB=[[3], [4]])
+            {"product": [[11.0]]}
+            >>> mat_mul(matA=[[1, 2]], matB=[[3]])
+            {"error": "matB has 1 rows: give 2, as matA has columns."}
+        """
+        columns = _columns("matA", matA)
+        _columns("matB", matB)
+        if len(matB) != columns:
+            raise InvalidArgument(
+                f"matB has {len(matB)} rows: give {columns}, as matA has columns."
+            )
+        turned = [*zip(*matB, strict=True)]
+        return {
+            "product": [
+                [math.fsum(a * b for a, b in zip(row, column, strict=True)) for column in turned]
+                for row in matA
+            ]
+        }
+
+    @reads
+    def calculate_cosine_similarity(
+        self, vectorA: list[float], vectorB: list[float]
+    ) -> dict[str, Any]:
+        """Return the cosine of the angle between two vectors.
+
+        Args:
+            vectorA: The one, 1 to 1000 numbers.
+            vectorB: The other, as long.
+
+        Returns:
+            similarity: From -1 to 1.
+
+        Examples:
+            >>> calculate_cosine_similarity(vectorA=[3, 4], vectorB=[4, 3])
+            {"similarity": 0.96}
+            >>> calculate_cosine_similarity(vectorA=[3, 4], vectorB=[0, 0])
+            {"error": "vectorB is all zeros: it has no direction."}
+        """
+        lengths = []
+        for name, vector in (("vectorA", vectorA), ("vectorB", vectorB)):
+            check_numbers(name, vector)
+            lengths.append(math.hypot(*vector))
+            if lengths[-1] < 1e-12:
+                raise InvalidArgument(f"{name} is all zeros: it has no direction.")
+        _check_as_long("vectorB", vectorB, vectorA)
+        product = math.fsum(a * b for a, b in zip(vectorA, vectorB, strict=True))
+        return {"similarity": product / (lengths[0] * lengths[1])}
+
+    @reads
+    def calculate_mean(self, numbers: list[float]) -> dict[str, Any]:
+        """Return the arithmetic mean of numbers.
+
+        Args:
+            numbers: One to 1000 numbers.
+
+        Returns:
+            mean: Their mean.
+
+        Examples:
+            >>> calculate_mean(numbers=[1, 2, 6])
+            {"mean": 3.0}
+            >>> calculate_mean(numbers=[])
+            {"error": "numbers has 0 members: give 1 to 1000."}
+        """
+        check_numbers("numbers", numbers)
+        return {"mean": fmean(numbers)}
+
+    @reads
+    def calculate_standard_deviation(self, numbers: list[float]) -> dict[str, Any]:
+        """Return the standard deviation of numbers, which are all that there are.
+
+        Args:
+            numbers: One to 1000 numbers.
+
+        Returns:
+            deviation: The population standard deviation.
+
+        Examples:
+            >>> calculate_standard_deviation(numbers=[2, 4])
+            {"deviation": 1.0}
+            >>> calculate_standard_deviation(numbers=[])
+            {"error": "numbers has 0 members: give 1 to 1000."}
+        """
+        check_numbers("numbers", numbers)
+        return {"deviation": float(pstdev(numbers))}
+
+    @reads
+    def linear_regression(self, x: list[float], y: list[float], point: float) -> dict[str, Any]:
+        """Fit a line to points by least squares and return where it is at some x.
+
+        Args:
+            x: First coordinates of the points, not all equal; 2 to 1000.
+            y: Second coordinates.
+            point: The x to look at.
+
+        Returns:
+            value: The y of the line there.
+
+        Examples:
+            >>> linear_regression(x=[0, 1], y=[1, 3], point=2)
+            {"value": 5.0}
+            >>> linear_regression(x=[1, 1], y=[1, 3], point=2)
+            {"error": "x has the same number throughout: no line has a y there."}
+        """
+        check_count("x", x, 2, 1000)
+        for name, values in (("x", x), ("y", y), ("point", [point])):
+            check_numbers(name, values)
+        _check_as_long("y", y, x)
+        if max(x) - min(x) < 1e-9:
+            raise InvalidArgument("x has the same number throughout: no line has a y there.")
+        slope, start = linear_regression(x, y)
+        return {"value": slope * point + start}
+
+    @reads
+    def estimate_derivative(self, function: str, x: float) -> dict[str, Any]:
+        """Return the slope of a function of x at a point.
+
+        Args:
+            function: The function as Python writes it, such as lambda x: 3*x**2 + 1.
+            x: The point.
+
+        Returns:
+            derivative: The slope.
+
+        Examples:
+            >>> estimate_derivative(function='lambda x: x**2 + 2*x', x=3)
+            {"derivative": 8.0}
+            >>> estimate_derivative(function='lambda x: open(x)', x=3)
+            {"error": "function has open(x): write numbers, x, + - * / ** and parentheses only."}
+        """
+        check_numbers("x", [x])
+        return {"derivative": derivative_at(function, x)}
+
+
+def _binary(name: str, digits: str) -> int:
+    check_count(name, digits, 1, 64)
+    if set(digits) - {"0", "1"}:
+        raise InvalidArgument(f"{name} is {digits!r}: give digits 0 and 1 only.")
+    return int(digits, 2)
+
+
+def _integer(name: str, value: float) -> int:
+    return whole(name, value, -_LARGEST, _LARGEST)
+
+
+def _fibonacci(count: int) -> list[int]:
+    numbers = [0, 1]
+    while len(numbers) < count:
+        numbers.append(numbers[-1] + numbers[-2])
+    return numbers[:count]
+
+
+def _columns(name: str, matrix: Sequence[Sequence[float]]) -> int:
+    """Return how many columns a matrix has.
+
+    Raises:
+        InvalidArgument: It is none.
+    """
+    check_count(name, matrix, 1, 50)
+    for row in matrix:
+        check_numbers(f"a row of {name}", row, 50)
+        if len(row) != len(matrix[0]):
+            raise InvalidArgument(f"{name} has rows of different lengths.")
+    return len(matrix[0])
+
+
+def _check_as_long(name: str, values: Sequence[float], others: Sequence[float]) -> None:
+    if len(values) != len(others):
+        raise InvalidArgument(f"{name} has {len(values)} members: give {len(others)}.")

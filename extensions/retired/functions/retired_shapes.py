@@ -1,0 +1,224 @@
+"""Shapes and motion under the names and parameters of BFCL's retired executable entries.
+
+It holds no state. What a function gives is ours; who calls it is judged by what it gives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from envs.backend import Backend, NoConfig, reads
+from extensions.library.bounds import check_between, check_count, check_numbers
+
+_MOST_POINTS = 50
+
+
+class RetiredShapes(Backend):
+    """Areas, distances and motion of BFCL's retired executable entries."""
+
+    Config = NoConfig
+
+    @reads
+    def calculate_triangle_area(self, base: float, height: float) -> dict[str, Any]:
+        """Return the area of a triangle.
+
+        Args:
+            base: Its base, from 0 to 1e9.
+            height: Its height above that, from 0 to 1e9.
+
+        Returns:
+            area: Its area.
+
+        Examples:
+            >>> calculate_triangle_area(base=4, height=3)
+            {"area": 6.0}
+            >>> calculate_triangle_area(base=-4, height=3)
+            {"error": "base is -4: give 0 to 1000000000.0."}
+        """
+        return {"area": _size("base", base) * _size("height", height) / 2}
+
+    @reads
+    def geometry_area_circle(self, radius: float) -> dict[str, Any]:
+        """Return the area of a circle.
+
+        Args:
+            radius: Its radius, from 0 to 1e9.
+
+        Returns:
+            area: Its area.
+
+        Examples:
+            >>> geometry_area_circle(radius=1)
+            {"area": 3.141592653589793}
+            >>> geometry_area_circle(radius=-1)
+            {"error": "radius is -1: give 0 to 1000000000.0."}
+        """
+        return {"area": math.pi * _size("radius", radius) ** 2}
+
+    @reads
+    def polygon_area(self, vertices: Sequence[Sequence[float]]) -> dict[str, Any]:
+        """Return the area of a polygon.
+
+        Args:
+            vertices: Its corners in order, 3 to 50, each as [x, y].
+
+        Returns:
+            area: Its area.
+
+        Examples:
+            >>> polygon_area(vertices=[[0, 0], [2, 0], [2, 1]])
+            {"area": 1.0}
+            >>> polygon_area(vertices=[[0, 0], [2, 0]])
+            {"error": "vertices has 2 members: give 3 to 50."}
+        """
+        check_count("vertices", vertices, 3, _MOST_POINTS)
+        corners = [_point("a corner", each) for each in vertices]
+        ahead = [*corners[1:], corners[0]]
+        twice = math.fsum(a * d - c * b for (a, b), (c, d) in zip(corners, ahead, strict=True))
+        return {"area": abs(twice) / 2}
+
+    @reads
+    def get_distance(self, pointA: Sequence[float], pointB: Sequence[float]) -> dict[str, Any]:
+        """Return how far two points of a plane are from each other.
+
+        Args:
+            pointA: The one, as [x, y].
+            pointB: The other.
+
+        Returns:
+            distance: How far, in a straight line.
+
+        Examples:
+            >>> get_distance(pointA=[0, 0], pointB=[3, 4])
+            {"distance": 5.0}
+            >>> get_distance(pointA=[0], pointB=[3, 4])
+            {"error": "pointA has 1 members: give 2 to 2."}
+        """
+        return {"distance": math.dist(_point("pointA", pointA), _point("pointB", pointB))}
+
+    @reads
+    def maxPoints(self, points: Sequence[Sequence[float]]) -> dict[str, Any]:
+        """Return how many of several points are on one straight line at most.
+
+        Args:
+            points: The points, 1 to 50, each as [x, y].
+
+        Returns:
+            points: How many.
+
+        Examples:
+            >>> maxPoints(points=[[0, 0], [1, 1], [2, 2], [0, 5]])
+            {"points": 3}
+            >>> maxPoints(points=[])
+            {"error": "points has 0 members: give 1 to 50."}
+        """
+        check_count("points", points, 1, _MOST_POINTS)
+        there = [_point("a point", each) for each in points]
+        most = max(there.count(each) for each in there)
+        for (ax, ay), (bx, by) in combinations(set(there), 2):
+            on_line = [(bx - ax) * (y - ay) == (by - ay) * (x - ax) for x, y in there]
+            most = max(most, sum(on_line))
+        return {"points": most}
+
+    @reads
+    def calculate_density(self, mass: float, volume: float) -> dict[str, Any]:
+        """Return the density of a body.
+
+        Args:
+            mass: Its mass, from 0 to 1e9.
+            volume: Its volume, above 0.
+
+        Returns:
+            density: Mass per volume.
+
+        Examples:
+            >>> calculate_density(mass=6, volume=3)
+            {"density": 2.0}
+            >>> calculate_density(mass=6, volume=0)
+            {"error": "volume is 0: give 1e-09 to 1000000000.0."}
+        """
+        check_between("volume", volume, 1e-9, 1e9)
+        return {"density": _size("mass", mass) / volume}
+
+    @reads
+    def calculate_displacement(
+        self, initial_velocity: float, acceleration: float, time: float
+    ) -> dict[str, Any]:
+        """Return how far a body gets under constant acceleration.
+
+        Args:
+            initial_velocity: Its velocity at the start.
+            acceleration: Its acceleration.
+            time: How long it takes, from 0 to 1e9.
+
+        Returns:
+            displacement: How far it gets.
+
+        Examples:
+            >>> calculate_displacement(initial_velocity=2, acceleration=1, time=4)
+            {"displacement": 16.0}
+            >>> calculate_displacement(initial_velocity=2, acceleration=1, time=-4)
+            {"error": "time is -4: give 0 to 1000000000.0."}
+        """
+        check_numbers("initial_velocity, acceleration", [initial_velocity, acceleration])
+        _size("time", time)
+        return {"displacement": initial_velocity * time + acceleration * time * time / 2}
+
+    @reads
+    def calculate_final_velocity(
+        self, initial_velocity: float, acceleration: float, time: float
+    ) -> dict[str, Any]:
+        """Return how fast a body is after constant acceleration.
+
+        Args:
+            initial_velocity: Its velocity at the start.
+            acceleration: Its acceleration.
+            time: How long it is accelerated, from 0 to 1e9.
+
+        Returns:
+            velocity: Its velocity at the end.
+
+        Examples:
+            >>> calculate_final_velocity(initial_velocity=2, acceleration=1.5, time=4)
+            {"velocity": 8.0}
+            >>> calculate_final_velocity(initial_velocity=2, acceleration=1.5, time=-4)
+            {"error": "time is -4: give 0 to 1000000000.0."}
+        """
+        check_numbers("initial_velocity, acceleration", [initial_velocity, acceleration])
+        return {"velocity": initial_velocity + acceleration * _size("time", time)}
+
+    @reads
+    def calculate_electrostatic_potential_energy(
+        self, charge: float, voltage: float
+    ) -> dict[str, Any]:
+        """Return the energy of a charge at a voltage.
+
+        Args:
+            charge: The charge, in coulomb.
+            voltage: The voltage, in volt.
+
+        Returns:
+            energy: The energy, in joule.
+
+        Examples:
+            >>> calculate_electrostatic_potential_energy(charge=2, voltage=9)
+            {"energy": 18}
+            >>> calculate_electrostatic_potential_energy(charge=2e15, voltage=9)
+            {"error": "charge, voltage has 2000000000000000.0: give numbers from -1e12 to 1e12."}
+        """
+        check_numbers("charge, voltage", [charge, voltage])
+        return {"energy": charge * voltage}
+
+
+def _size(name: str, value: float) -> float:
+    check_between(name, value, 0, 1e9)
+    return value
+
+
+def _point(name: str, point: Sequence[float]) -> tuple[float, float]:
+    check_count(name, point, 2, 2)
+    check_numbers(name, point)
+    return point[0], point[1]

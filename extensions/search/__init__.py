@@ -1,0 +1,1 @@
+"""Tree search: a model undoes its steps and tries other ones."""

@@ -1,0 +1,160 @@
+"""A model that knows the ground truth and errs at a set rate, so that a search can be measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+from envs.calls import Call, parse_call
+from envs.tool import bind
+from extensions.search.search import ANSWERS, GIVES_UP
+from runner.episodes.scripted import Made, wrong_call
+from runner.live.campaign import Plan
+from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList, Usage
+from runner.records.record import FINISH, GIVE_UP, Key
+from trajectories.prepare import Prepared, prepare
+
+
+class Errors(NamedTuple):
+    """How often the model errs, as shares from 0 to 1."""
+
+    wrong_call: float
+    """Of all calls: another value for one argument, or a call that belongs elsewhere."""
+    noticed: float = 0.8
+    """Of all requests after a wrong call that went through: it sees what it has done."""
+
+
+class FallibleModel:
+    """One trajectory's function-calling model: one call a step; asked the same it says the same.
+
+    A wrong call that is refused it makes right in the next step. One that goes through it can only
+    take back by giving the branch up, where it is offered to.
+
+    Args:
+        prepared: The trajectory.
+        errors: How often it errs.
+        seed: Of what it draws.
+    """
+
+    def __init__(self, prepared: Prepared, errors: Errors, seed: int | str) -> None:
+        tools = prepared.template.tools
+        self._truth = [
+            [_named(parse_call(text), tools) for text in turn.ground_truth]
+            for turn in prepared.trajectory.turns
+        ]
+        self._errors = errors
+        self._seed = f"{seed}/{prepared.trajectory.id}"
+
+    async def __call__(self, request: Request) -> Reply:
+        """Make the call that is due or a wrong one, give the branch up, or say that all is done."""
+        turn, made = _read(request.messages)
+        due, mistaken = _progress(self._truth[turn], made)
+        # By what it is asked, so that an episode that goes on errs as it would have; and at one
+        # point of a search otherwise where it is told what it tried there before.
+        last = request.messages[-1].get("content")
+        random = Random(f"{self._seed}/{turn}/{made}/{last}")
+        gives_up = _gives_up(request.tools)
+        if mistaken and gives_up and random.random() < self._errors.noticed:
+            return gives_up
+        if due is None:
+            return _done(request.tools)
+        if random.random() < self._errors.wrong_call:
+            truth = enumerate(self._truth)
+            elsewhere = [call for t, calls in truth if t != turn for call in calls]
+            return _calls(wrong_call(due, elsewhere, random))
+        return _calls(due)
+
+
+class FallibleModels:
+    """The model of a plan whose entries are each answered by such a one, each attempt by its own.
+
+    Args:
+        plan: Whose entries it is asked about.
+        errors: How often it errs.
+    """
+
+    def __init__(self, plan: Plan, errors: Errors) -> None:
+        self._plan = plan
+        self._errors = errors
+        self._prepared: dict[str, Prepared] = {}
+        self._minds: dict[Key, FallibleModel] = {}
+
+    async def ask(self, request: Request) -> Reply:
+        """Answer as the entry's model does in this attempt."""
+        key, plan = (request.entry, request.trial), self._plan
+        if key not in self._minds:
+            if request.entry not in self._prepared:
+                trajectory = plan.dataset.trajectories[request.entry]
+                self._prepared[request.entry] = prepare(plan.dataset, trajectory, plan.profile)
+            seed = f"{plan.settings.seed or 0}/{request.trial}"
+            prepared = self._prepared[request.entry]
+            self._minds[key] = FallibleModel(prepared, self._errors, seed)
+        return await self._minds[key](request)
+
+    async def close(self) -> None:
+        """Release nothing."""
+
+
+def _gives_up(tools: ToolList | None) -> Reply | None:
+    """Return what gives a branch up; None where nothing would be undone."""
+    offered = {tool["function"]["name"]: tool["function"] for tool in tools.tools} if tools else {}
+    if GIVE_UP in offered:
+        return _calls((GIVE_UP, {"reason": "The last call was wrong."}))
+    if FINISH in offered and GIVES_UP in str(offered[FINISH]["parameters"]):
+        return _calls((FINISH, {"return_type": GIVES_UP}))
+    return None
+
+
+def _done(tools: ToolList | None) -> Reply:
+    if any(tool["function"]["name"] == FINISH for tool in (tools.tools if tools else ())):
+        return _calls((FINISH, {"return_type": ANSWERS, "final_answer": "Done."}))
+    return Reply("Done.", (), None, "stop", Usage(), 0.0)
+
+
+def _read(messages: Sequence[ChatMessage]) -> tuple[int, list[tuple[Made, bool]]]:
+    """Return the turn, and the calls made in it with whether each went through."""
+    turn = 0
+    made: list[tuple[Made, bool]] = []
+    results = {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
+    for message in messages:
+        if message["role"] != "assistant":
+            continue
+        if not message.get("tool_calls"):
+            turn, made = turn + 1, []
+        for call in message.get("tool_calls", ()):
+            function = call["function"]
+            call_made = function["name"], json.loads(function["arguments"])
+            made.append((call_made, not _is_error(results[call["id"]])))
+    return turn, made
+
+
+def _progress(truth: Sequence[Made], made: Sequence[tuple[Made, bool]]) -> tuple[Made | None, bool]:
+    """Return the call that is due, or None, and whether a wrong one went through."""
+    done, mistaken = 0, False
+    for call, went_through in made:
+        if done < len(truth) and call == truth[done]:
+            done += 1
+        elif went_through:
+            mistaken = True
+    return (truth[done] if done < len(truth) else None), mistaken
+
+
+def _is_error(text: str) -> bool:
+    try:
+        shown = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(shown, dict) and "error" in shown
+
+
+def _calls(*made: Made) -> Reply:
+    calls = tuple(ToolCall(None, name, arguments) for name, arguments in made)
+    return Reply(None, calls, None, "tool_calls", Usage(), 0.0)
+
+
+def _named(call: Call, tools: Mapping[str, Any]) -> Made:
+    # As the conversation shows it later: tuples, for one, come back as lists.
+    arguments = bind(tools[call.name], call.args, call.kwargs)
+    return call.name, json.loads(json.dumps(arguments))

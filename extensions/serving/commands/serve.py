@@ -1,0 +1,147 @@
+"""The command ``turnwise env serve``: a session's functions as an MCP server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING, Any
+
+from envs.errors import ConfigError
+from envs.lazy import lazily
+from envs.session import Session
+from extensions.serving.pool import SessionPool
+from runner.commands import DONE
+from runner.commands.options import argument, option, port, positive
+from runner.commands.shared import DatasetOption, note
+from runner.data import choose
+from runner.data.wording import Observations, wording_of
+from runner.models.conversation import Observe
+from runner.records.result_file import categories_of
+from trajectories.errors import DataError, needing
+from trajectories.jsonl import parse_object
+from trajectories.prepare import load_session
+
+if TYPE_CHECKING:
+    from extensions.serving import mcp_server
+else:
+    # It needs an extra.
+    mcp_server = lazily("extensions.serving.mcp_server")
+
+EXAMPLE = "turnwise env serve TicketAPI --http 8000"
+
+_TOKEN = "TURNWISE_CONTROL_TOKEN"
+"""Environment variable with the token of the control."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(DatasetOption):
+    """What to serve, where, and to how many."""
+
+    environments: tuple[str, ...] = argument(
+        "environments to serve (default: those of the config or the trajectory)",
+        "NAME",
+        required=False,
+        default=(),
+    )
+    config: Path | None = option("initial config as JSON, by environment", "FILE", one_of="source")
+    trajectory: str | None = option(
+        "serve the backends of a trajectory, with all functions that it offers in the end",
+        "ID",
+        one_of="source",
+    )
+    observations: Observations | None = option(
+        "with --trajectory: whose texts where calls are refused (default: own)"
+    )
+    http: int | None = option(
+        "serve over HTTP on this machine (0: any free port) instead of standard input/output",
+        "PORT",
+        read=port,
+    )
+    control: int | None = option(
+        "let whoever has the token read, reset and restore sessions over HTTP on this port; the "
+        f"token is {_TOKEN} or one that is shown at the start",
+        "PORT",
+        read=port,
+    )
+    max_sessions: int = option(
+        "how many clients may have a session", "N", default=100, read=positive
+    )
+    idle: int = option(
+        "drop a session that is not used for so long", "SECONDS", default=1800, read=positive
+    )
+
+
+def run(options: Options) -> int:
+    """Serve until the client or the user ends it."""
+    # What an environment prints while it is imported or loads is not for a client on our output.
+    with redirect_stdout(sys.stderr):
+        template, observe = _template(options)
+    with needing("serve", "env serve"):
+        serve = mcp_server.serve
+    pool = SessionPool(template, options.max_sessions, options.idle, time.monotonic, observe)
+    given = os.environ.get(_TOKEN)
+    token = given or token_urlsafe(32)
+
+    def started(url: str | None, control_url: str | None) -> None:
+        note(f"serving {', '.join(template.backends)} {_place(url)}")
+        if control_url:
+            shown = f"the token in {_TOKEN}" if given else f"token {token}"
+            note(f"control at {control_url}/sessions with {shown}")
+
+    asyncio.run(serve(pool, options.http, options.control, token, started))
+    return DONE
+
+
+def _place(url: str | None) -> str:
+    return f"at {url}/mcp; Ctrl-C ends it" if url else "on standard input and output"
+
+
+def _template(options: Options) -> tuple[Session, Observe | None]:
+    """Return the session that every client's is forked from, and what they read of calls.
+
+    Raises:
+        DataError: The environments, their config or the trajectory cannot be used.
+    """
+    if options.trajectory is not None:
+        return _of_trajectory(options, options.trajectory)
+    if options.dataset is not None:
+        raise DataError("--dataset", "is where a trajectory is from; name one with --trajectory")
+    if options.observations is not None:
+        raise DataError("--observations", "is for a --trajectory")
+    config = _config(options.config) if options.config else {}
+    environments = options.environments or list(config)
+    if not environments:
+        raise DataError("NAME", "name the environments to serve, or a --config or --trajectory")
+    try:
+        return Session.load(environments, config, checks_arguments=True), None
+    except ConfigError as error:
+        raise DataError(str(options.config or "NAME"), str(error)) from None
+
+
+def _of_trajectory(options: Options, id: str) -> tuple[Session, Observe | None]:
+    if options.environments:
+        raise DataError("NAME", "a trajectory has its own environments; leave the names out")
+    name = choose.dataset_name(options.dataset, [id])
+    dataset = choose.dataset(name, categories_of([id]), note)
+    trajectory = choose.trajectory(dataset, id)
+    if not trajectory.environments:
+        raise DataError("--trajectory", f"{trajectory.id} has no environment that could be served")
+    session = load_session(dataset, trajectory, checks_arguments=True)
+    last = len(trajectory.turns) - 1
+    session.offer(trajectory.offered(tuple(session.tools), last))
+    return session, wording_of(options.observations or "own", dataset)
+
+
+def _config(path: Path) -> dict[str, Any]:
+    try:
+        return parse_object(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(str(path), f"is not UTF-8 text: {error.reason}") from None

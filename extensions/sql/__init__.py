@@ -1,0 +1,1 @@
+"""SQL entries: a database in memory, statements executed and compared."""

@@ -1,0 +1,183 @@
+"""What a model's SQL statements showed and left, against those of the ground truth.
+
+Each set of rows that the ground truth shows is to be shown, and none besides; afterwards the two
+databases are the same. In which order rows stand counts only where they were asked for in one, and
+how an expression is headed never does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from checkers.calls.documents import CannotJudge
+from checkers.calls.judge import first_unmatched
+from checkers.verdict import CallEvidence, Reason, TurnOutcome
+from envs.calls import Call
+from envs.results import Result
+from envs.state import Snapshot, brief, cut
+from extensions.sql.database import Database, is_ordered
+from extensions.sql.sql_text import DeclaredColumn, parse_column
+from extensions.sql.sqlite import Cell, SqlTable
+
+MOST = 20
+"""Statements beyond those of the ground truth that are executed."""
+
+_MOST_SHOWN = 100
+"""Characters of a row."""
+
+Row = tuple[str | None, ...]
+"""A row in a form in which equal rows are equal."""
+
+
+def check_statements(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | None:
+    """Compare what statements showed and left with what those of the ground truth did.
+
+    Raises:
+        CannotJudge: A statement of the ground truth was refused.
+    """
+    for expected in truth.results:
+        if not expected.ok:
+            raise CannotJudge(f"a statement of the ground truth is refused: {expected.text}")
+    for result in given.results:
+        if not result.ok:
+            return CallEvidence(Reason.REFUSED, f"the call is refused: {result.text[:500]}")
+    return _check_shown(truth, given) or _check_left(truth.snapshot, given.snapshot)
+
+
+def _check_shown(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | None:
+    pairs = zip(truth.calls, truth.results, strict=True)
+    wanted = [(_in_order(call), result) for call, result in pairs if _shows(result)]
+    shown = [result for result in given.results if _shows(result)]
+    if len(wanted) != len(shown):
+        message = f"{len(wanted)} sets of rows are to be shown, {len(shown)} were"
+        made = str(len(shown))
+        return CallEvidence(Reason.RESULT_COUNT, message, expected=len(wanted), actual=made)
+
+    def failure(one: int, other: int) -> CallEvidence | None:
+        ordered, expected = wanted[one]
+        return _check_rows(expected.held, shown[other].held, ordered=ordered)
+
+    left = first_unmatched(len(wanted), len(shown), lambda *both: failure(*both) is None)
+    if left is None:
+        return None
+    causes = tuple([cause for n in range(len(shown)) if (cause := failure(left, n))])
+    if len(causes) == 1:
+        return causes[0]
+    message = f"no statement is left that shows {wanted[left][1].text[:200]}"
+    return CallEvidence(Reason.RESULT_NO_MATCH, message, causes=causes)
+
+
+def _shows(result: Result) -> bool:
+    return "rows" in result.held
+
+
+def _in_order(call: object) -> bool:
+    return isinstance(call, Call) and is_ordered(call.kwargs.get("conditions") or ())
+
+
+def _check_rows(
+    expected: Mapping[str, Any], actual: Mapping[str, Any], *, ordered: bool
+) -> CallEvidence | None:
+    """Compare two sets of rows; columns of the same names may stand in another order."""
+    there = expected["columns"]
+    places = _places(there, actual["columns"])
+    if places is None:
+        message = f"{len(there)} columns are to be shown, {len(actual['columns'])} were"
+        return _differs(Reason.RESULT_STRUCTURE, message, there, actual["columns"])
+    right = [_row(row) for row in expected["rows"]]
+    rows = [_row([row[place] for place in places]) for row in actual["rows"]]
+    if Counter(right) != Counter(rows):
+        return _row_differs("what is shown", right, rows)
+    if ordered and right != rows:
+        message = "the rows are shown in another order than was asked for"
+        return _differs(Reason.RESULT_VALUE, message, expected["rows"], actual["rows"])
+    return None
+
+
+def _places(expected: Sequence[str], actual: Sequence[str]) -> Sequence[int] | None:
+    """Return where each expected column stands; None where there are more or fewer."""
+    if len(expected) != len(actual):
+        return None
+    headings = [[name.casefold() for name in names] for names in (expected, actual)]
+    if len({*headings[0]}) < len(expected) or {*headings[0]} != {*headings[1]}:
+        return range(len(actual))
+    return [headings[1].index(name) for name in headings[0]]
+
+
+def _row(cells: Sequence[Cell]) -> Row:
+    return tuple([_cell(cell) for cell in cells])
+
+
+def _cell(cell: Cell) -> str | None:
+    """Return a value in a form that is the same for numbers which are, but for rounding."""
+    if isinstance(cell, (int, float)):
+        whole = int(cell) == cell and abs(cell) < 1e15
+        return str(int(cell)) if whole else f"{cell:.9g}"
+    return None if cell is None else f"'{cell}"
+
+
+def _check_left(expected: Snapshot, actual: Snapshot) -> CallEvidence | None:
+    """Compare two databases; of what the ground truth declares freely only the names count."""
+    wanted, there = _tables(expected), _tables(actual)
+    for name in {**wanted, **there}:
+        one, other = wanted.get(name), there.get(name)
+        if one is None or other is None:
+            message = f"there is {'no' if one else 'a'} table {name!r:.100}"
+            return _differs(Reason.DATABASE, message, one and one["columns"], None)
+        if one == other:
+            continue
+        if not _declared_alike(one["columns"], other["columns"]):
+            message = f"the table {name!r:.100} has other columns"
+            return _differs(Reason.DATABASE, message, one["columns"], other["columns"])
+        rows = [[_row(row) for row in table["rows"]] for table in (one, other)]
+        if Counter(rows[0]) != Counter(rows[1]):
+            what = f"what is left in {name!r:.100}"
+            return _row_differs(what, *rows)._replace(reason=Reason.DATABASE)
+    return None
+
+
+def _tables(snapshot: Snapshot) -> dict[str, SqlTable]:
+    tables: Mapping[str, SqlTable] = snapshot.states[Database.__name__]["tables"]
+    return {name.casefold(): table for name, table in tables.items()}
+
+
+def _declared_alike(expected: Sequence[str], actual: Sequence[str]) -> bool:
+    if len(expected) != len(actual):
+        return False
+    pairs = zip(map(parse_column, expected), map(parse_column, actual), strict=True)
+    return all(_fits(one, other) for one, other in pairs)
+
+
+def _fits(expected: DeclaredColumn, actual: DeclaredColumn) -> bool:
+    if expected.name.casefold() != actual.name.casefold():
+        return False
+    return not expected.affinity or expected[1:] == actual[1:]
+
+
+def _row_differs(where: str, expected: Sequence[Row], actual: Sequence[Row]) -> CallEvidence:
+    """Say which row is missing or one too many."""
+    missing = next(_beyond(expected, actual), None)
+    surplus = next(_beyond(actual, expected), None)
+    said = [f"{_shown(missing)} is not in {where}"] if missing else []
+    said += [f"{_shown(surplus)} is in {where} and should not be"] if surplus else []
+    return CallEvidence(Reason.RESULT_VALUE, "; ".join(said))
+
+
+def _beyond(some: Sequence[Row], others: Sequence[Row]) -> Iterator[Row]:
+    left = Counter(others)
+    for row in some:
+        if left[row] == 0:
+            yield row
+        left[row] -= 1
+
+
+def _shown(row: Row) -> str:
+    cells = ["NULL" if cell is None else f"{cell}'" if cell[0] == "'" else cell for cell in row]
+    return f"the row ({cut(', '.join(cells), _MOST_SHOWN)})"
+
+
+def _differs(reason: Reason, message: str, expected: object, actual: object) -> CallEvidence:
+    given = None if actual is None else brief(actual)
+    return CallEvidence(reason, message, expected=expected, actual=given)

@@ -1,0 +1,235 @@
+"""A database of a few tables, whose one function executes a statement that is given in parts.
+
+The tables are values; SQLite works on a copy that is made for each statement (``sqlite.py``), and
+what the model writes is read before it gets there (``sql_text.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, writes
+from envs.errors import AlreadyExists, InvalidArgument, NotFound, ToolError
+from extensions.library.bounds import check_count
+from extensions.sql import sqlite
+from extensions.sql.sql_text import Conditions, FragmentReader, Piece, parse_column, quoted
+from extensions.sql.sqlite import MOST_COLUMNS, MOST_ROWS, Cell, SqlTable, Statement
+
+_KEYWORDS = {
+    "SELECT": "SELECT",
+    "INSERT": "INSERT",
+    "INSERT INTO": "INSERT",
+    "UPDATE": "UPDATE",
+    "DELETE": "DELETE",
+    "DELETE FROM": "DELETE",
+    "CREATE": "CREATE",
+    "CREATE TABLE": "CREATE",
+}
+_MOST_CONDITIONS = 20
+
+
+class DatabaseConfig(TypedDict, total=False):
+    """Initial config of the database."""
+
+    tables: dict[str, SqlTable]
+    """By name."""
+
+
+class Database(Backend):
+    """A database of a few tables."""
+
+    Config = DatabaseConfig
+
+    tables: dict[str, SqlTable] = {}
+
+    @writes
+    def sql_execute(
+        self,
+        sql_keyword: str,
+        table_name: str,
+        columns: list[str] | None = None,
+        conditions: list[str | list[str]] | None = None,
+        insert_values: list[Any] | None = None,
+        update_values: list[Any] | None = None,
+    ) -> dict[str, Any]:
+        """Execute one SQL statement on one table.
+
+        Args:
+            sql_keyword: What to do: SELECT, INSERT INTO, UPDATE, DELETE or CREATE.
+            table_name: The table.
+            columns: Columns to show, to fill or to set, or to declare, such as 'price REAL'; by
+                default all.
+            conditions: Conditions that all hold, such as "price > 20"; for SELECT they may be
+                followed by GROUP BY, HAVING, ORDER BY, LIMIT and OFFSET.
+            insert_values: Rows to insert, each a list of values.
+            update_values: Values to set, one for each column.
+
+        Returns:
+            columns: Headings of the rows, of a SELECT.
+            rows: The rows, of a SELECT.
+            changed: How many rows were inserted, changed or deleted.
+            created: The table that was made.
+
+        Examples:
+            >>> sql_execute(sql_keyword='SELECT', table_name='pets', columns=['name'],
+            ...     conditions=["kind = 'cat'"])
+            {"columns": ["name"], "rows": [["Tom"]]}
+            >>> sql_execute(sql_keyword='SELECT', table_name='owners')
+            {"error": "There is no table 'owners'. There is: pets."}
+        """
+        keyword = _keyword(sql_keyword)
+        _check_goes(keyword, conditions=conditions, insert=insert_values, update=update_values)
+        if keyword == "CREATE":
+            return self._create(table_name, columns or [])
+        name = self._table(table_name)
+        wanted = _flat(conditions or [])
+        check_count("conditions", wanted, 0, _MOST_CONDITIONS)
+        check_count("columns", columns or [], 0, MOST_COLUMNS)
+        reader = FragmentReader(self._columns())
+        found = reader.conditions(wanted, only_where=keyword != "SELECT")
+        if keyword == "SELECT":
+            return self._select(name, columns or ["*"], reader, found)
+        if keyword == "INSERT":
+            statement = self._insert(name, columns or [], insert_values or [])
+        elif keyword == "UPDATE":
+            statement = self._update(name, columns or [], update_values or [], found)
+        else:
+            where = found.piece
+            sql = f"DELETE FROM {quoted(name)}{where.sql}"
+            statement = Statement(sql, [where.values], name, shows=False)
+        done = sqlite.execute(self.tables, statement)
+        kept: SqlTable = {"columns": self.tables[name]["columns"], "rows": done.rows}
+        self.tables = {**self.tables, name: kept}
+        return {"changed": done.changed}
+
+    def _create(self, name: str, columns: Sequence[str]) -> dict[str, Any]:
+        known = {table.casefold(): table for table in self.tables}
+        if name.casefold() in known:
+            raise AlreadyExists(f"There is a table {known[name.casefold()]!r} already.")
+        check_count("columns", columns, 1, MOST_COLUMNS)
+        made: SqlTable = {"columns": [*columns], "rows": []}
+        tables = {**self.tables, name: made}
+        sqlite.check(tables)
+        self.tables = tables
+        return {"created": name}
+
+    def _select(
+        self, name: str, columns: Sequence[str], reader: FragmentReader, conditions: Conditions
+    ) -> dict[str, Any]:
+        shown = [reader.expression(text, "columns") for text in columns]
+        rest = conditions.piece
+        listed = ", ".join(piece.sql for piece in shown)
+        sql = f"SELECT {listed} FROM {quoted(name)}{rest.sql}"
+        values = [value for piece in (*shown, rest) for value in piece.values]
+        done = sqlite.execute(self.tables, Statement(sql, [values], name, shows=True))
+        headings = done.columns
+        if len(headings) == len(columns):
+            # Where there is no name, the heading is the expression: as it was given.
+            each = zip(headings, shown, columns, strict=True)
+            headings = [text.strip() if name == piece.sql else name for name, piece, text in each]
+        return {"columns": headings, "rows": done.rows}
+
+    def _insert(self, name: str, columns: Sequence[str], given: Sequence[Any]) -> Statement:
+        check_count("insert_values", given, 1, MOST_ROWS)
+        rows = [*given] if isinstance(given[0], list) else [[*given]]
+        names = [self._column(name, text) for text in columns if text.strip() != "*"]
+        width = len(names) or len(self.tables[name]["columns"])
+        for row in rows:
+            if not isinstance(row, list) or len(row) != width:
+                message = f"insert_values has {row!r:.100}: give a list of {width} values."
+                raise InvalidArgument(message)
+            _check_cells("insert_values", row)
+        into = f" ({', '.join(map(quoted, names))})" if names else ""
+        sql = f"INSERT INTO {quoted(name)}{into} VALUES ({', '.join('?' * width)})"
+        return Statement(sql, rows, name, shows=False)
+
+    def _update(
+        self, name: str, columns: Sequence[str], given: Sequence[Any], conditions: Conditions
+    ) -> Statement:
+        names = [self._column(name, text) for text in columns]
+        check_count("columns", names, 1, MOST_COLUMNS)
+        if len(given) != len(names):
+            message = f"update_values has {len(given)} values for {len(names)} columns."
+            raise InvalidArgument(message)
+        _check_cells("update_values", given)
+        sets = ", ".join(f"{quoted(column)} = ?" for column in names)
+        where: Piece = conditions.piece
+        sql = f"UPDATE {quoted(name)} SET {sets}{where.sql}"
+        return Statement(sql, [[*given, *where.values]], name, shows=False)
+
+    def _columns(self) -> Iterator[str]:
+        for table in self.tables.values():
+            yield from (parse_column(text).name for text in table["columns"])
+
+    def _table(self, name: str) -> str:
+        for known in self.tables:
+            if known.casefold() == name.strip().casefold():
+                return known
+        there = ", ".join(self.tables)
+        there = f"There is: {there}." if there else "There is none yet."
+        raise NotFound(f"There is no table {name!r:.100}. {there}")
+
+    def _column(self, table: str, name: str) -> str:
+        columns = [parse_column(text).name for text in self.tables[table]["columns"]]
+        for known in columns:
+            if known.casefold() == name.strip().strip('"`').casefold():
+                return known
+        there = ", ".join(columns)
+        raise NotFound(f"{table} has no column {name!r:.100}. There is: {there}.")
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with tables: declarations, rows that do not fit, too much."""
+        for name, table in config.get("tables", {}).items():
+            try:
+                sqlite.check({name: table})
+            except ToolError as error:
+                yield f".tables[{name!r}]", str(error)
+
+
+def is_ordered(conditions: Sequence[str | Sequence[str]]) -> bool:
+    """Tell whether conditions that were executed ask for rows in an order."""
+    return FragmentReader(()).conditions(_flat(conditions), only_where=False).orders
+
+
+def _keyword(given: str) -> str:
+    keyword = _KEYWORDS.get(" ".join(given.upper().split()))
+    if keyword is None:
+        there = "give SELECT, INSERT INTO, UPDATE, DELETE or CREATE."
+        raise InvalidArgument(f"sql_keyword is {given!r:.60}: {there}")
+    return keyword
+
+
+def _flat(conditions: Sequence[str | Sequence[str]]) -> list[str]:
+    """Return conditions without the lists that some put each of them in."""
+    nested = [[each] if isinstance(each, str) else [*each] for each in conditions]
+    return [text for texts in nested for text in texts]
+
+
+def _check_goes(
+    keyword: str,
+    *,
+    conditions: Sequence[Any] | None,
+    insert: Sequence[Any] | None,
+    update: Sequence[Any] | None,
+) -> None:
+    """Refuse what a statement of this kind does not have.
+
+    Raises:
+        InvalidArgument: There is something of it.
+    """
+    goes = {"conditions": ("SELECT", "UPDATE", "DELETE"), "insert_values": ("INSERT",)}
+    goes["update_values"] = ("UPDATE",)
+    given = {"conditions": conditions, "insert_values": insert, "update_values": update}
+    for parameter, values in given.items():
+        if values and keyword not in goes[parameter]:
+            raise InvalidArgument(f"{parameter} does not go with {keyword}: leave it out.")
+
+
+def _check_cells(parameter: str, cells: Sequence[Cell]) -> None:
+    for cell in cells:
+        if not isinstance(cell, (str, int, float, type(None))):
+            raise InvalidArgument(f"{parameter} has {cell!r:.100}: give texts, numbers or null.")

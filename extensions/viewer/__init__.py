@@ -1,0 +1,1 @@
+"""The viewer: all runs of a folder in the browser."""

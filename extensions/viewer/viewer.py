@@ -1,0 +1,436 @@
+"""The viewer: all runs of a folder as a web application on this machine, which only reads.
+
+Every address begins with a token that only who started it knows, and a request has to name this
+machine as its host. Runs are known by the names under which they are listed: nothing of a request
+becomes a path of the file system.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from hmac import compare_digest
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from envs.errors import BackendFault
+from extensions.viewer import served, several
+from extensions.viewer.library import Library, Opened, titled
+from extensions.viewer.several import several_json
+from extensions.viewer.web import HOST, listening
+from runner.analysis.align import MOST
+from runner.analysis.listing import Listed, RunIndex
+from runner.analysis.report.align_page import ALIGN_ASSETS, align_file
+from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
+from runner.analysis.report.run_report import report
+from runner.records.record import Key
+from trajectories.errors import DataError
+
+_FRESH = 0.5
+"""Seconds for which a look at the folder holds."""
+_PATIENCE = 0.3
+"""Seconds that a page waits for the first look to end, so as not to grow at once."""
+_PAUSE = 0.005
+"""Seconds between two runs that are reckoned up in the background."""
+_MOST_DIGITS = 6
+_HEADERS = {
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+_Handler = Callable[[Request], Any]
+"""Returns what a page is, or its data, for a request."""
+
+
+async def serve(viewer: Viewer, port: int, token: str, started: Callable[[str], object]) -> None:
+    """Serve until it is cancelled.
+
+    Args:
+        viewer: What is shown.
+        port: Where to listen, 0 for any free port.
+        token: What every address begins with.
+        started: Is told the address, once it can be reached.
+
+    Raises:
+        DataError: The port cannot be had.
+    """
+    async with listening("--port", port, lambda url: viewer_app(viewer, url, token)) as url:
+        viewer.begin()
+        try:
+            started(f"{url}/{token}/")
+            await asyncio.Event().wait()
+        finally:
+            viewer.end()
+
+
+def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
+    """Return the web application, whose pages are below the token.
+
+    Args:
+        viewer: What is shown.
+        base_url: How it is reached; a request that names another host is refused.
+        token: What every address begins with.
+    """
+    pages: dict[str, tuple[_Handler, _Handler, _Handler]] = {
+        "": (viewer.home, viewer.home_data, viewer.home_file),
+        "run/{name:path}": (viewer.run, viewer.run_data, viewer.run_file),
+        "compare": (viewer.compare, viewer.compare_data, viewer.compare_file),
+        "align": (viewer.align, viewer.align_data, viewer.align_file),
+    }
+    data: dict[str, _Handler] = {
+        "runs": viewer.changes,
+        "state/{name:path}": viewer.state,
+        "entry": viewer.entry,
+    }
+    routes = [Route(f"/{{token}}/data/{path}", _data(handler)) for path, handler in data.items()]
+    for path, (shown, found, file) in pages.items():
+        routes += [
+            Route(f"/{{token}}/data/{path}", _data(found)),
+            Route(f"/{{token}}/export/{path}", _file(file)),
+            Route(f"/{{token}}/{path}", _page(shown)),
+        ]
+    routes.append(Route("/{token}", _to_home))
+    host = base_url.removeprefix("http://")
+    hosts = {host, host.replace(HOST, "localhost")}
+    return _Guard(Starlette(routes=routes), hosts, token)
+
+
+def _to_home(request: Request) -> Response:
+    return RedirectResponse(f"{request.url.path}/")
+
+
+class _Guard:
+    """Lets only those in who know the token and mean this machine."""
+
+    def __init__(self, app: ASGIApp, hosts: set[str], token: str) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                more = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                message = {**message, "headers": [*message["headers"], *more]}
+            await send(message)
+
+        refusal = self._refusal(Request(scope))
+        await (refusal or self._app)(scope, receive, with_headers)
+
+    def _refusal(self, request: Request) -> Response | None:
+        """Return what is answered to a request that is not let in."""
+        if request.headers.get("host", "").lower() not in self._hosts:
+            return Response("This is another host.\n", 421, media_type="text/plain")
+        given = request.url.path.split("/")[1].encode("utf-8", "replace")
+        if not compare_digest(given, self._token):
+            text = "The address lacks the token with which turnwise view was started.\n"
+            return Response(text, 403, media_type="text/plain")
+        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return Response("Another site asks.\n", 403, media_type="text/plain")
+        return None
+
+
+class Viewer:
+    """What is shown of a folder: pages, their data, and the same as files.
+
+    Args:
+        folder: Where the runs are.
+        errata: What the user called the errata by which runs are also judged, or ``none``.
+        now: Tells the time, in seconds.
+    """
+
+    def __init__(
+        self, folder: Path, errata: str = "none", now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._folder = folder
+        self._errata = errata
+        self._now = now
+        self._library = Library(errata)
+        mend = None if errata == "none" else self._library.mended
+        self._index = RunIndex(folder, mend, self._library.judged)
+        self._looked = now()
+        self._complete = Event()
+        self._wanted = Event()
+        self._stopping = Event()
+
+    # In the background: the first look, and figures that take longer.
+
+    def begin(self) -> None:
+        """Begin to look through the folder."""
+        Thread(target=self._reckon, daemon=True).start()
+
+    def end(self) -> None:
+        """Do nothing more in the background."""
+        self._stopping.set()
+        self._wanted.set()
+
+    def _reckon(self) -> None:
+        self._index.refresh()
+        self._complete.set()
+        self._library.warm(self._index.newest())
+        while not self._stopping.is_set():
+            self._wanted.clear()
+            while not self._stopping.is_set() and self._index.reckon():
+                # Whoever asks for something goes first.
+                self._stopping.wait(_PAUSE)
+            self._wanted.wait()
+
+    def _look(self) -> None:
+        """Look again, if that is due, once the first look is done."""
+        if self._complete.is_set() and self._now() - self._looked > _FRESH:
+            self._looked = self._now()
+            self._index.refresh()
+            self._wanted.set()
+
+    # The runs of the folder
+
+    def home(self, request: Request) -> str:
+        """Return the page on all runs."""
+        return served.served_page(str(self._folder), served.RUNS_ASSETS)
+
+    def home_data(self, request: Request) -> Any:
+        """Return all runs."""
+        self._complete.wait(_PATIENCE)
+        self._look()
+        return _Text(self._since(0, folder=str(self._folder), errata=self._errata))
+
+    def home_file(self, request: Request) -> tuple[str, str]:
+        """Return the page on all runs as a file."""
+        self._complete.wait()
+        self._look()
+        listed = json.loads(self._index.since(0))
+        return "runs", served.runs_page(str(self._folder), listed["runs"], self._errata)
+
+    def changes(self, request: Request) -> Any:
+        """Return the runs that have changed."""
+        self._look()
+        version = request.query_params.get("since", "")
+        return _Text(self._since(int(version) if version.isdecimal() else 0))
+
+    def _since(self, version: int, **more: str) -> str:
+        found = self._index.since(version)
+        return f"{json.dumps(more)[:-1]}{', ' if more else ''}{found[1:]}"
+
+    # One run
+
+    def run(self, request: Request) -> str:
+        """Return the page on a run."""
+        return served.served_report(self._named(request).name)
+
+    def run_data(self, request: Request) -> Any:
+        """Return the index of a run or a part of an episode of it."""
+        found = self._named(request)
+        key = _key(request)
+        if key is None:
+            return self._about(found, self._library.whole(found.run.folder))
+        opened = self._library.one(found.run.folder, key)
+        part = request.query_params.get("part")
+        if part == "episode":
+            return served.episode_json(opened.run)
+        if part == "shared":
+            return served.shared_json(opened.run)
+        return self._about(found, opened)
+
+    def run_file(self, request: Request) -> tuple[str, str]:
+        """Return the page on a run, or on an episode of it, as a file."""
+        found, key = self._named(request), _key(request)
+        if key is None:
+            return found.name, report([self._library.whole(found.run.folder).run])
+        opened = self._library.one(found.run.folder, key)
+        return f"{found.name}-{key[0]}-{key[1]}", report([opened.run])
+
+    def state(self, request: Request) -> Any:
+        """Return how far a run has got."""
+        self._look()
+        found = self._named(request)
+        run = found.run
+        return {
+            "seen": _seen(found.stamp),
+            "state": run.state,
+            "episodes": len(run.episodes),
+            "planned": run.planned,
+        }
+
+    def entry(self, request: Request) -> Any:
+        """Return the episodes of an entry in all runs."""
+        self._look()
+        id = request.query_params.get("id", "")
+        found = [
+            {
+                "run": each.name,
+                "model": each.run.definition and each.run.definition.model,
+                "trial": episode.trial,
+                "outcome": episode.outcome,
+            }
+            for each in self._index.all()
+            for episode in each.run.episodes
+            if episode.id == id
+        ]
+        return {"found": found, "most": MOST}
+
+    # Several runs
+
+    def compare(self, request: Request) -> str:
+        """Return the page that compares runs."""
+        return served.served_page(
+            " and ".join(self._several(request, several.MOST)), COMPARISON_ASSETS
+        )
+
+    def compare_data(self, request: Request) -> Any:
+        """Return what two runs or more are beside each other."""
+        folders = self._several(request, several.MOST)
+        compared, notes, _ = self._library.compared(folders)
+        shown = comparison_json(*compared) if len(compared) == 1 else several_json(compared)
+        return {**shown, "served": list(folders), "notes": list(notes)}
+
+    def compare_file(self, request: Request) -> tuple[str, str]:
+        """Return the page that compares runs as a file."""
+        names = list(self._several(request, several.MOST))
+        return "-".join(names), served.comparison_file(names, self.compare_data(request))
+
+    def align(self, request: Request) -> str:
+        """Return the page on episodes side by side."""
+        return served.served_page(self._aligned(request)[0], ALIGN_ASSETS)
+
+    def align_data(self, request: Request) -> Any:
+        """Return episodes of an entry side by side."""
+        id, places = self._aligned(request)
+        found = [self._library.one(each.run.folder, (id, trial)).run for each, trial in places]
+        names = [f"{each.name}, trial {trial}" if trial else each.name for each, trial in places]
+        at = [{"run": each.name, "trial": trial} for each, trial in places]
+        return {**served.side_by_side(names, found), "served": at}
+
+    def align_file(self, request: Request) -> tuple[str, str]:
+        """Return the page on episodes side by side as a file."""
+        shown = {**self.align_data(request), "served": None}
+        return str(shown["id"]), align_file(shown)
+
+    def _several(self, request: Request, most: int) -> dict[str, Path]:
+        """Return the folders of the runs that a request names, by their names.
+
+        Raises:
+            DataError: One is not there, or there are too few or too many of them.
+        """
+        names = request.query_params.getlist("run")
+        found = {each.name: each.run.folder for each in map(self._find, names)}
+        if not 2 <= len(found) <= most:
+            raise DataError("run", f"there must be 2 to {most} runs to compare, not {len(found)}")
+        return found
+
+    def _aligned(self, request: Request) -> tuple[str, list[tuple[Listed, int]]]:
+        """Return the entry, and the runs with trials, that a request names.
+
+        Raises:
+            DataError: A run is not there, or there are too few or too many of them.
+        """
+        id = request.query_params.get("id", "")
+        runs = [self._find(name) for name in request.query_params.getlist("run")]
+        trials = [_trial(text) for text in request.query_params.getlist("trial")]
+        if not 2 <= len(runs) <= MOST:
+            raise DataError("run", f"there must be 2 to {MOST} episodes, not {len(runs)}")
+        return id, list(zip(runs, [*trials, *[0] * len(runs)], strict=False))
+
+    def _about(self, listed: Listed, opened: Opened) -> Any:
+        return {
+            **served.index_json(opened.run),
+            "name": titled(listed.name, opened.run.source),
+            "folder": str(listed.run.folder),
+            "notes": list(opened.notes),
+            "seen": _seen(opened.stamp),
+        }
+
+    def _named(self, request: Request) -> Listed:
+        return self._find(request.path_params["name"])
+
+    def _find(self, name: str) -> Listed:
+        """Return a run.
+
+        Raises:
+            DataError: There is none of this name, or it cannot be read.
+        """
+        self._complete.wait()
+        self._look()
+        found = self._index.find(name)
+        if found.run.problem is not None:
+            raise DataError(found.name, found.run.problem)
+        return found
+
+
+class _Text(str):
+    """JSON that is already written."""
+
+
+def _seen(stamp: tuple[int, ...]) -> str:
+    return "-".join(map(str, stamp))
+
+
+def _key(request: Request) -> Key | None:
+    """Return the episode that a request names."""
+    id, trial = (request.query_params.get(name) for name in ("id", "trial"))
+    return None if id is None else (id, _trial(trial or "0"))
+
+
+def _trial(text: str) -> int:
+    """Read the number of a trial."""
+    if not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
+        raise DataError("trial", f"{text!r:.40} is not a whole number from 0")
+    return int(text)
+
+
+def _data(handler: _Handler) -> Callable[[Request], Response]:
+    """Return a handler that answers with JSON; what cannot be shown is said in it."""
+
+    def answer(request: Request) -> Response:
+        try:
+            found = handler(request)
+        except (BackendFault, DataError, OSError) as error:
+            found = {"problem": str(error)}
+        # ASCII, since a model's text may hold half of a surrogate pair.
+        text = found if isinstance(found, _Text) else json.dumps(found, allow_nan=False)
+        return Response(text, media_type="application/json")
+
+    return answer
+
+
+def _page(handler: Callable[[Request], str]) -> Callable[[Request], Response]:
+    """Return a handler that answers with a page."""
+
+    def answer(request: Request) -> Response:
+        try:
+            return HTMLResponse(handler(request))
+        except (BackendFault, DataError, OSError) as error:
+            return HTMLResponse(served.problem_page(str(error)), 404)
+
+    return answer
+
+
+def _file(handler: Callable[[Request], tuple[str, str]]) -> Callable[[Request], Response]:
+    """Return a handler that answers with a page to be kept."""
+
+    def answer(request: Request) -> Response:
+        try:
+            name, text = handler(request)
+        except (BackendFault, DataError, OSError) as error:
+            return HTMLResponse(served.problem_page(str(error)), 404)
+        plain = "".join(each if each.isalnum() and each.isascii() else "-" for each in name)[:100]
+        kept = f'attachment; filename="turnwise-{plain.strip("-") or "page"}.html"'
+        return HTMLResponse(text, headers={"content-disposition": kept})
+
+    return answer

@@ -1,0 +1,145 @@
+"""ANSWERS, by a hand-made entry for each thing that it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from extensions.authoring.rules import answers
+from extensions.authoring.rules.problem import Problem, Severity
+from extensions.authoring.validate import rules_named, validate
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
+
+PARAMETERS = {
+    "type": "dict",
+    "properties": {
+        "place": {"type": "string", "description": "Where."},
+        "guests": {"type": "integer", "description": "How many."},
+        "room": {"type": "string", "description": "Which room.", "enum": ["bar", "hall"]},
+    },
+    "required": ["place", "guests"],
+}
+BOOK = {
+    "name": "table.book",
+    "description": "Book a table.",
+    "parameters": PARAMETERS,
+}
+RIGHT = {"table.book": {"place": ["Olmo"], "guests": [4], "room": ["hall", ""]}}
+
+
+def entry(
+    *given: Mapping[str, Any],
+    functions: Sequence[Mapping[str, Any]] = (BOOK,),
+    category: Category = Category.SIMPLE_PYTHON,
+    said: str = "A table for four at Olmo.",
+) -> Trajectory:
+    turns = (Turn((Message("user", said),), ()),)
+    expects = ExpectedCalls(tuple(functions), given)
+    return Trajectory("hand_made", category, (), {}, turns, expects=expects)
+
+
+def found(trajectory: Trajectory) -> list[Problem]:
+    dataset = Dataset("hand.jsonl", "1", "0", {trajectory.id: trajectory})
+    return validate(dataset, [trajectory], rules_named(["ANSWERS"]))
+
+
+def test_a_sound_entry_has_no_problem_and_no_other_rule_looks_at_it() -> None:
+    trajectory = entry(RIGHT)
+    dataset = Dataset("hand.jsonl", "1", "0", {trajectory.id: trajectory})
+    assert validate(dataset, [trajectory], rules_named(["ANSWERS", "NULL", "EXEC"])) == []
+
+
+@pytest.mark.parametrize(
+    ("trajectory", "field", "message"),
+    [
+        (entry(RIGHT, functions=[{**BOOK, "name": "2 tables"}]), "expects", "no document"),
+        (entry(functions=[{**BOOK, "name": "2 tables"}], category=Category.IRRELEVANCE),
+         "expects.functions[0]", "'2 tables' is not the name of a function"),
+        (entry(RIGHT, functions=[BOOK, {**BOOK, "name": "table_book"}]),
+         "expects.functions[0]", "there is another table.book"),
+        (entry(RIGHT, functions=[{**BOOK, "parameters": {**PARAMETERS, "required": ["x"]}}]),
+         "expects.functions[0]", "requires x, which is no parameter"),
+        (entry(RIGHT, functions=[{**BOOK, "parameters": {"properties": {"p": {"type": "str"}}}}]),
+         "expects", "'str' is no type of python"),
+        (entry(RIGHT, RIGHT), "expects.answers", "2 answers do not go with simple_python"),
+        (entry(RIGHT, category=Category.IRRELEVANCE), "expects.answers", "1 answers do not go"),
+        (entry({"table.book": {"place": ["Olmo"]}}), "expects.answers[0]", "has no guests"),
+        (entry({"table.book": {**RIGHT["table.book"], "time": ["4"]}}),
+         "expects.answers[0].time", "is no parameter"),
+        (entry(functions=(), category=Category.LIVE_RELEVANCE),
+         "expects.functions", "there is none"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_an_error_with_its_place(
+    trajectory: Trajectory, field: str, message: str
+) -> None:
+    problems = [p for p in found(trajectory) if p.severity is Severity.ERROR]
+    assert [(p.field, message in p.message) for p in problems][:1] == [(field, True)]
+
+
+def test_an_answer_that_no_call_satisfies_is_an_error_under_each_profile() -> None:
+    document = {
+        **BOOK,
+        "parameters": {
+            "properties": {"tags": {"type": "array", "items": {"type": "string"}}},
+            "required": ["tags"],
+        },
+    }
+    problems = found(entry({"table.book": {"tags": []}}, functions=[document]))
+    assert [p.message.partition(":")[0] for p in problems] == ["bfcl", "strict"]
+
+
+def test_an_unknown_parameter_that_may_be_left_out_is_but_a_warning() -> None:
+    allowed = {**RIGHT["table.book"], "time": ["4", ""]}
+    [problem] = found(entry({"table.book": allowed}))
+    assert (problem.severity, problem.field) == (Severity.WARNING, "expects.answers[0].time")
+
+
+@pytest.mark.parametrize(
+    ("said", "untold"),
+    [
+        ("A table for four at Olmo.", []),
+        ("A table for 4 at OLMO!", []),
+        ("A table at Olmo.", ["guests"]),
+        ("A table for four.", ["place"]),
+    ],
+)
+def test_a_value_that_nobody_tells_is_a_warning(said: str, untold: list[str]) -> None:
+    problems = found(entry(RIGHT, said=said))
+    assert [p.field for p in problems] == [f"expects.answers[0].{name}" for name in untold]
+    assert {p.severity for p in problems} <= {Severity.WARNING}
+
+
+def test_one_alternative_that_is_told_is_enough() -> None:
+    given = {"table.book": {"place": ["Casa Olmo", "Olmo"], "guests": [4]}}
+    assert found(entry(given)) == []
+
+
+def test_a_value_outside_of_an_enumeration_is_a_warning() -> None:
+    [problem] = found(entry({"table.book": {**RIGHT["table.book"], "room": ["attic", ""]}}))
+    assert (problem.severity, problem.field) == (Severity.WARNING, "expects.answers[0].room")
+    assert problem.message == "['attic'] is none of the choices that there are"
+
+
+def test_a_value_that_follows_from_two_that_are_told_is_worth_knowing() -> None:
+    given = {"table.book": {"place": ["Olmo"], "guests": [12]}}
+    [problem] = found(entry(given, said="A table at Olmo for 3 families of 4."))
+    assert (problem.severity, problem.message) == (
+        Severity.INFO,
+        "12 stands nowhere, but is 3 * 4",
+    )
+
+
+def test_a_missing_grammar_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise answers.MissingGrammar("tree-sitter")
+
+    monkeypatch.setattr(answers, "right_step", fail)
+    trajectory = replace(entry(RIGHT))
+    with pytest.raises(DataError, match=r"simple_python: tree-sitter is not installed: pip"):
+        found(trajectory)

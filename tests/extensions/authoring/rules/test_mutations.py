@@ -1,0 +1,127 @@
+"""Alterations of a ground truth, each of a kind that a careful judge minds or does not mind."""
+
+from __future__ import annotations
+
+import pytest
+
+from extensions.authoring.rules.entry import Entry
+from extensions.authoring.rules.mutations import Tally, tallies
+from trajectories.dataset import Dataset, load_embedded
+from trajectories.schema import Alternative, Category, Message, Trajectory, Turn
+
+CONFIG = {
+    "TicketAPI": {
+        "ticket_queue": [
+            {
+                "id": 4711,
+                "title": "Printer jam",
+                "description": "paper",
+                "status": "Open",
+                "priority": 3,
+                "created_by": "ann",
+            }
+        ],
+        "ticket_counter": 4712,
+        "current_user": "ann",
+    }
+}
+
+
+def said(text: str) -> tuple[Message, ...]:
+    return (Message("user", text),)
+
+
+ENTRY = Trajectory(
+    "composite_desk",
+    Category.COMPOSITE,
+    ("TicketAPI",),
+    CONFIG,
+    (
+        Turn(said("Which tickets of mine are open?"), ("get_user_tickets(status='Open')",)),
+        Turn(said("Please make a ticket."), ()),
+        Turn(said("It is titled 'Dark screen'."), ("create_ticket(title='Dark screen')",)),
+        Turn(said("Close 4711, and show me both."), ()),
+        Turn(
+            (),
+            (
+                "close_ticket(ticket_id=4711)",
+                "get_ticket(ticket_id=4711)",
+                "get_ticket(ticket_id=4712)",
+            ),
+            ("close_ticket",),
+            (Alternative("get_ticket(ticket_id=4712)", ("get_user_tickets()",)),),
+        ),
+    ),
+)
+DATA = Dataset("made-up", "1", "0" * 64, {ENTRY.id: ENTRY})
+
+
+def by_name(found: list[Tally]) -> dict[str, Tally]:
+    return {tally.name: tally for tally in found}
+
+
+def test_every_kind_is_judged_as_it_should_be() -> None:
+    found = by_name(tallies([Entry(DATA, ENTRY)]))
+    assert {name: tally.variants for name, tally in found.items()} == {
+        # The new ticket is known from making it.
+        "another function in a call's place": 4,
+        "a harmful write more": 5,
+        "an invented value while it waits": 1,
+        "an absent function while it waits": 1,
+        "a harmless read more": 5,
+        "a failing call first": 3,
+        "another order to the same end": 2,
+    }
+    assert [tally.unlike for tally in found.values()] == [()] * 7
+
+
+def test_the_same_data_gives_the_same_alterations() -> None:
+    assert tallies([Entry(DATA, ENTRY)]) == tallies([Entry(DATA, ENTRY)])
+
+
+def test_what_is_judged_otherwise_is_named() -> None:
+    # What the user says by the way is no guess.
+    told = Turn(said("Make a ticket with priority 77193 or so, no, I will tell you."), ())
+    then = Turn(said("Priority 4."), ("create_ticket(title='Dark screen', priority=4)",))
+    entry = Trajectory(
+        "miss_param_desk", Category.MISSING_PARAMETER, ("TicketAPI",), CONFIG, (told, then)
+    )
+    (tally,) = tallies([Entry(DATA, entry)], ["an invented value while it waits"])
+    (judged,) = tally.unlike
+    assert (judged.id, judged.turn, judged.reason) == ("miss_param_desk", 0, None)
+    assert judged.calls == ("create_ticket(title='Dark screen', priority=77193)",)
+
+
+@pytest.mark.parametrize(
+    ("category", "name"),
+    [
+        (Category.MISSING_PARAMETER, "an invented value while it waits"),
+        (Category.MISSING_FUNCTION, "an absent function while it waits"),
+        (Category.COMPOSITE, "an invented value while it waits"),
+        (Category.COMPOSITE, "an absent function while it waits"),
+    ],
+)
+def test_whoever_guesses_fails_in_every_entry_that_waits(category: Category, name: str) -> None:
+    data = load_embedded([category])
+    for trajectory in data.trajectories.values():
+        (tally,) = tallies([Entry(data, trajectory)], [name])
+        assert tally.variants >= 1, trajectory.id
+        assert tally.unlike == ()
+
+
+@pytest.mark.parametrize("category", [Category.MISSING_PARAMETER, Category.MISSING_FUNCTION])
+def test_who_waits_may_look_around(category: Category) -> None:
+    data = load_embedded([category])
+    entries = [Entry(data, trajectory) for trajectory in data.trajectories.values()]
+    (tally,) = tallies(entries, ["a harmless read more"])
+    assert tally.variants > 500
+    assert tally.unlike == ()
+
+
+def test_what_does_no_harm_is_accepted_in_our_base() -> None:
+    data = load_embedded([Category.BASE])
+    entries = [Entry(data, trajectory) for trajectory in data.trajectories.values()]
+    names = ["a harmless read more", "a failing call first", "another order to the same end"]
+    found = tallies(entries, names)
+    assert [tally.unlike for tally in found] == [()] * 3
+    assert all(tally.variants > 400 for tally in found)

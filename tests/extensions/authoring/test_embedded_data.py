@@ -1,0 +1,390 @@
+"""Proof that the embedded data is sound: what is asked can be done, and is noticed when it is not.
+
+The ground truth is played, and so is what departs from it. How the texts read is for people to
+judge. Each test looks at all trajectories of a category and names those that fail it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+import trajectories
+from checkers.facts import missing_results
+from checkers.profile import BFCL, STRICT, Profile
+from checkers.told import literals, readable, stands_in
+from envs.calls import Call, parse_call
+from envs.initial_configs import check_config
+from envs.registry import BACKENDS
+from extensions.authoring.canary import CANARY
+from extensions.authoring.graph.graph import load
+from extensions.authoring.graph.sampling import coverage, trace
+from extensions.authoring.making.base import start
+from extensions.authoring.making.build import long
+from extensions.authoring.making.scenarios import SCENARIOS, read_scenario
+from extensions.authoring.making.worlds import sizes
+from runner.episodes.scripts import Script, oracle
+from tests.judging import null, run_script
+from trajectories.dataset import load_embedded
+from trajectories.prepare import Prepared, prepare
+from trajectories.schema import MULTI_TURN, Category, Label, Tier, Trajectory
+from trajectories.told import documents, shown
+from trajectories.validation import to_json
+
+FOLDER = Path(trajectories.__file__).parent / "data"
+DATASET = load_embedded(list(MULTI_TURN))
+ALL = list(DATASET.trajectories.values())
+BASES = [t for t in ALL if t.category is Category.BASE]
+ASKING = (Category.MISSING_PARAMETER, Category.COMPOSITE)
+HOLDING = (Category.MISSING_FUNCTION, Category.COMPOSITE)
+BULKY = (Category.LONG_CONTEXT, Category.COMPOSITE)
+
+WORKED_OUT = {
+    "2024-08-01": "the first of August 2024",
+    "mean=3.309, sd=0.008": "the two rounded numbers, written as in run_06_result.txt",
+    "Subscriptions received. Balance after paying the hall: 8485.75": "user's text, then a result",
+    "I land in Tokyo on 2 April, booking 7683758": "user's text, then a result",
+    100: "the fare, shown as 100.0",
+    1240: "the balance, shown as 1240.0",
+    29.5: "what a tank of 50 gallons with 20.5 in it still takes",
+}
+"""Values of the ground truth that stand nowhere as they are, and how a reader gets there."""
+
+PAIRS = 28
+"""Pairs of backends that some scenario needs together: all there are."""
+NEVER_SUCCEEDS = {"get_outside_temperature_from_weather_com"}
+"""Functions that no arguments make succeed."""
+
+each = pytest.mark.parametrize("category", MULTI_TURN)
+each_variant = pytest.mark.parametrize("category", MULTI_TURN[1:])
+each_profile = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: p.name)
+
+
+def of(category: Category) -> list[Trajectory]:
+    """Return the trajectories of a category."""
+    return [t for t in ALL if t.category is category]
+
+
+@cache
+def _prepared(id: str, profile: str) -> Prepared:
+    return prepare(DATASET, DATASET.trajectories[id], {p.name: p for p in (BFCL, STRICT)}[profile])
+
+
+def prepared(trajectory: Trajectory, profile: Profile = STRICT) -> Prepared:
+    # One that a test has made up is not that of its id.
+    if trajectory is not DATASET.trajectories[trajectory.id]:
+        return prepare(DATASET, trajectory, profile)
+    return _prepared(trajectory.id, profile.name)
+
+
+def passes(trajectory: Trajectory, script: Script, profile: Profile) -> bool:
+    return run_script(prepared(trajectory, profile), script, profile).valid
+
+
+def calls(trajectory: Trajectory) -> list[list[Call]]:
+    """Return the ground truth, turn by turn."""
+    return [[parse_call(text) for text in turn.ground_truth] for turn in trajectory.turns]
+
+
+def base_of(trajectory: Trajectory) -> Trajectory:
+    return DATASET.trajectories[trajectory.provenance["base"]]
+
+
+# --- The set as a whole
+
+
+@each
+def test_each_category_has_its_file_of_canonical_lines(category: Category) -> None:
+    lines = (FOLDER / f"{category}.jsonl").read_text(encoding="utf-8").splitlines()
+    found = of(category)
+    assert lines == [json.dumps(to_json(t), ensure_ascii=False) for t in found]
+    assert len(found) == len(BASES) or category in BULKY
+    assert all(t.id.startswith(f"{category}_") for t in found)
+    assert len({t.id for t in found}) == len(found)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_each_backend_is_in_many_scenarios(name: str) -> None:
+    assert len([t for t in BASES if name in t.environments]) >= 15
+
+
+def test_scenarios_cross_backends() -> None:
+    pairs = Counter(
+        frozenset(pair) for t in BASES for pair in combinations(sorted(t.environments), 2)
+    )
+    assert len(pairs) == PAIRS
+    assert len([t for t in BASES if len(t.environments) > 1]) >= 50
+
+
+def test_every_function_is_used_by_several_scenarios() -> None:
+    users = Counter(
+        name for t in BASES for name in {call.name for turn in calls(t) for call in turn}
+    )
+    every = {tool for backend in BACKENDS.values() for tool in backend.TOOLS}
+    assert {name: users[name] for name in every - NEVER_SUCCEEDS if users[name] < 4} == {}
+
+
+def test_what_is_hard_is_so_in_every_way() -> None:
+    labels = Counter(label for t in BASES for label in t.labels)
+    assert {label: labels[label] for label in Label if labels[label] < 12} == {}
+    assert sum(t.tier is Tier.HARD for t in BASES) >= 90
+    turns = [turn for t in BASES for turn in t.turns]
+    assert 3 * sum(len(turn.ground_truth) >= 3 for turn in turns) >= len(turns)
+    assert sum(turn.only_asks for turn in turns) >= 20
+
+
+def test_many_worlds_are_worth_searching() -> None:
+    counts = [sum(sum(sizes(config).values()) for config in t.config.values()) for t in BASES]
+    assert sum(50 <= count <= 310 for count in counts) >= 40
+    assert max(counts) <= 310
+
+
+def test_results_feed_arguments_along_many_edges() -> None:
+    called = [[c for turn in t.turns for c in turn.ground_truth] for t in BASES]
+    traces = (trace(start(t), texts) for t, texts in zip(BASES, called, strict=True))
+    assert len(coverage(load(), traces).edges) >= 250
+
+
+@each
+def test_nothing_is_said_twice_in_a_category(category: Category) -> None:
+    said = [m.content for t in of(category) for turn in t.turns for m in turn.messages]
+    assert [text for text, times in Counter(said).items() if times > 1] == []
+
+
+# --- Each trajectory
+
+
+@each
+def test_config_has_no_defect(category: Category) -> None:
+    for t in of(category):
+        assert check_config(t.environments, t.config) == [], t.id
+
+
+@each
+def test_ground_truth_is_canonical(category: Category) -> None:
+    for t in of(category):
+        for text in (text for turn in t.turns for text in turn.ground_truth):
+            call = parse_call(text)
+            assert (str(call), call.args, call.nested) == (text, (), False), t.id
+
+
+@each
+def test_turns_are_of_sensible_length(category: Category) -> None:
+    for t in of(category):
+        base = t if category is Category.BASE else base_of(t)
+        assert 2 <= len(base.turns) <= 8, t.id
+        assert all(turn.only_asks or turn.ground_truth for turn in base.turns), t.id
+        assert all(len(turn.ground_truth) <= 15 for turn in t.turns), t.id
+
+
+@each
+def test_the_user_speaks_and_names_no_function(category: Category) -> None:
+    for t in of(category):
+        names = {tool for name in t.environments for tool in BACKENDS[name].TOOLS}
+        # Many names are plain words too, such as find, comment and mean.
+        telling = [name for name in names if not name.islower() or "_" in name]
+        for turn in t.turns:
+            assert [m.role for m in turn.messages] == ([] if turn.offers else ["user"]), t.id
+            for message in turn.messages:
+                assert message.content.strip() == message.content != "", t.id
+                assert [name for name in telling if name in message.content] == [], t.id
+
+
+@each
+@each_profile
+def test_every_call_of_the_ground_truth_succeeds(category: Category, profile: Profile) -> None:
+    for t in of(category):
+        results = [result for turn in prepared(t, profile).truth for result in turn.results]
+        assert [result.text for result in results if not result.ok] == [], t.id
+
+
+@each
+@each_profile
+def test_the_ground_truth_passes_and_idleness_does_not(
+    category: Category, profile: Profile
+) -> None:
+    for t in of(category):
+        assert passes(t, oracle(t), profile), t.id
+        assert not passes(t, null(t), profile), t.id
+
+
+@each
+def test_every_turn_leaves_something_to_check(category: Category) -> None:
+    for t in of(category):
+        ready = prepared(t)
+        state, seen = ready.template.snapshot(), []
+        for turn in ready.truth:
+            if turn.acted:
+                assert turn.snapshot != state or missing_results(turn.results, seen), t.id
+            seen += turn.results
+            state = turn.snapshot
+
+
+@each
+@each_profile
+def test_no_change_may_be_left_out(category: Category, profile: Profile) -> None:
+    for t in of(category):
+        for turn, outcome in enumerate(prepared(t, profile).truth):
+            for position, result in enumerate(outcome.results):
+                if result.changed:
+                    script = [[list(step) for step in steps] for steps in oracle(t)]
+                    left_out = script[turn][0].pop(position)
+                    script[turn] = [step for step in script[turn] if step]
+                    assert not passes(t, script, profile), (t.id, left_out)
+
+
+# --- Values: a reader could have found each of them
+
+
+def unfounded(trajectory: Trajectory) -> Iterator[tuple[int, str | int | float]]:
+    """Yield turn and value where the ground truth uses what nothing before it has told."""
+    ready = prepared(trajectory)
+    told = [json.dumps(shown(trajectory.config), ensure_ascii=False)]
+    told.append(documents(trajectory.environments))
+    for index, (turn, outcome) in enumerate(zip(calls(trajectory), ready.truth, strict=True)):
+        told += [message.content for message in trajectory.turns[index].messages]
+        for call, result in zip(turn, outcome.results, strict=True):
+            for literal in literals(dict(call.kwargs)):
+                if not any(stands_in(literal, text) for text in told):
+                    yield index, literal
+            told.append(readable(result.text))
+
+
+def test_values_are_told_or_shown_before_they_are_used() -> None:
+    # What is hard is worked out more often than not; rule PROVENANCE knows in how many ways.
+    plain = [t for t in ALL if t.tier is Tier.PLAIN]
+    found = {value: t.id for t in plain for _, value in unfounded(t)}
+    assert {value: id for value, id in found.items() if value not in WORKED_OUT} == {}
+    assert [value for value in WORKED_OUT if value not in found] == []
+
+
+# --- What makes a trajectory harder
+
+
+def questions(trajectory: Trajectory) -> list[int]:
+    """Return the turns whose request cannot be met for want of a value."""
+    turns = trajectory.turns
+    return [
+        index
+        for index, turn in enumerate(turns)
+        if not turn.ground_truth and not turn.only_asks and not turns[index + 1].offers
+    ]
+
+
+def handovers(trajectory: Trajectory) -> list[int]:
+    """Return the turns in which functions are handed over."""
+    return [index for index, turn in enumerate(trajectory.turns) if turn.offers]
+
+
+@each
+def test_the_category_says_what_is_hard(category: Category) -> None:
+    for t in of(category):
+        assert len(questions(t)) == (category in ASKING), t.id
+        assert len(handovers(t)) == (category in HOLDING), t.id
+        assert bool(t.long_context) == (category in BULKY), t.id
+        assert t.provenance["author"] == "Turnwise", t.id
+        assert t.provenance["canary"] == CANARY, t.id
+        assert t.excluded == (), t.id
+
+
+@each_variant
+def test_a_variant_is_its_base_made_harder(category: Category) -> None:
+    for t in of(category):
+        base = base_of(t)
+        assert t.id.removeprefix(category) == base.id.removeprefix("base")
+        assert t.environments == base.environments, t.id
+        assert category in BULKY or t.config == base.config, t.id
+        harder, easier = (
+            [[call.name for call in turn] for turn in calls(each) if turn] for each in (t, base)
+        )
+        assert harder == easier, t.id
+
+
+@pytest.mark.parametrize("category", ASKING)
+def test_a_missing_value_is_not_to_be_had_until_the_user_tells_it(category: Category) -> None:
+    for t in of(category):
+        for question in questions(t):
+            acting = next(turn for turn in t.turns[question:] if turn.ground_truth)
+            hasty = replace(t.turns[question], ground_truth=acting.ground_truth)
+            guessed = unfounded(replace(t, turns=(*t.turns[:question], hasty)))
+            assert [value for turn, value in guessed if turn == question] != [], t.id
+
+
+@pytest.mark.parametrize("category", HOLDING)
+def test_a_held_out_function_is_needed_then_and_not_before(category: Category) -> None:
+    for t in of(category):
+        truth = calls(t)
+        for turn in handovers(t):
+            offers = set(t.turns[turn].offers)
+            assert t.turns[turn - 1].messages, t.id
+            assert t.turns[turn - 1].ground_truth == (), t.id
+            assert offers & {call.name for call in truth[turn]}, t.id
+            earlier = {call.name for calls in truth[:turn] for call in calls}
+            assert offers.isdisjoint(earlier), t.id
+            without = [call for call in truth[turn] if call.name not in offers]
+            steps = [*truth[:turn], without, *truth[turn + 1 :]]
+            script = [[step] if step else [] for step in steps]
+            assert not passes(t, script, STRICT), t.id
+            script = [[step] if step else [] for step in truth]
+            script[turn - 1], script[turn] = script[turn], script[turn - 1]
+            assert not passes(t, script, STRICT), t.id
+
+
+@pytest.mark.parametrize("category", BULKY)
+def test_the_bulk_shows_in_what_the_ground_truth_reads(category: Category) -> None:
+    for t in of(category):
+        assert t.long_context is not None
+        assert t.long_context.source == "generated", t.id
+        bulky, plain = (
+            [result.text for turn in prepared(each).truth for result in turn.results]
+            for each in (t, base_of(t))
+        )
+        assert sum(map(len, bulky)) > sum(map(len, plain)) + 500, t.id
+
+
+def test_the_same_scenarios_are_long_in_both_categories() -> None:
+    # One may fall short of what bulk has to add in the other's world.
+    long, composite = ([t.provenance["base"] for t in of(category)] for category in BULKY)
+    assert set(composite) <= set(long)
+    assert len(composite) > 0.95 * len(long)
+
+
+@pytest.mark.parametrize("category", BULKY)
+def test_what_a_scenario_is_loaded_with_has_no_defect(category: Category) -> None:
+    for t in of(category):
+        assert check_config(t.environments, DATASET.config(t)) == [], t.id
+
+
+@pytest.mark.parametrize("category", BULKY)
+def test_a_fare_is_one_and_an_average_is_one(category: Category) -> None:
+    for t in of(category):
+        for outcome in prepared(t).truth:
+            for value in [r.value for r in outcome.results if isinstance(r.value, dict)]:
+                assert len(value.get("travel_cost_list", [0])) == 1, t.id
+                assert isinstance(value.get("MA(5)", 0.0), float), t.id
+
+
+def test_movements_are_of_the_days_asked_for() -> None:
+    # In all that can be made long, as those are withdrawn that only show them.
+    dated = [t for t in BASES if any("(start_date=" in c for n in t.turns for c in n.ground_truth)]
+    scenarios = [read_scenario(SCENARIOS / f"{t.id.removeprefix('base_')}.json") for t in dated]
+    made = [longer for scenario in scenarios if (longer := long(scenario)) is not None]
+    asked = 0
+    for t in [*made, *(t for category in BULKY for t in of(category))]:
+        session = start(t)
+        for call in [call for turn in calls(t) for call in turn]:
+            result = session.call(call)
+            if call.name == "get_transaction_history" and call.kwargs:
+                shown = [m["timestamp"] for m in result.value["transaction_history"]]
+                first = call.kwargs["start_date"]
+                last = call.kwargs.get("end_date", "9999")
+                assert all(first <= moment <= last for moment in shown), t.id
+                asked += 1
+    assert asked > 0

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from checkers.profile import STRICT
+from envs.calls import Call, read_call
+from extensions.authoring.held_back import unpack
+from extensions.authoring.solutions import Solution, Solved, read_solutions, summary
+from runner.episodes.kinds import ComparedState
+from trajectories.dataset import load_embedded
+from trajectories.errors import DataError
+from trajectories.prepare import prepare
+from trajectories.schema import Category, Tier
+
+DATA = load_embedded([Category.BASE])
+SOLUTIONS = read_solutions()
+HELD_BACK = {json.loads(line)["id"] for line in unpack()["base.jsonl"].splitlines()}
+
+
+def test_fifty_hard_scenarios_and_more_were_solved_and_nearly_all_ended_alike():
+    entries = {solution.entry for solution in SOLUTIONS}
+    assert len(entries) >= 50
+    assert all(DATA.trajectories[id].tier is Tier.HARD for id in entries - HELD_BACK)
+    assert entries & HELD_BACK == HELD_BACK
+    count = Counter(solution.ending is not Solved.STATE for solution in SOLUTIONS)
+    assert count[True] / count.total() >= 0.95
+
+
+def test_what_is_held_back_is_not_told():
+    assert {s.entry for s in SOLUTIONS if not s.turns} == HELD_BACK
+
+
+@pytest.mark.parametrize(
+    "solution",
+    [s for s in SOLUTIONS if s.turns and s.ending is Solved.RIGHT],
+    ids=lambda s: f"{s.entry}-{s.solver}",
+)
+def test_what_ended_right_still_does(solution: Solution):
+    trajectory = DATA.trajectories[solution.entry]
+    script = [[[read_call(text)] for text in turn.calls] for turn in solution.turns]
+    assert all(isinstance(call, Call) for turn in script for [call] in turn)
+    prepared = prepare(DATA, trajectory, STRICT)
+    found = ComparedState().judge_script(prepared, script, STRICT, None)
+    assert found.verdict.valid, found.verdict
+
+
+def test_an_objection_is_answered():
+    assert [s.entry for s in SOLUTIONS if s.ending is Solved.STATE and not s.mended] == []
+
+
+def test_a_broken_line_is_named(tmp_path):
+    path = tmp_path / "solutions.jsonl"
+    path.write_text('{"entry": "base_a", "solver": "S", "ending": "nearly"}\n')
+    with pytest.raises(DataError, match=r"solutions.jsonl:1: \$.ending"):
+        read_solutions(path)
+
+
+def test_the_sum_of_it():
+    endings = [Solved.RIGHT, Solved.FACTS, Solved.STATE, Solved.RIGHT]
+    said = summary([Solution("base_a", "S", ending, mended="x") for ending in endings])
+    assert said.startswith("4 times a hard scenario was played blind; 3 times (75.0%, ")
+    assert "2 times with every fact seen" in said

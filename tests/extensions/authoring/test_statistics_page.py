@@ -1,0 +1,52 @@
+"""The page on data sets: whole without a script, and with texts as texts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from extensions.authoring.statistics import FIGURES, statistics
+from extensions.authoring.statistics_page import PLOTS, statistics_page
+from trajectories.dataset import load_embedded
+from trajectories.schema import Category
+
+FOUND = statistics(load_embedded([Category.BASE]))
+
+
+def test_the_page_has_every_figure_and_plot_of_both_sets_and_no_script() -> None:
+    page = statistics_page([FOUND, replace(FOUND, name="mine", entries=FOUND.entries[:9])])
+    assert "<script" not in page
+    assert "script-src" not in page
+    assert "default-src 'none'" in page
+    assert page.count("<svg") == len(PLOTS)
+    assert all(f">{figure.name}<" in page for figure in FIGURES)
+    assert f">{len(FOUND.entries)}<" in page
+    assert ">9<" in page
+    assert {"set-1", "set-2"} <= set(re.findall(r'<rect class="(set-\d)"', page))
+
+
+def test_single_turns_have_plots_of_their_own() -> None:
+    mine = statistics(load_embedded([Category.MULTIPLE, Category.SIMPLE_JAVA]))
+    page = statistics_page([FOUND, mine])
+    assert page.count("<svg") > len(PLOTS)
+    assert "<title>java: " in page
+    assert "<title>string: " in page
+
+
+def test_bars_stand_on_the_line_and_none_is_higher_than_the_plot() -> None:
+    for y, height in re.findall(
+        r'y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', statistics_page([FOUND])
+    ):
+        assert 0 <= float(y) <= 160
+        assert abs(float(y) + float(height) - 160) < 0.2
+
+
+def test_names_are_shown_as_texts() -> None:
+    page = statistics_page([replace(FOUND, name="<b>x</b>\ud800")])
+    assert "<b>x" not in page
+    assert "&lt;b&gt;x" in page
+    page.encode("utf-8")
+
+
+def test_the_same_data_gives_the_same_bytes() -> None:
+    assert statistics_page([FOUND]) == statistics_page([FOUND])

@@ -1,0 +1,174 @@
+"""Long results made short: within the limit, at no half of an escape, with a mark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from envs.calls import parse_call
+from extensions.compression import compression
+from extensions.compression.compression import Compression, kept_members, observing
+from extensions.compression.shortening import shorter
+from runner.data import choose
+from runner.rollouts.env import RolloutEnv
+from tests.runner.commands.running import run
+from trajectories.errors import DataError
+from trajectories.prepare import load_session
+from trajectories.schema import Category
+
+WAYS = ("cut", "ends", "keys")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(text=st.text(max_size=2000), limit=st.integers(64, 200))
+def test_the_limit_is_kept_and_what_is_within_is_the_same(way: str, text: str, limit: int) -> None:
+    one = Compression.named(f"{limit},{way}")
+    for whole in (text, json.dumps(text), json.dumps({"a": [text, {"b": text}]}), text * 5):
+        shown = one.shown(whole)
+        if one.tokens(whole) <= limit:
+            assert shown is whole
+        else:
+            assert one.tokens(shown) <= limit
+
+
+@given(st.text(alphabet='ab"\\\n\U0001f600é', min_size=400, max_size=1200))
+def test_no_escape_is_cut_in_half(text: str) -> None:
+    whole = json.dumps(text)
+    for way in ("cut", "ends"):
+        shown = Compression.named(f"64,{way}").shown(whole)
+        head, _, rest = shown.partition(" ... [")
+        json.loads(f'{head}"')
+        if way == "ends":
+            json.loads(f'"{rest.partition(" ... ")[2]}')
+
+
+def test_a_mark_says_how_much_is_left_out() -> None:
+    text = "".join(f"{number:06d} " for number in range(1000))
+    assert "tokens left out" in Compression.named("100,cut").shown(text)
+    ends = Compression.named("100").shown(text)
+    assert ends.startswith("000000")
+    assert ends.endswith("000999 ")
+    assert "tokens left out" in ends
+
+
+def test_texts_inside_are_made_short_before_the_whole() -> None:
+    value = [{"id": number, "text": "x" * 900} for number in range(20)]
+    for whole in (json.dumps(value), str(value)):
+        shown = Compression.named("1024").shown(whole)
+        assert all(f"{number}," in shown for number in range(20))
+    assert len(json.loads(Compression.named("1024").shown(json.dumps(value)))) == 20
+
+
+@pytest.mark.parametrize(
+    "text", ["63", "x", "", "-5", "1024,", "1024,best", "1024,ends,keys", "1e3", "9" * 20]
+)
+def test_bad_limits_are_refused(text: str) -> None:
+    with pytest.raises(DataError, match="--compress"):
+        Compression.named(text)
+
+
+def test_only_what_is_shown_changes() -> None:
+    data = choose.dataset(None, [Category.LONG_CONTEXT], print)
+    trajectory = data.trajectories["long_context_twitter_ticket_choir_tour"]
+    session = load_session(data, trajectory)
+    call = parse_call("get_user_tickets()")
+    session.call(parse_call("ticket_login(username='choir.office', password='')"))
+    result = session.call(call)
+    observe = observing(None, Compression.named("64"))
+    assert observe is not None
+    before = result.text
+    shown = observe(session, call, result)
+    assert result.text == before
+    assert shown is None or len(shown) <= 256
+    env = RolloutEnv(trajectory, dataset=data, compress="64,ends")
+    env.reset()
+    assert max(len(text) for text in env.step([call]).info["results"]) <= 256
+
+
+LOST = {"cut": (63.2, 180), "ends": (67.3, 5), "keys": (67.2, 6)}
+"""Percentage of tokens that is saved, and values that a later call needs and that are lost."""
+
+
+def test_the_figures_of_our_long_contexts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("compress", "--by", "cut,ends,keys", "--json") == 0
+    found = {each["way"]: each for each in json.loads(capsys.readouterr().out)}
+    shown = {
+        way: (round(100 - 100 * each["kept"] / each["tokens"], 1), each["lost"])
+        for way, each in found.items()
+    }
+    assert shown == LOST
+    for way in ("ends", "keys"):
+        assert found[way]["kept"] <= 0.4 * found[way]["tokens"]
+        assert found[way]["lost"] <= 0.01 * found[way]["values"]
+
+
+def test_objects_in_a_list_become_rows_and_the_largest_members_go() -> None:
+    tickets = [
+        {"id": 100 + n, "title": f"Lamp {n}", "text": f"{n}" * 40, "by": "ada"} for n in range(60)
+    ]
+    rows = json.loads(Compression.named("1024").shown(json.dumps(tickets)))
+    assert rows["columns"] == ["id", "title", "text"]
+    assert rows["in all rows"] == {"by": "ada"}
+    assert len(rows["rows"]) == 60
+    fewer = json.loads(Compression.named("400").shown(json.dumps(tickets)))
+    assert fewer["left out"] == ["text"]
+    assert fewer["rows"][59] == [159, "Lamp 59"]
+    assert [each.partition(" ")[0] for each in shorter("words only")] == []
+
+
+def test_every_listed_member_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = {path.stem: kept_members(path.stem) for path in compression.KEYS.glob("*.json")}
+    assert {"TicketAPI", "TwitterAPI"} <= {*found}
+    text = json.dumps([{"id": 1, "content": "x", "username": "a", "tags": []}])
+    keep = found["TwitterAPI"]["get_user_tweets"]
+    short = json.loads(compression._reduced(text, keep))
+    assert short == [{"id": 1, "content": "x", "username": "a"}]
+    # What leads nowhere keeps all.
+    assert compression._reduced('{"a": 1}', keep) == '{"a": 1}'
+    monkeypatch.setattr(compression, "KEYS", tmp_path)
+    (tmp_path / "MathAPI.json").write_text('{"ad": {"keep": ["result"]}}')
+    kept_members.cache_clear()
+    with pytest.raises(DataError, match="'ad' is no function of MathAPI; did you mean add"):
+        kept_members("MathAPI")
+
+
+def test_a_real_tokenizer_counts(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    words = tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]")
+    made = tokenizers.Tokenizer(words)
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    path = tmp_path / "tokenizer.json"
+    made.save(str(path))
+    one = Compression.named("64,cut", str(path))
+    assert one.tokens("one two, three") == 4
+    text = "word " * 500
+    assert one.tokens(text) == 500
+    shown = one.shown(text)
+    assert 40 < one.tokens(shown) <= 64
+    for way in WAYS:
+        for whole in (text, json.dumps([{"a": text, "b": n} for n in range(30)]), "é\ud800x " * 90):
+            short = Compression.named(f"64,{way}", str(path)).shown(whole.replace("\ud800", "?"))
+            assert one.tokens(short) <= 64
+    path.write_text("{}")
+    compression.ends_by.cache_clear()
+    with pytest.raises(DataError, match="is no tokenizer"):
+        Compression.named("64", str(path))
+    with pytest.raises(DataError, match=r"none\.json"):
+        Compression.named("64", str(tmp_path / "none.json"))
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--tokens", "10"), "is no number of tokens from 64"),
+        (("--by", "best"), "is none of cut, ends, keys"),
+        (("--category", "simple_python"), "have calls, and no results"),
+    ],
+)
+def test_bad_input_of_the_command(words: tuple[str, ...], why: str) -> None:
+    with pytest.raises(DataError, match=why):
+        run("compress", *words)

@@ -1,0 +1,65 @@
+"""Who has to call is asked what allows that, and is offered what it has to call."""
+
+from __future__ import annotations
+
+import pytest
+
+from checkers.profile import STRICT
+from extensions.experiments.forcing import check_forced
+from extensions.experiments.vary import Levels
+from extensions.experiments.widened import needed
+from runner.data import choose
+from runner.live.campaign import Plan
+from runner.live.settings import Settings
+from runner.models.prompting import read_prompts
+from runner.records.record import RetrieveReference
+from trajectories.errors import DataError
+
+DATA = choose.dataset(None, choose.categories("base,simple_python,multiple", None), lambda _: None)
+ENTRIES = [*DATA.trajectories.values()]
+BASE = [each for each in ENTRIES if each.category == "base"]
+SINGLE = [each for each in ENTRIES if each.category != "base"]
+NAME = needed(SINGLE[0])[0]
+
+
+def plan(choice: str | None, model: str = "fake") -> Plan:
+    settings = Settings(base_url="http://x/v1", tool_choice=choice)
+    return Plan(model, DATA, STRICT, 20, settings, read_prompts())
+
+
+@pytest.mark.parametrize("choice", [None, "auto", "none"])
+def test_who_may_call_is_asked_anything(choice: str | None) -> None:
+    check_forced(plan(choice), ENTRIES)
+
+
+def test_who_must_call_is_asked_for_one_answer() -> None:
+    check_forced(plan("required"), SINGLE)
+    with pytest.raises(DataError, match="required is for entries of one answer; the turns of base"):
+        check_forced(plan("required"), ENTRIES)
+
+
+def test_what_must_be_called_is_offered_by_every_entry() -> None:
+    check_forced(plan(NAME), SINGLE[:1])
+    check_forced(plan(NAME.replace(".", "_")), SINGLE[:1])
+    with pytest.raises(DataError, match=f"{NAME}: .* does not offer it by that name"):
+        check_forced(plan(NAME), SINGLE)
+    with pytest.raises(DataError, match="is neither one of auto, none, required nor a function"):
+        check_forced(plan("no_such_function"), SINGLE)
+
+
+def test_a_function_under_another_name_cannot_be_named() -> None:
+    codes = Levels({"names": "codes"})
+    with pytest.raises(DataError, match="does not offer it by that name"):
+        check_forced(plan(NAME)._replace(vary=codes), SINGLE[:1])
+
+
+def test_what_is_retrieved_may_lack_it() -> None:
+    reference = RetrieveReference("top=3", "own", "bm25", keep=True, pool_sha256="0")
+    with pytest.raises(DataError, match="--retrieve offers: leave one out"):
+        check_forced(plan(NAME)._replace(retrieve=reference), SINGLE[:1])
+
+
+def test_a_provider_that_is_not_told_is_named() -> None:
+    settings = Settings(tool_choice="required")
+    with pytest.raises(DataError, match="would not reach cohere/command-r: litellm leaves it out"):
+        check_forced(plan("required", "cohere/command-r")._replace(settings=settings), SINGLE)

@@ -1,0 +1,102 @@
+"""Each fault that is put into an answer is caught by its own filter, and by no earlier one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from extensions.generation.entries.filters import Filter, Sieve, SiftedOut
+from extensions.generation.entries.tasks import WritingTask
+from extensions.generation.scripted import ScriptedWriter, Shares
+from tests.extensions.generation.entries.drawing import GRAPH, OWN, drawn
+from trajectories.errors import DataError
+
+TASKS = (*drawn(8), *drawn(8, seed=1))
+SIEVE = Sieve(OWN)
+
+
+def writer(share: float, only: Filter | None = None) -> ScriptedWriter:
+    return ScriptedWriter(GRAPH, Shares(share, only), 0, OWN)
+
+
+@pytest.mark.parametrize("fault", Filter)
+def test_a_fault_is_caught_by_its_filter(fault: Filter) -> None:
+    made = 0
+    for task in TASKS:
+        if writer(1, fault).fault(task) is None:
+            continue
+        made += 1
+        with pytest.raises(SiftedOut) as caught:
+            SIEVE.passed(task, writer(1, fault).answer(task, 0))
+        assert (caught.value.filter, task.key) == (fault, task.key), str(caught.value)
+    # Some tasks tell nothing but numbers, or show nothing that would be told in advance.
+    assert made == len(TASKS) or (fault in (Filter.VALUES, Filter.ECHO) and made >= 10)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.key)
+def test_plain_words_pass(task: WritingTask) -> None:
+    written = SIEVE.passed(task, writer(0).answer(task, 0))
+    assert len(written.turns) == len(task.bare.turns)
+
+
+def test_the_second_answer_has_no_fault() -> None:
+    for task in TASKS:
+        SIEVE.passed(task, writer(1).answer(task, 1))
+
+
+def test_so_many_answers_have_a_fault_as_was_asked_for() -> None:
+    faults = Counter(writer(0.5).fault(task) for task in TASKS)
+    assert 12 <= faults[None] <= 36
+    assert len(faults) >= 6
+
+
+def test_what_the_output_has_asked_is_not_asked_again() -> None:
+    sieve = Sieve(())
+    words = writer(0).answer(TASKS[0], 0)
+    said = sieve.passed(TASKS[0], words).words
+    sieve.take("first", said)
+    with pytest.raises(SiftedOut, match="turn 0 asks what first asks") as caught:
+        sieve.take("second", said)
+    assert caught.value.filter is Filter.DUPLICATE
+
+
+def test_what_was_shown_before_may_be_named_later() -> None:
+    task = next(t for t in TASKS if writer(1, Filter.ECHO).fault(t) is not None)
+    plain = json.loads(writer(0).answer(task, 0))
+    faulty = json.loads(writer(1, Filter.ECHO).answer(task, 0))
+    changed = [
+        a["words"] != b["words"] for a, b in zip(plain["turns"], faulty["turns"], strict=True)
+    ]
+    place = changed.index(True)
+    if place + 1 < len(plain["turns"]):
+        more = faulty["turns"][place]["words"].removeprefix(plain["turns"][place]["words"])
+        plain["turns"][place + 1]["words"] += more
+        SIEVE.passed(task, json.dumps(plain))
+
+
+def test_who_is_shown_no_calls_is_not_measured_by_them() -> None:
+    told = next(t for t in TASKS if writer(1, Filter.VALUES).fault(t) is not None)
+    task = replace(told, origin="functions")
+    plain = json.loads(writer(0).answer(told, 0))
+    for turn in plain["turns"]:
+        turn["words"] = (
+            "Could you please see to this matter for me as soon as you have the time for it, "
+            f"and tell me what you have found out about it, number {plain['turns'].index(turn)}?"
+        )
+    SIEVE.passed(task, json.dumps(plain))
+    with pytest.raises(SiftedOut):
+        SIEVE.passed(told, json.dumps(plain))
+
+
+@pytest.mark.parametrize("name", ["scripted:2", "scripted:x", "scripted:1,only=", "scripted:1,all"])
+def test_a_writer_of_no_such_name_is_refused(name: str) -> None:
+    with pytest.raises(DataError, match="--model"):
+        Shares.named(name)
+
+
+def test_a_writer_is_named_by_its_share_and_its_one_fault() -> None:
+    assert Shares.named("scripted:0.25") == Shares(0.25)
+    assert Shares.named("scripted:1,only=echo") == Shares(1, Filter.ECHO)

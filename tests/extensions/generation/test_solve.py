@@ -1,0 +1,49 @@
+"""Solvers see words and functions; searches that are given up are no solution."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from extensions.generation.entries.minimal import agreed
+from extensions.generation.solve import ScriptedSolver, played, solutions
+from extensions.search.fallible import Errors
+from extensions.search.search import GIVE_UP, Propose
+from runner.models.base import Reply, Request, ToolCall, Usage
+from tests.extensions.generation.entries.drawing import drawn
+from trajectories.schema import Trajectory
+
+TASK = drawn(2, "functions")[0]
+KNOWN = TASK.said(["Please do what has to be done here."])
+BARE = replace(KNOWN, turns=tuple([replace(turn, ground_truth=()) for turn in KNOWN.turns]))
+RIGHT = ScriptedSolver(Errors(0.0), 0)
+
+
+class Hopeless:
+    """A solver that gives every branch up."""
+
+    def mind(self, what: str, known: Trajectory, number: int) -> Propose:
+        """Return what answers the requests."""
+
+        async def propose(request: Request) -> Reply:
+            call = ToolCall("1", GIVE_UP, {"reason": "No."})
+            return Reply(None, (call,), None, "tool_calls", Usage(), 0.0)
+
+        return propose
+
+
+def test_who_knows_the_calls_finds_and_passes() -> None:
+    found = asyncio.run(solutions(BARE, KNOWN, RIGHT, "fc", 2, 60))
+    entry = agreed(BARE, found)
+    assert [turn.ground_truth for turn in entry.turns] == [*TASK.walk.calls]
+    assert asyncio.run(played(entry, RIGHT, "fc", 3)).passed == 3
+
+
+def test_who_always_errs_never_passes() -> None:
+    blind = asyncio.run(played(KNOWN, ScriptedSolver(Errors(1.0), 0), "fc", 2))
+    assert (blind.passed, blind.failed, blind.error) == (0, 2, None)
+
+
+def test_a_search_that_is_given_up_or_cut_off_is_no_solution() -> None:
+    assert asyncio.run(solutions(BARE, KNOWN, Hopeless(), "fc", 2, 60)) == []
+    assert asyncio.run(solutions(BARE, KNOWN, RIGHT, "fc", 2, 1)) == []

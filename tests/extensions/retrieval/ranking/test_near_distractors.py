@@ -1,0 +1,30 @@
+"""Distractors that the retriever ranks nearest to what is needed."""
+
+from __future__ import annotations
+
+from extensions.experiments.vary import Levels, varied
+from extensions.experiments.widened import needed, own_functions
+from runner.data.choose import load_dataset
+
+
+def names(data, level, distractors, id):
+    levels = Levels({"tools": level, "distractors": distractors})
+    return {*own_functions(varied(data, levels, [id]).dataset.trajectories[id])}
+
+
+def test_near_ones_are_those_of_alike_functions_and_nested():
+    data = load_dataset(categories="base,multiple,exec_multiple")
+    for category in ("base", "multiple", "exec_multiple"):
+        id = next(id for id, t in data.trajectories.items() if t.category == category)
+        some, more = (names(data, level, "near", id) for level in ("15", "25"))
+        assert {*needed(data.trajectories[id])} < some < more
+        assert some == names(data, "15", "near", id)
+
+
+def test_what_is_near_says_the_same_words():
+    data = load_dataset(categories="base")
+    id = next(id for id, t in data.trajectories.items() if t.environments == ("TicketAPI",))
+    need = needed(data.trajectories[id])
+    near = names(data, str(len(need) + 6), "near", id) - {*need}
+    far = names(data, str(len(need) + 6), "far", id) - {*need}
+    assert sum("ticket" in name for name in near) > sum("ticket" in name for name in far)

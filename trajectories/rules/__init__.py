@@ -1,1 +1,0 @@
-"""The rules of ``trajectories.validate``, one idea per module. They find; they print nothing."""
