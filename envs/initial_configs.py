@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import envs
 from envs.backend import Backend, Behaviour
 from envs.errors import ConfigError, ConfigProblem
 from envs.long_context import Pack
 from envs.registry import backend_class
 from envs.tool import raised_at
+
+_ROOT = Path(envs.__file__).resolve().parents[1]
+
+
+def file_folder(backend: type[Backend], ours: Path) -> Path:
+    """Return the folder of a backend's files: beside its module, ``ours`` for one of ``envs``."""
+    beside = Path(inspect.getfile(backend)).parent
+    return ours if backend.__module__.startswith(f"{envs.__name__}.") else beside
+
+
+def example_file(backend: type[Backend]) -> Path:
+    """Return the path of a backend's example initial config, which not every backend has."""
+    return file_folder(backend, _ROOT / "configs" / "initial") / f"{backend.__name__}.json"
 
 
 def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:

@@ -1,1 +1,22 @@
-"""Features that a user could do without, a folder each; `registry.py` lists them."""
+"""Features that a user could do without: a folder each, found by ``runner.extension``."""
+
+NAMES = (
+    "formats",
+    "compression",
+    "retrieval",
+    "experiments",
+    "search",
+    "library",
+    "sql",
+    "retired",
+    "judges",
+    "debugger",
+    "viewer",
+    "authoring",
+    "generation",
+    "drafting",
+    "serving",
+    "ray",
+    "adapters",
+)
+"""Our own extensions, in the order in which the help lists their commands."""

@@ -10,6 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("envs", "checkers", "trajectories", "runner", "extensions")
 """Each may import itself and those to its left."""
+HOOK = "runner/extension.py"
+"""By which extensions take part."""
 
 
 @cache
@@ -68,16 +70,30 @@ def reached(node: ast.AST, known: frozenset[str], package: str) -> Iterator[str]
 def arrows() -> dict[tuple[str, str], str]:
     """Return who reaches whom among our modules, as pairs of dotted names, each with a place.
 
-    An import inside a function, under TYPE_CHECKING or by name in a string counts like any other.
+    An import inside a function, under TYPE_CHECKING or by name in a string counts like any other,
+    but for the hook, whose annotations name types of all rooms.
     """
     known = frozenset(module_of(path) for path in trees())
+    named = annotation_imports(trees()[HOOK])
     found = {}
     for path, place, node in nodes():
         own = module_of(path)
+        if path == HOOK and node in named:
+            continue
         package = path.rpartition("/")[0].replace("/", ".")
         for other in reached(node, known, package):
             found.setdefault((own, other), place)
     return found
+
+
+def annotation_imports(tree: ast.Module) -> set[ast.AST]:
+    """Return the imports of a module that only annotations need."""
+    return {
+        node
+        for block in tree.body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+    }
 
 
 def inner_imports() -> list[tuple[str, str]]:

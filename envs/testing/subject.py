@@ -15,6 +15,7 @@ import envs
 from envs.backend import OWN, Backend, copy_json
 from envs.calls import Call
 from envs.errors import ConfigError
+from envs.initial_configs import example_file, file_folder
 from envs.long_context import Pack
 from envs.registry import backend_class
 from envs.schema import ToolSpec, spec
@@ -111,12 +112,13 @@ class Subject:
     @property
     def example_file(self) -> Path:
         """Where the example initial config is: beside the module, for ours in ``configs/``."""
-        return self._file(_ROOT / "configs" / "initial", f"{self.name}.json")
+        return example_file(self.backend)
 
     @property
     def golden_file(self) -> Path:
         """Where the frozen function documents are: beside the module, for ours in ``tests/``."""
-        return self._file(_ROOT / "tests" / "golden", f"{self.name}.functions.json")
+        folder = file_folder(self.backend, _ROOT / "tests" / "golden")
+        return folder / f"{self.name}.functions.json"
 
     @property
     def has_tests(self) -> bool:
@@ -257,7 +259,3 @@ class Subject:
     def config_broken(self, key: str, message: str) -> Broken:
         """Return a finding about a key of the config's type."""
         return Broken(places.member(self.backend.Config, key), f"{self.name}.Config: {message}")
-
-    def _file(self, folder_of_ours: Path, name: str) -> Path:
-        ours = self.backend.__module__.startswith(f"{envs.__name__}.")
-        return (folder_of_ours if ours else Path(inspect.getfile(self.backend)).parent) / name

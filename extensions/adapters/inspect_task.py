@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from checkers.profile import Mode
-from extensions.adapters import extra, suite
+from extensions.adapters.rollouts import extra, suite
 
 with extra():
     from inspect_ai import Task, task

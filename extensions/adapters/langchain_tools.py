@@ -14,7 +14,7 @@ from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
 from envs.schema import spec
 from envs.session import Session
-from extensions.adapters import extra
+from extensions.adapters.rollouts import extra
 from runner.models.tools import Names, as_tool, offered_tools
 
 with extra():

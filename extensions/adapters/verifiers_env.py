@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from checkers.profile import Mode
-from extensions.adapters import extra, suite
+from extensions.adapters.rollouts import extra, suite
 
 with extra():
     import verifiers.v1 as vf

@@ -11,11 +11,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from envs.calls import Call, inner_calls
+from envs.initial_configs import example_file
 from envs.lazy import lazily
 from envs.registry import BACKENDS, backend_class, library, tools_of
 from envs.session import Session
@@ -38,8 +38,6 @@ Similar = Callable[[Sequence[Document]], Sequence[Sequence[float]]]
 
 MOST = 512
 """Functions that an entry may offer: no provider takes more, and some only 128."""
-
-_EXAMPLES = Path(__file__).parents[2] / "configs" / "initial"
 
 
 class Widening(NamedTuple):
@@ -106,7 +104,7 @@ def own_functions(trajectory: Trajectory) -> tuple[str, ...]:
 @cache
 def example_config(environment: str) -> Mapping[str, Any]:
     """Return the example config of a backend; one without has its defaults."""
-    path = _EXAMPLES / f"{environment}.json"
+    path = example_file(backend_class(environment))
     if not path.is_file():
         return {}
     config: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8")).get(environment, {})

@@ -1,10 +1,9 @@
-"""The example initial configs and their JSON Schemas in ``configs/initial/``.
+"""The example initial configs and their JSON Schemas: in ``configs/initial/``, or beside modules.
 
 ``python tests/envs/test_initial_configs.py`` writes the schemas anew from the backends.
 """
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,8 @@ from envs.errors import ConfigError
 from envs.registry import BACKENDS, library
 from envs.schema import config_schema
 from envs.session import Session
+from envs.testing.subject import Subject
 
-FOLDER = Path(__file__).parents[2] / "configs" / "initial"
 OURS = {**BACKENDS, **library()}
 
 
@@ -27,14 +26,14 @@ def schema(backend):
 
 @pytest.mark.parametrize("name", OURS)
 def test_the_example_loads_without_a_complaint(name):
-    config = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    config = json.loads(Subject(name).example_file.read_text(encoding="utf-8"))
     assert list(config) == [name]
     Session.load([name], config)
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_the_schema_is_that_of_the_backend(name):
-    path = FOLDER / f"{name}.schema.json"
+    path = Subject(name).example_file.with_suffix(".schema.json")
     assert json.loads(path.read_text(encoding="utf-8")) == schema(OURS[name])
 
 
@@ -66,4 +65,5 @@ def test_what_an_author_s_hook_raises_is_a_defect_with_its_line(install, old, ne
 if __name__ == "__main__":
     for name, backend in OURS.items():
         text = json.dumps(schema(backend), indent=2) + "\n"
-        (FOLDER / f"{name}.schema.json").write_text(text, encoding="utf-8")
+        path = Subject(name).example_file.with_suffix(".schema.json")
+        path.write_text(text, encoding="utf-8")

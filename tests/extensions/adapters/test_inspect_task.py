@@ -9,8 +9,8 @@ from inspect_ai.model import ChatMessageAssistant, ModelOutput, ModelUsage
 from inspect_ai.tool import ToolCall
 
 from envs.calls import parse_call
-from extensions.adapters import suite
 from extensions.adapters.inspect_task import turnwise
+from extensions.adapters.rollouts import suite
 from runner.rollouts.env import RolloutEnv
 from trajectories.errors import DataError
 

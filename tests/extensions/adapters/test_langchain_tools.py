@@ -12,8 +12,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from envs import registry
 from envs.calls import Call, parse_call
 from envs.session import Session
-from extensions.adapters import suite
 from extensions.adapters.langchain_tools import tools
+from extensions.adapters.rollouts import suite
 from runner.cli import main
 from tests.extensions.formats.making import documents
 from trajectories.prepare import load_session
