@@ -19,6 +19,9 @@ from trajectories.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
     from importlib import metadata
+
+    from runner.episodes.allowance import Allowance
+    from runner.live.workers import Workers
 else:
     # Only asked for a name that is none of ours.
     metadata = lazily("importlib.metadata")
@@ -50,6 +53,14 @@ class Extension:
     """The name of its folder; run definitions and records have its members under it."""
     commands: ClassVar[Mapping[str, Command]] = {}
     """Its commands, by what the user types."""
+
+    def engine(self, address: str | None, workers: int | None, allowance: Allowance) -> Workers:
+        """Return the workers that run and judge episodes where ``--engine`` has its name.
+
+        Raises:
+            DataError: It has none, or they cannot be had.
+        """
+        raise DataError("--engine", f"{self.name} runs no episodes")
 
 
 def extensions() -> Mapping[str, Extension]:

@@ -1,4 +1,4 @@
-"""Where the work of a command is done: in this process, in several of this machine, or on Ray."""
+"""Where the work of a command is done: in this process, in several, or where an extension has it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from checkers.profile import Profile
 from envs.lazy import lazily
+from runner import extension
 from runner.data.cache import truth_cache
 from runner.episodes.allowance import ALLOWANCE, Allowance, limited_memory
 from runner.episodes.evaluate import evaluate
@@ -16,7 +17,6 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from extensions.ray import cluster, on_ray
     from runner.episodes import processes, spread
     from runner.live import conduct
     from runner.live.campaign import Job, Plan
@@ -27,8 +27,6 @@ else:
     # Most commands judge in this process, which needs none of them.
     processes = lazily("..episodes.processes", __package__)
     conduct = lazily(".conduct", __package__)
-    cluster = lazily("extensions.ray.cluster")
-    on_ray = lazily("extensions.ray.on_ray")
 
 
 class Workers(Protocol):
@@ -108,55 +106,22 @@ class Here(NamedTuple):
             return conduct.conduct_here(plan, store, jobs, connect, watch)
 
 
-class OnRay(NamedTuple):
-    """A Ray cluster."""
-
-    where: cluster.Cluster
-    allowance: Allowance = ALLOWANCE
-
-    def judge(
-        self,
-        dataset: Dataset,
-        trajectories: Sequence[Trajectory],
-        profile: Profile,
-        run: spread.Run,
-    ) -> Iterator[EpisodeRecord]:
-        """Judge on the cluster; files of the data set are read where its workers are."""
-        return on_ray.evaluate_on_ray(
-            dataset, trajectories, profile, run, cluster=self.where, allowance=self.allowance
-        )
-
-    def check(self, settings: Settings, connect: Connect) -> None:
-        """Refuse what must not, or cannot, travel to the workers."""
-        if self.allowance.megabytes is not None:
-            raise DataError("--memory", "limits judging, no live run on Ray")
-        on_ray.refuse_what_must_not_travel(settings, connect)
-
-    def conduct(
-        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
-    ) -> Ending:
-        """Have the cluster's workers ask the model."""
-        where, patience = self.where, self.allowance.seconds
-        return on_ray.conduct_on_ray(plan, store, jobs, connect, watch, where, patience)
-
-
 def workers_of(
     engine: str, address: str | None, workers: int | None, allowance: Allowance = ALLOWANCE
 ) -> Workers:
     """Return the workers that the user wants.
 
     Args:
-        engine: ``local`` or ``ray``.
-        address: The Ray cluster, or None for one on this machine, for the time being.
+        engine: ``local``, or the name of the extension that has the engine.
+        address: Where a cluster is, or None for one on this machine, for the time being.
         workers: How many processes, or None for as many as is usual there.
         allowance: What judging an entry may take.
 
     Raises:
-        DataError: The options contradict each other, or Ray is not installed.
+        DataError: The options contradict each other, or the engine is not installed.
     """
-    if engine == "ray":
-        cluster.library(address)
-        return OnRay(cluster.Cluster(address, workers), allowance)
+    if engine != "local":
+        return extension.named(engine).engine(address, workers, allowance)
     if address:
         raise DataError("--address", "is that of a Ray cluster, and needs --engine ray")
     return Here(workers, allowance)
