@@ -9,7 +9,7 @@ This module names types of every room in its annotations and imports none of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -20,8 +20,14 @@ from trajectories.errors import DataError, did_you_mean
 if TYPE_CHECKING:
     from importlib import metadata
 
+    from checkers.profile import Profile
+    from envs.session import Session
+    from runner.data.services import Reach
     from runner.episodes.allowance import Allowance
+    from runner.episodes.kinds import EntryKind
     from runner.live.workers import Workers
+    from trajectories.bfcl import EntryReader
+    from trajectories.schema import JudgedBy, Trajectory
 else:
     # Only asked for a name that is none of ours.
     metadata = lazily("importlib.metadata")
@@ -29,7 +35,7 @@ else:
 GROUP = "turnwise.extensions"
 """Entry-point group of extensions of other packages."""
 
-_OWN = __name__.removesuffix("runner.extension") + "extensions"
+_OWN = (__package__ or "").removesuffix("runner") + "extensions"
 """In a wheel, all packages are within ``turnwise``."""
 
 JsonObject = Mapping[str, Any]
@@ -53,6 +59,28 @@ class Extension:
     """The name of its folder; run definitions and records have its members under it."""
     commands: ClassVar[Mapping[str, Command]] = {}
     """Its commands, by what the user types."""
+
+    def entry_kind(self, judged_by: JudgedBy) -> EntryKind | None:
+        """Return how entries are judged whose verdicts depend on something that only it knows."""
+        return None
+
+    def bfcl_readers(self) -> Mapping[JudgedBy, EntryReader]:
+        """Return what reads those entries of BFCL's data that the core cannot read."""
+        return {}
+
+    def connect(self, session: Session, reach: Reach) -> None:
+        """Connect those backends of a session that it knows to the web services that they ask."""
+
+    def require_up(self, entries: Sequence[Trajectory], reach: Reach) -> None:
+        """Make sure that the web services are up that entries of its backends ask.
+
+        Raises:
+            DataError: Some are down; names them.
+        """
+
+    def notes(self, entries: Sequence[Trajectory], profile: Profile, reach: Reach) -> Iterator[str]:
+        """Yield what the user should know of entries before they are run."""
+        yield from ()
 
     def engine(self, address: str | None, workers: int | None, allowance: Allowance) -> Workers:
         """Return the workers that run and judge episodes where ``--engine`` has its name.
@@ -84,6 +112,25 @@ def named(name: str) -> Extension:
         known = [*own_names(), *_installed()]
         raise DataError("extension", f"{name!r:.80} is not installed{did_you_mean(name, known)}")
     return _loaded(name)
+
+
+def entry_kind(judged_by: JudgedBy) -> EntryKind:
+    """Return how entries are judged that the core cannot judge.
+
+    Raises:
+        DataError: No extension can either.
+    """
+    for each in extensions().values():
+        kind = each.entry_kind(judged_by)
+        if kind is not None:
+            return kind
+    raise DataError("entry", f"no installed extension judges entries by {judged_by}")
+
+
+def bfcl_readers() -> Mapping[JudgedBy, EntryReader]:
+    """Return what reads those entries of BFCL's data that the core cannot read."""
+    found = [each.bfcl_readers() for each in extensions().values()]
+    return {judged_by: reader for readers in found for judged_by, reader in readers.items()}
 
 
 @cache

@@ -16,11 +16,10 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from runner.cli import COMMANDS
+from runner.cli import all_commands, module_of
 from runner.commands.options import parse, parser_of
 from tests.source import ROOT
 
@@ -150,10 +149,11 @@ def _lines(text: str) -> Iterator[list[str]]:
 
 def _read(words: list[str]) -> None:
     """Read a command's options as the command line does."""
-    name = next((n for n in (" ".join(words[:2]), words[0]) if n in COMMANDS), None)
+    commands = all_commands()
+    name = next((n for n in (" ".join(words[:2]), words[0]) if n in commands), None)
     assert name, f"there is no command {words[0]}"
-    module = import_module(f"runner.commands.{name.replace(' ', '.').replace('-', '_')}")
-    parser = parser_of(module.Options, name, COMMANDS[name].text, module.EXAMPLE, "")
+    module = module_of(name, commands[name])
+    parser = parser_of(module.Options, name, commands[name].text, module.EXAMPLE, "")
     try:
         parse(module.Options, parser, words[len(name.split()) :])
     except SystemExit as left:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from extensions.retired import literals
+from runner.data import literals
 from trajectories import bfcl
 from trajectories.dataset import Dataset
 from trajectories.schema import (

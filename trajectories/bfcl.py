@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from checkers.calls.documents import Kind
-from envs.lazy import lazily
 from envs.long_context import Pack
 from trajectories.documents import misfits
 from trajectories.errors import DataError
@@ -31,17 +30,7 @@ from trajectories.schema import (
     Turn,
 )
 
-if TYPE_CHECKING:
-    from extensions.retired import retired_sets as retired
-    from extensions.sql import witness
-else:
-    # They load the whole library, which BFCL's other data does not use.
-    retired = lazily("extensions.retired.retired_sets")
-    witness = lazily("extensions.sql.witness")
-
 PACKAGE = "bfcl-eval"
-NOT_EXECUTED = "not_executed"
-"""Says in the provenance of an entry of SQL why it is judged by its calls alone."""
 VERSION = "2026.3.23"
 LONG_CONTEXT_FILE = "long_context.json"
 MANIFEST_FILE = "manifest.json"
@@ -121,15 +110,36 @@ _DOCS = {
 }
 
 
-def load(folder: Path, category: Category) -> Iterator[Trajectory]:
+class EntryReader(NamedTuple):
+    """Reads the entries whose verdicts depend on one thing, such as their calls."""
+
+    read: Callable[[Mapping[str, Any], Any, Category], Trajectory]
+    """Makes a trajectory of a question, what is right, and the category."""
+    truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]]
+    """Takes the id of an entry and what is right out of a line of the file of answers."""
+
+
+def load(
+    folder: Path, category: Category, readers: Mapping[JudgedBy, EntryReader] = MappingProxyType({})
+) -> Iterator[Trajectory]:
     """Yield the trajectories of one category.
 
+    Args:
+        folder: BFCL's data folder.
+        category: One of ``CATEGORIES``.
+        readers: For entries that are not judged by their state or calls.
+
     Raises:
-        DataError: A file is missing, or an entry is not of the expected form.
+        DataError: A file is missing, an entry is not of the expected form, or has no reader.
     """
     question_file, *answer_files = (folder / name for name in files(category))
-    answers = {id: truth for file in answer_files for id, truth in _truths(file, category)}
-    read = _READERS[FACTS[category].judged_by]
+    reader = {**_READERS, **readers}.get(FACTS[category].judged_by)
+    if reader is None:
+        raise DataError(category, "is read by an extension that is not installed")
+    read, truth_of = reader
+    answers = {
+        id: truth for file in answer_files for id, truth in _truths(file, category, truth_of)
+    }
     for number, (where, written) in enumerate(read_objects(question_file)):
         try:
             entry = _FORMS[category](written, number) if category in _FORMS else written
@@ -142,21 +152,26 @@ def load(folder: Path, category: Category) -> Iterator[Trajectory]:
         yield trajectory
 
 
-def _truths(file: Path, category: Category) -> Iterator[tuple[str, Any]]:
+def _truths(
+    file: Path,
+    category: Category,
+    truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]],
+) -> Iterator[tuple[str, Any]]:
     """Yield the id of each entry and what its file of answers says of it.
 
     Raises:
         DataError: The file is missing, or a line is not of the expected form.
     """
-    executed = FACTS[category].judged_by is JudgedBy.RESULTS
     for where, line in read_objects(file):
-        if not executed:
-            yield str(line.get("id")), line.get("ground_truth")
-            continue
         try:
-            yield retired.truth_of(line, category)
+            yield truth_of(line, category)
         except KeyError as error:
             raise DataError(where, f"has no {error}") from None
+
+
+def answer_of(line: Mapping[str, Any], _: Category) -> tuple[str, Any]:
+    """Return the id of an entry and the calls or answers that are right."""
+    return str(line.get("id")), line.get("ground_truth")
 
 
 def _scenario(
@@ -167,7 +182,7 @@ def _scenario(
     offers = entry.get("missed_function", {})
     turns = tuple(
         [
-            Turn(_messages(messages), tuple(calls), tuple(offers.get(str(index), ())))
+            Turn(messages_of(messages), tuple(calls), tuple(offers.get(str(index), ())))
             for index, (messages, calls) in enumerate(zip(entry["question"], truth, strict=True))
         ]
     )
@@ -185,9 +200,10 @@ def _scenario(
     )
 
 
-def _single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
+def single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
+    """Return an entry of one turn whose calls are compared with answers."""
     (chat,) = entry["question"]
-    said = _messages(chat)
+    said = messages_of(chat)
     _check_texts([(message.role, message.content) for message in said])
     functions = tuple(entry["function"])
     for path, misfit in misfits(functions):
@@ -203,39 +219,9 @@ def _single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> 
     )
 
 
-def _statements(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
-    """Return an entry of SQL with tables that its statement does something to, if there are any.
-
-    BFCL's rules expect one call of it and look at the first answer only.
-    """
-    trajectory = _single_turn(entry, answers, category)
-    assert isinstance(trajectory.expects, ExpectedCalls)
-    (turn,), answers = trajectory.turns, trajectory.expects.answers[:1]
-    expects = replace(trajectory.expects, answers=answers)
-    try:
-        found = witness.witness(turn.messages[-1].content, answers[0])
-    except witness.NoWitness as reason:
-        provenance = {**trajectory.provenance, NOT_EXECUTED: str(reason)}
-        return replace(trajectory, expects=expects, provenance=provenance)
-    return replace(
-        trajectory,
-        expects=expects,
-        environments=("Database",),
-        config={"Database": {"tables": found.tables}},
-        turns=(replace(turn, ground_truth=(str(found.call),)),),
-    )
-
-
-def _executed(entry: Mapping[str, Any], truth: Any, category: Category) -> Trajectory:
-    (messages,) = entry["question"]
-    return retired.read(entry, _messages(messages), truth, category, PACKAGE)
-
-
-_READERS: Mapping[JudgedBy, Callable[[Mapping[str, Any], Any, Category], Trajectory]] = {
-    JudgedBy.STATE: _scenario,
-    JudgedBy.CALLS: _single_turn,
-    JudgedBy.RESULTS: _executed,
-    JudgedBy.STATEMENTS: _statements,
+_READERS: Mapping[JudgedBy, EntryReader] = {
+    JudgedBy.STATE: EntryReader(_scenario, answer_of),
+    JudgedBy.CALLS: EntryReader(single_turn, answer_of),
 }
 
 
@@ -257,7 +243,8 @@ _FORMS: Mapping[Category, Callable[[Mapping[str, Any], int], Mapping[str, Any]]]
 """How entries are made to look like those of other categories; each has its place in its file."""
 
 
-def _messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
+def messages_of(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
+    """Return the messages of a chat."""
     return tuple([Message(m["role"], m["content"]) for m in chat])
 
 

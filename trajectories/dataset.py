@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from envs.backend import AS_BFCL, OWN, Behaviour
@@ -19,7 +20,7 @@ from trajectories import bfcl
 from trajectories.errors import DataError, did_you_mean
 from trajectories.jsonl import parse_object, read_objects
 from trajectories.offering import Offering
-from trajectories.schema import Category, LongContext, Trajectory
+from trajectories.schema import Category, JudgedBy, LongContext, Trajectory
 
 if TYPE_CHECKING:
     from trajectories import packs, validation
@@ -126,8 +127,15 @@ def _collector_paused() -> Iterator[None]:
 
 
 @_collector_paused()
-def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") -> Dataset:
+def load_bfcl(
+    folder: Path,
+    categories: Sequence[Category],
+    name: str = "bfcl",
+    readers: Mapping[JudgedBy, bfcl.EntryReader] = MappingProxyType({}),
+) -> Dataset:
     """Load those of the categories that BFCL has, from its data folder or our cache of it.
+
+    ``readers`` are for entries that are not judged by their state or calls.
 
     Raises:
         DataError: The folder is not one, or an entry is not of the expected form.
@@ -138,7 +146,7 @@ def load_bfcl(folder: Path, categories: Sequence[Category], name: str = "bfcl") 
             f"is no data folder of {bfcl.PACKAGE}: {bfcl.files(Category.BASE)[0]} is missing",
         )
     there = [category for category in categories if category in bfcl.CATEGORIES]
-    trajectories = {t.id: t for category in there for t in bfcl.load(folder, category)}
+    trajectories = {t.id: t for category in there for t in bfcl.load(folder, category, readers)}
     read = [folder / file for category in there for file in bfcl.files(category)]
     manifest = folder / bfcl.MANIFEST_FILE
     version = "unknown"

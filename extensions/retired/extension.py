@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from envs.lazy import lazily
 from runner.extension import Command, Extension
+
+if TYPE_CHECKING:
+    from checkers.profile import Profile
+    from envs.session import Session
+    from extensions.retired import rest, retired_sets
+    from runner.data.services import Reach
+    from trajectories import bfcl, schema
+    from trajectories.bfcl import EntryReader
+    from trajectories.schema import JudgedBy, Trajectory
+else:
+    bfcl = lazily("trajectories.bfcl")
+    rest = lazily("extensions.retired.rest")
+    retired_sets = lazily("extensions.retired.retired_sets")
+    schema = lazily("trajectories.schema")
 
 
 class RetiredExtension(Extension):
@@ -16,6 +34,28 @@ class RetiredExtension(Extension):
             f"{__package__}.commands.health",
         ),
     }
+
+    def bfcl_readers(self) -> Mapping[JudgedBy, EntryReader]:
+        """Return what reads BFCL's entries whose results are compared."""
+        reader = bfcl.EntryReader(retired_sets.read, retired_sets.truth_of)
+        return {schema.JudgedBy.RESULTS: reader}
+
+    def connect(self, session: Session, reach: Reach) -> None:
+        """Connect the REST client and the public services."""
+        rest.connect(session, reach)
+
+    def require_up(self, entries: Sequence[Trajectory], reach: Reach) -> None:
+        """Ask every web service of the entries once."""
+        rest.require_up(entries, reach)
+
+    def notes(self, entries: Sequence[Trajectory], profile: Profile, reach: Reach) -> Iterator[str]:
+        """Tell of entries for which a fixture answers."""
+        public = () if reach.network else rest.asking_public(entries)
+        if public:
+            yield (
+                f"{len(public)} entries ask public services: a fixture answers for these, with "
+                "answers of our own making; --allow-network asks the services themselves"
+            )
 
 
 EXTENSION = RetiredExtension()

@@ -13,8 +13,9 @@ from checkers.replies.as_bfcl.decoding import resolve_calls
 from envs.calls import Call, read_call
 from envs.errors import MalformedCall
 from envs.registry import tools_of
+from trajectories.bfcl import PACKAGE, messages_of
 from trajectories.documents import misfits
-from trajectories.schema import Category, ExpectedResults, Message, ResultCheck, Trajectory, Turn
+from trajectories.schema import Category, ExpectedResults, ResultCheck, Trajectory, Turn
 
 OF_THESE_ONLY = ("RetiredNumbers", "RetiredShapes", "RetiredErrands", "PublicServices")
 """The backends that nothing but these sets uses."""
@@ -41,25 +42,18 @@ def truth_of(line: Mapping[str, Any], category: Category) -> tuple[str, Mapping[
     return f"rest_{line['idx']}", truth
 
 
-def read(
-    entry: Mapping[str, Any],
-    messages: tuple[Message, ...],
-    truth: Mapping[str, Any],
-    category: Category,
-    source: str,
-) -> Trajectory:
+def read(entry: Mapping[str, Any], truth: Mapping[str, Any], category: Category) -> Trajectory:
     """Return the trajectory of an entry.
 
     Args:
         entry: The line of the file of questions.
-        messages: What the user says.
         truth: The calls that are right, and how what they give is compared.
         category: Of the entry.
-        source: Where the data is from.
 
     Raises:
         TypeError: It is not of the expected form, and likewise for other errors of a look-up.
     """
+    (messages,) = entry["question"]
     documents = tuple(entry["function"])
     for path, misfit in misfits(documents):
         raise TypeError(f"$.function{path}: {misfit}")
@@ -73,9 +67,9 @@ def read(
         category=category,
         environments=_having(names),
         config={},
-        turns=(Turn(messages, calls),),
+        turns=(Turn(messages_of(messages), calls),),
         expects=ExpectedResults(names, tuple(checks), documents),
-        provenance={"source": source},
+        provenance={"source": PACKAGE},
     )
 
 

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from checkers.verdict import Verdict
 from envs.lazy import lazily
-from extensions.retired.rest import asking_public, require_up
 from runner.analysis.runs import as_retrieved
 from runner.commands.eval_options import EvalOptions, ExperimentOptions, LiveOptions
 from runner.commands.judging import judge_all, mend_for, report
 from runner.commands.narrowing import narrowed
 from runner.commands.options import given
 from runner.commands.shared import note
-from runner.data import choose
+from runner.data import choose, services
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import run_null, run_oracle, run_recorded, run_scripted
 from runner.episodes.scripted import Scripted
 from runner.records import result_file
 from runner.records.run import open_run
 from runner.show.terminal import say
-from trajectories.bfcl import NOT_EXECUTED
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
     from runner.commands import eval_live
@@ -69,13 +66,11 @@ def run(options: Options) -> int:
     if not model.live:
         choose.require_nesting(trajectories, profile, "prompt")
     population = len(everything) if options.sample else len(trajectories)
-    require_up(trajectories, options.reach)
-    if not options.reach.network:
-        _note_fixture(trajectories)
+    services.require_up(trajectories, options.reach)
+    for line in services.notes(trajectories, profile, options.reach):
+        note(line)
     if dataset.tolerant:
         _note_irregularities(dataset)
-        if profile.calls.executes_statements:
-            _note_not_executed(trajectories)
     if model.live or varies:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
     if options.retrieve and (recorded or scripted):
@@ -119,24 +114,6 @@ def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:
         if flag in allowed:
             continue
         raise DataError(flag, f"is for live models, and {options.model} asks none; leave it out")
-
-
-def _note_fixture(trajectories: Sequence[Trajectory]) -> None:
-    asking = len(asking_public(trajectories))
-    if asking:
-        note(
-            f"{asking} entries ask public services: a fixture answers for these, with answers of"
-            " our own making; --allow-network asks the services themselves"
-        )
-
-
-def _note_not_executed(trajectories: Sequence[Trajectory]) -> None:
-    compared = [t for t in trajectories if NOT_EXECUTED in t.provenance]
-    if compared:
-        note(
-            f"{len(compared)} entries of SQL cannot be executed and are judged by their calls, such"
-            f" as {compared[0].id}: {compared[0].provenance[NOT_EXECUTED]}"
-        )
 
 
 def _note_irregularities(dataset: Dataset) -> None:

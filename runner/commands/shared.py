@@ -13,9 +13,9 @@ from typing import Any
 
 from checkers.profile import PROFILES
 from checkers.verdict import Reason
-from extensions.retired.rest.reach import Reach
 from runner.commands.options import above_zero, option, positive, switch
 from runner.data.choose import SUITES
+from runner.data.services import Reach
 from runner.episodes.allowance import limited_memory
 from runner.episodes.episode import STEP_LIMIT
 from runner.show.terminal import Line, painted, tell, visible, wants_colour

@@ -29,7 +29,6 @@ from envs.lazy import lazily
 from envs.results import Declined, Result
 from envs.session import Session
 from envs.state import Snapshot
-from extensions.retired.rest.asking import ASKING
 from trajectories import bfcl
 from trajectories.dataset import Dataset
 from trajectories.prepare import truth_outcomes
@@ -97,8 +96,8 @@ class TruthCache:
         """
         package = f"{envs.__name__}."
         ours = all(type(b).__module__.startswith(package) for b in template.backends.values())
-        if not ours or not template.backends.keys().isdisjoint(ASKING):
-            # Another package's backend or a web service may have changed; our sources do not tell.
+        if not ours:
+            # A backend of elsewhere, or a web service, may have changed; our sources do not tell.
             return truth_outcomes(trajectory, template)
         key = self._key(trajectory, template)
         if key in self.kept:

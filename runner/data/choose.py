@@ -13,9 +13,9 @@ from checkers.profile import BFCL, PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
 from envs.initial_configs import check_config
 from envs.lazy import lazily
-from extensions.retired.rest import connect
-from extensions.retired.rest.reach import FIXTURE_ONLY, Reach
+from runner import extension
 from runner.data.cache import cache_folder, counted, held_back_folder
+from runner.data.services import FIXTURE_ONLY, Reach, connect
 from runner.records import result_file
 from runner.records.run import Run
 from trajectories import bfcl
@@ -28,6 +28,7 @@ from trajectories.schema import (
     RETIRED,
     SINGLE_TURN,
     Category,
+    JudgedBy,
     Trajectory,
 )
 
@@ -168,7 +169,7 @@ def dataset(
     if name is None:
         loaded = load_embedded(wanted)
     elif is_bfcl(name):
-        loaded = load_bfcl(bfcl_folder(name, notify), wanted, name)
+        loaded = _bfcl(bfcl_folder(name, notify), wanted, name)
     elif name == held_back.NAME:
         loaded = replace(load_path(_unpacked(), wanted), name=name)
     elif name and Path(name).exists():
@@ -180,6 +181,13 @@ def dataset(
     if not loaded.trajectories:
         raise DataError("--category", f"{loaded.name} has nothing in {', '.join(wanted)}")
     return replace(loaded, connect=partial(connect, reach=reach))
+
+
+def _bfcl(folder: Path, wanted: Sequence[Category], name: str = "bfcl") -> Dataset:
+    """Load BFCL's data, with the readers of extensions where the core has none."""
+    if {FACTS[category].judged_by for category in wanted} <= {JudgedBy.STATE, JudgedBy.CALLS}:
+        return load_bfcl(folder, wanted, name)
+    return load_bfcl(folder, wanted, name, extension.bfcl_readers())
 
 
 def _unpacked() -> Path:
@@ -357,7 +365,7 @@ def known_datasets() -> list[list[str]]:
     embedded = load_embedded(list(Category))
     folder = cache_folder()
     here = (folder / bfcl.MANIFEST_FILE).is_file()
-    size = str(len(load_bfcl(folder, list(Category)).trajectories)) if here else "-"
+    size = str(len(_bfcl(folder, list(Category)).trajectories)) if here else "-"
     where = str(folder) if here else "not fetched; turnwise dataset fetch bfcl"
     return [
         [

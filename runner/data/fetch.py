@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
-from extensions.retired.literals import TEXTS_FILE, texts_of
 from runner.data.cache import cache_folder
+from runner.data.literals import TEXTS_FILE, texts_of
 from trajectories import bfcl
 from trajectories.errors import DataError
 

@@ -29,7 +29,7 @@ from envs.errors import MalformedCall, ToolError
 from envs.results import Declined, Result, render
 from envs.session import Session
 from envs.tool import Tool, bind, parameters
-from extensions.retired.literals import Given, Texts, load_texts
+from runner.data.literals import Given, Texts, load_texts
 from runner.models.prompting import PromptTexts
 from runner.models.tools import OWN_FOOTNOTES, Footnotes
 from trajectories.dataset import Dataset

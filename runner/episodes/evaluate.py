@@ -11,6 +11,7 @@ from checkers.replies.decoding import Step
 from checkers.turn import force_terminated, inference_error
 from checkers.verdict import Verdict
 from envs.lazy import lazily
+from runner import extension
 from runner.episodes.boundary import fault_of
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement, Terms
@@ -140,7 +141,7 @@ def kind_of(trajectory: Trajectory) -> EntryKind:
     if trajectory.judged_by is JudgedBy.STATE:
         return _STATE
     kinds: Mapping[JudgedBy, EntryKind] = single_turn.KINDS
-    return kinds[trajectory.judged_by]
+    return kinds.get(trajectory.judged_by) or extension.entry_kind(trajectory.judged_by)
 
 
 def judge_recorded(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 
 from checkers.calls.documents import Kind, MissingGrammar, Unreadable
@@ -20,7 +19,6 @@ from checkers.selection import selected_in_turns
 from checkers.verdict import Verdict
 from checkers.why.calls import PairedAnswer, Said
 from checkers.why.trace import Trace
-from extensions.sql import execution as statements
 from runner.episodes.episode import Episode
 from runner.episodes.examined import ExaminedCalls
 from runner.episodes.kinds import Answers, EntryKind, ExecutedKind, Judgement, Outcomes, Terms
@@ -47,19 +45,19 @@ class ComparedCalls(EntryKind):
     def judge(self, prepared: Prepared, answers: Answers | None, terms: Terms) -> Judgement:
         """Read the one answer and compare its calls."""
         profile = terms.profile
-        turns, mode, reader = answers or self._right(prepared, profile)
+        turns, mode, reader = answers or self.right(prepared, profile)
         step = turns[0][0]
-        task, check = task_of(prepared.trajectory), self._check(prepared, profile)
+        task, check = task_of(prepared.trajectory), self.check(prepared, profile)
         with _grammars(prepared.trajectory):
             if is_error(step):
                 return Judgement(inference_error(task, profile))
             return Judgement(judge(task, step, mode, profile, reader, check))
 
-    def _right(self, prepared: Prepared, profile: Profile) -> Answers:
+    def right(self, prepared: Prepared, profile: Profile) -> Answers:
         """Return what is right, as if a model had answered it."""
         return _right(prepared, profile)
 
-    def _check(self, prepared: Prepared, profile: Profile) -> Check | None:
+    def check(self, prepared: Prepared, profile: Profile) -> Check | None:
         """Return how calls are checked, where not as their category has it."""
         return None
 
@@ -107,40 +105,8 @@ class ComparedResults(ExecutedKind):
         return _examined(prepared, found, profile, recorded, pair)
 
 
-class ComparedStatements(ComparedCalls):
-    """One turn of SQL statements, which are executed where the profile says so."""
-
-    def examine(
-        self, prepared: Prepared, found: Judgement, profile: Profile, recorded: Recorded | None
-    ) -> ExaminedCalls:
-        """Return the calls, beside the answers that are right and with what they gave."""
-        examined = super().examine(prepared, found, profile, recorded)
-        if not statements.is_executed(prepared, profile):
-            return examined
-        pair = examined.pair
-
-        def with_results() -> PairedAnswer:
-            paired = pair()
-            passed = found.verdict.valid
-            pairs = statements.with_results(prepared, paired.pairs, passed=passed)
-            return paired._replace(pairs=pairs)
-
-        return replace(examined, pair=with_results)
-
-    def _right(self, prepared: Prepared, profile: Profile) -> Answers:
-        if statements.is_executed(prepared, profile):
-            return Answers([[statements.right_step(prepared)]], "fc")
-        return super()._right(prepared, profile)
-
-    def _check(self, prepared: Prepared, profile: Profile) -> Check | None:
-        if statements.is_executed(prepared, profile):
-            return partial(statements.check_executed, prepared)
-        return super()._check(prepared, profile)
-
-
 KINDS: Mapping[JudgedBy, EntryKind] = {
     JudgedBy.CALLS: ComparedCalls(),
-    JudgedBy.STATEMENTS: ComparedStatements(),
     JudgedBy.RESULTS: ComparedResults(),
 }
 

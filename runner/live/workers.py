@@ -1,4 +1,4 @@
-"""Where the work of a command is done: in this process, in several, or where an extension has it."""
+"""Where a command does its work: in this process, in several, or with an extension."""
 
 from __future__ import annotations
 

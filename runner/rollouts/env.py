@@ -21,8 +21,7 @@ from envs.errors import ToolError
 from envs.registry import backend_class
 from envs.tool import bind
 from extensions.compression.compression import Compression, observing
-from extensions.retired.rest import connect
-from extensions.retired.rest.reach import FIXTURE_ONLY
+from runner.data.services import FIXTURE_ONLY, connect
 from runner.data.wording import Observations, Wording, observations_for, wording_of
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import STEP_LIMIT

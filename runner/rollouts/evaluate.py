@@ -13,10 +13,9 @@ from typing import Any, Literal, NamedTuple
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
-from extensions.retired.rest import require_up
-from extensions.retired.rest.reach import FIXTURE_ONLY
 from runner.data import choose
 from runner.data.choose import load_dataset, profile_for
+from runner.data.services import FIXTURE_ONLY, require_up
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import judge_recorded
 from runner.live.campaign import Plan

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from checkers.profile import BFCL
 from envs.calls import Call
 from envs.long_context import Pack
-from extensions.retired.literals import load_texts
+from runner.data.literals import load_texts
 from runner.data.wording import Wording, read_table
 from runner.episodes.scripts import recorded
 from runner.records import result_file

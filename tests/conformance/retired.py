@@ -23,8 +23,9 @@ from envs.calls import Call, parse_call
 from envs.registry import tools_of
 from envs.tool import bind
 from extensions.retired.rest import connect
-from extensions.retired.rest.reach import FIXTURE_ONLY
 from extensions.retired.retired_sets import ENVIRONMENTS
+from runner.data.services import FIXTURE_ONLY
+from runner.extension import bfcl_readers
 from tests.judging import run_recorded
 from trajectories.dataset import Dataset, load_bfcl
 from trajectories.jsonl import read_objects
@@ -45,7 +46,7 @@ _AS = {
 def run(data: Path) -> int:
     """Judge the retired sets both ways; return the number of differences."""
     differences = 0
-    loaded = load_bfcl(data, [*_AS])
+    loaded = load_bfcl(data, [*_AS], readers=bfcl_readers())
     dataset = replace(loaded, connect=lambda session: connect(session, FIXTURE_ONLY))
     for category in _AS:
         entries = [t for t in dataset.trajectories.values() if t.category is category]

@@ -23,6 +23,7 @@ from checkers.replies.as_bfcl.single_turn import UNNAMED, java_value, javascript
 from checkers.replies.decoding import Step
 from checkers.verdict import Reason
 from envs.calls import Call
+from runner.extension import bfcl_readers
 from tests.conformance import code_texts, replies
 from tests.conformance.bfcl_single_turn_driver import NO_GRAMMARS, typed
 from tests.conformance.mutants import Output, has_answers, random_outputs
@@ -91,7 +92,9 @@ def run(python: Path, data: Path, recorded: Path | None, seed: int) -> int:
         recorded: A folder of recorded runs with verdicts, if there is one.
         seed: Of all that is random.
     """
-    entries = {c: list(bfcl.load(data, c)) for c in bfcl.CATEGORIES if c in SINGLE_TURN}
+    entries = {
+        c: list(bfcl.load(data, c, bfcl_readers())) for c in bfcl.CATEGORIES if c in SINGLE_TURN
+    }
     differences = 0
     for language in Language:
         differences += decoding(python, language, seed)

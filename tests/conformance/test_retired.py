@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import BFCL
+from runner.extension import bfcl_readers
 from tests.conformance import retired
 from trajectories.dataset import load_bfcl
 from trajectories.schema import Category
@@ -16,7 +17,9 @@ RECORDED = "unused_datasets/possible_answer/BFCL_v4_rest.json"
 
 
 def test_the_truth_comes_first_and_every_argument_is_changed(bfcl_folder: Path) -> None:
-    [entry] = load_bfcl(bfcl_folder, [Category.EXEC_SIMPLE]).trajectories.values()
+    [entry] = load_bfcl(
+        bfcl_folder, [Category.EXEC_SIMPLE], readers=bfcl_readers()
+    ).trajectories.values()
     kinds = [(kind, retired.as_step(calls)) for kind, calls in retired.altered(entry)]
     assert kinds[0] == ("truth", [{"math_factorial": '{"n": 4}'}])
     others = [step for kind, step in kinds if kind == "other value"]
@@ -45,8 +48,10 @@ def test_a_verdict_that_is_another_one_is_a_difference(
         valid = False
 
     monkeypatch.setattr(retired, "run_recorded", lambda *_: Wrong)
-    [entry] = load_bfcl(bfcl_folder, [Category.EXEC_SIMPLE]).trajectories.values()
+    [entry] = load_bfcl(
+        bfcl_folder, [Category.EXEC_SIMPLE], readers=bfcl_readers()
+    ).trajectories.values()
     assert BFCL.results.compares_structure_deeply is False
-    data = load_bfcl(bfcl_folder, [Category.EXEC_SIMPLE])
+    data = load_bfcl(bfcl_folder, [Category.EXEC_SIMPLE], readers=bfcl_readers())
     assert retired._compared(data, Category.EXEC_SIMPLE, [entry]) > 0
     assert "DIFFERENT exec_simple_0 truth" in capsys.readouterr().out

@@ -26,7 +26,7 @@ from envs.errors import BackendFault, ConfigError, MalformedCall
 from envs.long_context import Pack
 from envs.results import Declined, Result
 from envs.session import Session
-from extensions.retired.literals import Given, Texts, load_texts
+from runner.data.literals import Given, Texts, load_texts
 from runner.data.wording import PLACES_FILE, PYTHON, Refusal, Table, Wording, fill, refusal_of
 from tests.conformance.generator import Generator
 from tests.conformance.known import failed

@@ -19,10 +19,10 @@ from checkers.verdict import Reason
 from envs import __version__
 from envs.backends.ticket import TicketAPI
 from extensions.authoring.making.scenarios import SCENARIOS
-from extensions.retired.literals import TEXTS_FILE
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
 from runner.commands import BELOW
 from runner.data import fetch
+from runner.data.literals import TEXTS_FILE
 from trajectories import bfcl
 
 ROOT = Path(runner.__file__).resolve().parent.parent

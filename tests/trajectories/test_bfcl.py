@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from runner.extension import bfcl_readers
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.schema import (
@@ -22,7 +23,7 @@ CALL = "create_ticket(title='A', priority=3)"
 
 def loaded(folder, category):
     """Return the trajectories of a category as a list."""
-    return list(bfcl.load(folder, category))
+    return list(bfcl.load(folder, category, bfcl_readers()))
 
 
 def test_an_entry_becomes_a_trajectory(bfcl_folder):
@@ -219,7 +220,7 @@ each = pytest.mark.parametrize("category", CATEGORIES)
 
 @each
 def test_a_single_turn_is_a_trajectory_of_one_turn_with_its_own_functions(bfcl_folder, category):
-    (trajectory,) = bfcl.load(bfcl_folder, category)
+    (trajectory,) = bfcl.load(bfcl_folder, category, bfcl_readers())
     assert (trajectory.id, trajectory.category) == (f"{category}_0", category)
     assert trajectory.environments == ()
     (turn,) = trajectory.turns
@@ -232,7 +233,7 @@ def test_a_single_turn_is_a_trajectory_of_one_turn_with_its_own_functions(bfcl_f
 
 @each
 def test_the_language_is_that_of_the_category(bfcl_folder, category):
-    (trajectory,) = bfcl.load(bfcl_folder, category)
+    (trajectory,) = bfcl.load(bfcl_folder, category, bfcl_readers())
     expected = {Category.SIMPLE_JAVA: "java", Category.SIMPLE_JAVASCRIPT: "javascript"}
     assert trajectory.expects.language == expected.get(category, "python")
 
@@ -252,10 +253,10 @@ def test_a_single_turn_of_another_form_is_named_by_file_and_line(bfcl_folder, ch
     entry = {**json.loads(path.read_text(encoding="utf-8")), **change}
     path.write_text(json.dumps(entry), encoding="utf-8")
     with pytest.raises(DataError, match=f"{path.name}:1: is not an entry of this data set"):
-        list(bfcl.load(bfcl_folder, Category.SIMPLE_PYTHON))
+        list(bfcl.load(bfcl_folder, Category.SIMPLE_PYTHON, bfcl_readers()))
 
 
 def test_a_missing_file_of_single_turns_is_named(bfcl_folder):
     (bfcl_folder / bfcl.files(Category.MULTIPLE)[1]).unlink()
     with pytest.raises(DataError, match=r"possible_answer/BFCL_v4_multiple\.json"):
-        list(bfcl.load(bfcl_folder, Category.MULTIPLE))
+        list(bfcl.load(bfcl_folder, Category.MULTIPLE, bfcl_readers()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from envs.lazy import lazily
 from envs.session import Session
 from extensions.retired.rest.asking import ASKING
-from extensions.retired.rest.reach import Reach
+from runner.data.services import Reach
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:

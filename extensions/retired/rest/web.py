@@ -33,7 +33,7 @@ from extensions.retired.functions.rest import RestClient
 from extensions.retired.functions.web import Sender, WebAnswer, WebRequest
 from extensions.retired.rest.asking import ASKING
 from extensions.retired.rest.fixture import HOST, Service
-from extensions.retired.rest.reach import FIXTURE_ONLY, Reach
+from runner.data.services import FIXTURE_ONLY, Reach
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 

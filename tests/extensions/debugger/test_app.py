@@ -22,7 +22,7 @@ from extensions.debugger.app import WHAT_IF, Debugger
 from extensions.debugger.widgets import Help
 from tests.extensions.debugger.episodes import HOSTILE, RECORDED, examined
 
-GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "debugger"
+GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "debugger"
 REFRESH = "python -m tests.runner.analysis.debugger.test_app"
 
 _CELL, _LINE = 12.2, 24.4

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from runner.extension import bfcl_readers
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.schema import (
@@ -25,7 +26,7 @@ ANSWERS = "unused_datasets/possible_answer/BFCL_v4_exec_simple.json"
 
 def loaded(folder: Path, category: Category) -> Trajectory:
     """Return the only trajectory of a category."""
-    [trajectory] = bfcl.load(folder, category)
+    [trajectory] = bfcl.load(folder, category, bfcl_readers())
     return trajectory
 
 

@@ -246,8 +246,11 @@ def test_a_port_is_a_number(port: str, capsys) -> None:
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys) -> None:
-    for name in [name for name in sys.modules if name.startswith("extensions.serving")]:
-        monkeypatch.delitem(sys.modules, name)
+    for name in [
+        name for name in sys.modules if name.startswith(("extensions.serving", "extensions.viewer"))
+    ]:
+        if not name.endswith(".extension") and ".commands" not in name:
+            monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(vars(command.mcp_server), "serve", raising=False)
     assert main(["env", "serve", "TicketAPI"]) == 2

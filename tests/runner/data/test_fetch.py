@@ -8,8 +8,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from extensions.retired.literals import TEXTS_FILE, load_texts
 from runner.data import fetch
+from runner.data.literals import TEXTS_FILE, load_texts
 from trajectories import bfcl
 from trajectories.dataset import load_bfcl
 from trajectories.errors import DataError

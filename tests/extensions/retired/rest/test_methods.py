@@ -10,7 +10,7 @@ from envs.calls import parse_call
 from envs.results import Result
 from envs.session import Session
 from extensions.retired.rest import connect
-from extensions.retired.rest.reach import FIXTURE_ONLY
+from runner.data.services import FIXTURE_ONLY
 
 BASE = "http://fixture.localhost/v1"
 KEY = {"X-Api-Key": "reader-7"}

@@ -16,9 +16,10 @@ from envs.calls import parse_call
 from envs.session import Session
 from extensions.retired.functions.web import WebRequest
 from extensions.retired.rest import asking_public, connect, require_up, web
-from extensions.retired.rest.reach import FIXTURE_ONLY, Reach
 from extensions.retired.rest.web import HttpSender
+from runner.data.services import FIXTURE_ONLY, Reach
 from runner.episodes.scripts import oracle
+from runner.extension import bfcl_readers
 from tests.judging import run_script
 from trajectories import bfcl
 from trajectories.dataset import Dataset, load_bfcl, load_embedded
@@ -69,7 +70,10 @@ def test_executable_and_rest_entries_leave_this_machine_alone(
     no_network: list[Any], bfcl_folder: Any
 ) -> None:
     categories = [category for category in EXECUTABLE if category in bfcl.CATEGORIES]
-    ours, theirs = load_embedded(categories), load_bfcl(bfcl_folder, categories)
+    ours, theirs = (
+        load_embedded(categories),
+        load_bfcl(bfcl_folder, categories, readers=bfcl_readers()),
+    )
     for data in (ours, theirs):
         require_up(list(data.trajectories.values()), FIXTURE_ONLY)
         found = judged(data)
@@ -130,6 +134,8 @@ def test_with_the_network_the_service_is_asked_with_the_user_s_key(
 
 
 def test_entries_that_ask_public_services_are_counted(bfcl_folder: Any) -> None:
-    entries = load_bfcl(bfcl_folder, [Category.REST, Category.EXEC_SIMPLE]).trajectories
+    entries = load_bfcl(
+        bfcl_folder, [Category.REST, Category.EXEC_SIMPLE], readers=bfcl_readers()
+    ).trajectories
     assert [each.id for each in asking_public(list(entries.values()))] == ["rest_0"]
     assert asking_public(list(load_embedded([Category.REST]).trajectories.values())) == []

@@ -13,8 +13,8 @@ import pytest
 
 from envs.errors import AccessDenied, Refused
 from extensions.retired.functions.web import WebRequest
-from extensions.retired.rest.reach import Reach
 from extensions.retired.rest.web import HttpSender
+from runner.data.services import Reach
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 
 # The package has what stands for the module, where nobody has loaded it yet.

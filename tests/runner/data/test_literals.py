@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from extensions.retired.literals import TEXTS_FILE, load_texts, read_texts
+from runner.data.literals import TEXTS_FILE, load_texts, read_texts
 from trajectories.errors import DataError
 
 HOLE = {"conversion": "", "spec": ""}
