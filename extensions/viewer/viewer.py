@@ -297,7 +297,7 @@ class Viewer:
         """Return what two runs or more are beside each other."""
         folders = self._several(request, several.MOST)
         compared, notes, _ = self._library.compared(folders)
-        shown = comparison_json(*compared) if len(compared) == 1 else several_json(compared)
+        shown = comparison_json(compared[0]) if len(compared) == 1 else several_json(compared)
         return {**shown, "served": list(folders), "notes": list(notes)}
 
     def compare_file(self, request: Request) -> tuple[str, str]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 from checkers.profile import Profile
 from checkers.statistics import Attempts, Pair, RunDifference, cluster_test, compare
 from checkers.why.diagnosis import Cause, Diagnosis
-from runner.analysis.figures import ToldFigures
+from runner.analysis.figure_table import FIGURES, Figure, beside_scores, figures_json
+from runner.analysis.figures import RunFigures
 from runner.analysis.runs import Viewed, as_run, executed_again
-from runner.records.record import Key, Telling
+from runner.records.record import EpisodeRecord, Key
 from runner.records.run import Run
 from trajectories.dataset import Dataset
 from trajectories.errata.readings import AS_PUBLISHED, Readings
@@ -65,7 +67,8 @@ class CauseCount(NamedTuple):
     p_value: float
 
 
-class RunComparison(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class RunComparison:
     """Two runs over the same entries."""
 
     runs: tuple[Run, Run]
@@ -80,8 +83,8 @@ class RunComparison(NamedTuple):
     """Those in which the runs differ most first."""
     readings: Readings
     """By what the entries were judged."""
-    told: Sequence[ToldFigures | None]
-    """What the answers of either told; None where no words are on record."""
+    figures: Sequence[RunFigures]
+    """Those of either run, over these entries."""
     mended: RunComparison | None = None
     """The same two with errata, beside the data as published; None where there are none."""
 
@@ -102,23 +105,24 @@ class RunComparison(NamedTuple):
         better = [entry for entry in self.entries if entry.difference > 0]
         return sorted(better, key=lambda entry: -entry.difference)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, rows: Sequence[Figure] = FIGURES) -> dict[str, Any]:
         """Return the comparison as a JSON object."""
         data = self.dataset
+        sides = [figures_json(each, beside_scores(rows)) for each in self.figures]
         return {
             "runs": [{"name": run.name, "path": str(run.path)} for run in self.runs],
             "dataset": {"name": data.name, "version": data.version, "sha256": data.sha256},
             "profile": self.profile.name,
             "trials": list(self.trials),
             "left_out": self.left_out._asdict(),
-            "told": [told and told._asdict() for told in self.told],
+            **{key: [side[key] for side in sides] for key in sides[0]},
             "overall": _difference_json(self.overall),
             "categories": {c.value: _difference_json(d) for c, d in self.categories.items()},
             "causes": [{**count._asdict(), "cause": count.cause.value} for count in self.causes],
             "lost": [_entry_json(entry) for entry in self.lost],
             "gained": [_entry_json(entry) for entry in self.gained],
             "errata": None if self.readings is AS_PUBLISHED else self.readings.name,
-            "mended": self.mended and self.mended.to_json(),
+            "mended": self.mended and self.mended.to_json(rows),
         }
 
 
@@ -183,41 +187,30 @@ def compare_each(
         for theirs in ids[1:]
     ]
     entries = [common[id] for id in judged]
+    sides = [_compared(entries, trials[0], of) for of in trials[1:]]
+    figures = [RunFigures([one.judged for id in judged for one in of[id]]) for of in trials]
     return [
-        _compared((runs[0], run), entries, (trials[0], of), left, dataset, profile, readings)
-        for run, of, left in zip(runs[1:], trials[1:], left_out, strict=True)
+        RunComparison(
+            runs=(runs[0], run),
+            dataset=dataset,
+            profile=profile,
+            entries=compared,
+            left_out=left,
+            overall=compare([entry.pair for entry in compared]),
+            categories=_by_category(compared),
+            causes=_by_cause(compared),
+            readings=readings,
+            figures=(figures[0], theirs),
+        )
+        for run, compared, left, theirs in zip(runs[1:], sides, left_out, figures[1:], strict=True)
     ]
 
 
-def _compared(
-    runs: tuple[Run, Run],
-    trajectories: Sequence[Trajectory],
-    trials: tuple[Mapping[str, Sequence[_Trial]], Mapping[str, Sequence[_Trial]]],
-    left_out: LeftOut,
-    dataset: Dataset,
-    profile: Profile,
-    readings: Readings,
-) -> RunComparison:
-    entries = [
-        Compared(each, *([trial.diagnosis for trial in of[each.id]] for of in trials))
-        for each in trajectories
+def _compared(entries: Sequence[Trajectory], first: _Trials, second: _Trials) -> list[Compared]:
+    return [
+        Compared(each, *([trial.diagnosis for trial in of[each.id]] for of in (first, second)))
+        for each in entries
     ]
-    told = [
-        ToldFigures.of(trial.telling for each in trajectories for trial in of[each.id])
-        for of in trials
-    ]
-    return RunComparison(
-        runs,
-        dataset,
-        profile,
-        entries,
-        left_out,
-        compare([entry.pair for entry in entries]),
-        _by_category(entries),
-        _by_cause(entries),
-        readings,
-        told,
-    )
 
 
 def most_frequent(trials: Sequence[Diagnosis | None]) -> Diagnosis | None:
@@ -244,7 +237,11 @@ def _common(ids: Set[str], run: Run, dataset: Dataset, readings: Readings) -> di
 
 class _Trial(NamedTuple):
     diagnosis: Diagnosis | None
-    telling: Telling | None
+    judged: EpisodeRecord
+
+
+_Trials = Mapping[str, Sequence[_Trial]]
+"""The trials of a run by entry."""
 
 
 def _keys(run: Run, wanted: Container[str]) -> list[Key]:
@@ -264,7 +261,8 @@ def _trials(episodes: Iterable[Viewed]) -> dict[str, list[_Trial]]:
         if examined is None:
             broken.add(recorded.id)
         else:
-            trial = _Trial(examined.diagnosis, judged.telling)
+            judged = judged._replace(messages=(), steps=(), result=None)  # which take memory
+            trial = _Trial(examined.diagnosis, judged)
             trials.setdefault(recorded.id, []).append(trial)
     return {id: found for id, found in trials.items() if id not in broken}
 

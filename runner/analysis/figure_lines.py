@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
 from envs.lazy import lazily
-from runner.analysis.figures import (
-    MACHINE_FIGURES,
-    MOST_ERRORS,
-    REQUEST_FIGURES,
-    Acts,
-    CategoryScore,
-    RunFigures,
-    SelectionFigures,
-    ToldFigures,
-    told_columns,
-)
+from runner.analysis.figure_table import FIGURES, Figure, beside_scores, columns, is_known
+from runner.analysis.figures import MOST_ERRORS, Acts, CategoryScore, RunFigures
 from runner.analysis.groups import Row
 from runner.show.terminal import clipped, table, visible
 
@@ -40,7 +31,14 @@ _ABREAST = 8
 """Runs that there is room for in 100 columns."""
 
 
-def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:
+def summary(
+    figures: RunFigures,
+    trials: int,
+    population: int,
+    *,
+    field: bool,
+    rows: Sequence[Figure] = FIGURES,
+) -> Iterator[str]:
     """Yield the lines that sum a run up.
 
     Args:
@@ -48,17 +46,17 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
         trials: How often each entry was to be done.
         population: How many entries the run was sampled from.
         field: Whether BFCL's figures stand beside ours in the table of groups.
+        rows: The figures that it shows.
     """
     heading = ["category", "entries", "passed", "failed", "errors", "not run", "score", "95%"]
-    told = told_columns(score.told for score in figures.scores)
-    rows = [[*_cells(score, trials), *told_cells(score.told, told)] for score in figures.scores]
-    yield table(_without_zeros([[*heading, "turns", *told], *rows], "not run"))
-    if figures.irreversible:
-        yield irreversible_line(figures.irreversible)
-    if figures.hallucinations:
-        yield hallucination_line(figures.hallucinations)
-    if figures.selection:
-        yield selection_line(figures.selection)
+    beside = columns([score.figures for score in figures.scores], beside_scores(rows))
+    lines = [
+        [*_cells(score, trials), *(cell(row, score.figures) for row in beside)]
+        for score in figures.scores
+    ]
+    heading = [*heading, "turns", *(row.label for row in beside)]
+    yield table(_without_zeros([heading, *lines], "not run"))
+    yield from score_lines(figures, rows)
     if figures.errors:
         yield from _bounds(figures)
     attempts, entries = figures.attempts, len(figures.planned)
@@ -72,34 +70,47 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
         yield from group_lines(figures.rows, field=field)
 
 
-def irreversible_line(found: Acts) -> str:
-    """Return the line on deeds that cannot be taken back and that nobody had asked for."""
-    episodes = f"{found.episodes} of {found.judged} episodes ({percent(found.share)})"
-    return f"irreversible acts that the ground truth does not have: {found.acts}, in {episodes}"
+def cell(row: Figure, figures: RunFigures) -> str:
+    """Return the value of a figure as text."""
+    value = row.value(figures)
+    if value is None:
+        return "unknown" if row.section.of_usage else "-"
+    if isinstance(value, Acts):
+        return f"{value.acts} ({percent(value.share)})"
+    if row.form == "share":
+        return percent(value)
+    return str(value) if row.form == "count" else f"{value:.3f}"
 
 
-def selection_line(found: SelectionFigures) -> str:
-    """Return the line on how well functions were chosen and called."""
-    return (
-        f"function right {percent(found.function_right)} of {found.needed} calls needed, arguments "
-        f"right {percent(found.arguments_right)} of these; distractors called "
-        f"{found.distractors} ({percent(found.share)})"
-    )
+def score_lines(figures: RunFigures, rows: Sequence[Figure] = FIGURES) -> Iterator[str]:
+    """Yield the lines on the figures that stand below the scores."""
+    return _lines(figures, [row for row in rows if not row.section.of_usage])
 
 
-def hallucination_line(found: Mapping[str, Acts]) -> str:
-    """Return the line on what was made up, each with the share of the episodes that did."""
-    judged = max((acts.judged for acts in found.values()), default=0)
-    shown = [f"{_spaced(name)} {_acts(acts)}" for name, acts in found.items()]
-    return f"hallucinated, and share of {judged} episodes: {', '.join(shown)}"
+def usage_lines(figures: RunFigures, rows: Sequence[Figure] = FIGURES) -> Iterator[str]:
+    """Yield the lines of ``eval`` on tokens, cost and latency."""
+    return _lines(figures, [row for row in rows if row.section.of_usage])
 
 
-def _acts(found: Acts | None) -> str:
-    return f"{found.acts} ({percent(found.share)})" if found else "-"
+def _lines(figures: RunFigures, rows: Sequence[Figure]) -> Iterator[str]:
+    for section in dict.fromkeys(row.section for row in rows if not row.section.beside_scores):
+        parts = [_part(row, figures) for row in rows if row.section is section]
+        if any(parts):
+            text = "".join(parts).lstrip(",; \n")
+            yield from f"{section.lead(figures)}{text}".split("\n")
 
 
-def _spaced(name: str) -> str:
-    return name.replace("_", " ")
+def _part(row: Figure, figures: RunFigures) -> str:
+    """Return what the line of its section has of a figure."""
+    value, of = row.value(figures), row.of(figures)
+    if callable(row.phrase):
+        part = row.phrase(figures)
+    elif value is None and of is None:
+        part = None
+    else:
+        text = cell(row, figures)
+        part = row.phrase.format(label=row.label, text=text, value=value, of=of)
+    return f"{row.separator}{part}" if part else ""
 
 
 def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) -> Iterator[str]:
@@ -125,7 +136,7 @@ def errata_line(readings: Readings) -> str:
     return f"errata {readings.name}: {judged or 'none of these entries'}; {others}"
 
 
-def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
+def table_lines(runs: Sequence[RunScores], rows: Sequence[Figure] = FIGURES) -> Iterator[str]:
     """Yield the lines that show what runs scored, at most 100 characters each."""
     for number, run in enumerate(runs, start=1):
         name = clipped(visible(run.name), _LONGEST_NAME)
@@ -141,13 +152,12 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
     else:
         yield from group_lines_of_several([run.figures.rows for run in runs], fields)
         yield from _unequal(runs)
-    yield from _selection(runs)
-    yield from _made_up(runs)
-    yield from _telling(runs)
-    for number, run in enumerate(runs, start=1):
-        if found := run.figures.irreversible:
-            yield f"{irreversible_line(found)}, run {number}"
-    yield from _usage(runs)
+    figures = [run.figures for run in runs]
+    yield from _tables(figures, [row for row in rows if not row.section.of_usage])
+    for number, each in enumerate(figures, start=1):
+        for line in _lines(each, [row for row in rows if row.section.as_lines]):
+            yield f"{line}, run {number}"
+    yield from _tables(figures, [row for row in rows if row.section.of_usage])
 
 
 def csv_cell(text: str) -> str:
@@ -155,43 +165,32 @@ def csv_cell(text: str) -> str:
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
-def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
-    """Yield the rows of a CSV file: one per run and line of the table, or figure of its requests.
+def csv_rows(
+    runs: Sequence[RunScores], rows: Sequence[Figure] = FIGURES
+) -> Iterator[Sequence[object]]:
+    """Yield the rows of a CSV file: one per run and line of the table, or figure of the run.
 
     What was not run has no value.
     """
     yield CSV_HEADING
     for number, run in enumerate(runs, start=1):
-        head, totals = (number, csv_cell(visible(run.name))), run.figures.totals
-        for row in run.figures.rows:
-            rate = row.rate
+        head = (number, csv_cell(visible(run.name)))
+        for group in run.figures.rows:
+            rate = group.rate
             scored = (rate.value, *rate.interval, rate.entries) if rate else ("", "", "", 0)
-            field = "" if row.field is None else row.field
-            yield (*head, "/".join(row.path), *scored, field)
-        for name, share in (run.figures.told.shares if run.figures.told else {}).items():
-            yield (
-                *head,
-                f"told/{name.replace(' ', '_')}",
-                "" if share is None else share,
-                *[""] * 4,
-            )
-        if found := run.figures.irreversible:
-            yield (*head, "irreversible", found.share, *[""] * 2, found.judged, "")
-        if chosen := run.figures.selection:
-            rates = {
-                "function_right": (chosen.function_right, chosen.needed),
-                "arguments_right": (chosen.arguments_right, chosen.functions),
-                "distractors": (chosen.share, chosen.judged),
-            }
-            for name, (share, count) in rates.items():
-                known = "" if share is None else share
-                yield (*head, f"selection/{name}", known, *[""] * 2, count, "")
-        for name, acts in run.figures.hallucinations.items():
-            yield (*head, f"hallucinations/{name}", acts.share, *[""] * 2, acts.judged, "")
-        timed = MACHINE_FIGURES if totals and totals.machine else ()
-        for figure in (*REQUEST_FIGURES, *timed):
-            value = totals and figure.value(totals)
-            yield (*head, f"requests/{figure.name}", "" if value is None else value, *[""] * 4)
+            field = "" if group.field is None else group.field
+            yield (*head, "/".join(group.path), *scored, field)
+        for row in rows:
+            section = [other for other in rows if other.section is row.section]
+            if row.label and is_known(run.figures, section):
+                yield (*head, row.name, *_csv_value(row, run.figures), "")
+
+
+def _csv_value(row: Figure, figures: RunFigures) -> tuple[object, ...]:
+    value, of = row.value(figures), row.of(figures)
+    if isinstance(value, Acts):
+        return value.share, "", "", value.judged
+    return "" if value is None else value, "", "", "" if of is None else of
 
 
 def group_lines(rows: Sequence[Row], *, field: bool) -> Iterator[str]:
@@ -341,83 +340,15 @@ def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:
             yield f"{name}: the runs have {min(counts)} to {max(counts)} entries, not the same ones"
 
 
-def told_cells(figures: ToldFigures | None, columns: Sequence[str]) -> list[str]:
-    """Return the cells of columns on what was told."""
-    shares = figures.shares if figures else {}
-    return [percent(shares.get(name)) for name in columns]
-
-
-def _telling(runs: Sequence[RunScores]) -> Iterator[str]:
-    """Yield the table of what the answers of runs told, where their words are on record."""
-    told = [run.figures.told for run in runs]
-    if columns := told_columns(told):
-        rows = [
-            [str(number), *told_cells(each, columns)] for number, each in enumerate(told, start=1)
+def _tables(runs: Sequence[RunFigures], rows: Sequence[Figure]) -> Iterator[str]:
+    """Yield the tables of sections, each with the runs by their numbers."""
+    shown = columns(runs, [row for row in rows if not row.section.as_lines])
+    for section in dict.fromkeys(row.section for row in shown):
+        mine = [row for row in shown if row.section is section]
+        lines = [
+            [str(number), *(cell(row, run) for row in mine)]
+            for number, run in enumerate(runs, start=1)
+            if is_known(run, mine) or not section.of_usage
         ]
         yield ""
-        yield table([["run", *columns], *rows])
-
-
-def _selection(runs: Sequence[RunScores]) -> Iterator[str]:
-    """Yield the table of how well functions were chosen and called, where that was counted."""
-    found = [run.figures.selection for run in runs]
-    if any(found):
-        rows = [
-            [
-                str(number),
-                percent(each.function_right) if each else "-",
-                percent(each.arguments_right) if each else "-",
-                f"{each.distractors} ({percent(each.share)})" if each else "-",
-            ]
-            for number, each in enumerate(found, start=1)
-        ]
-        yield ""
-        yield table([["run", "function right", "arguments right", "distractors called"], *rows])
-
-
-def _made_up(runs: Sequence[RunScores]) -> Iterator[str]:
-    """Yield the table of what models made up, where anything of runs was judged."""
-    found = [made_up_texts(run.figures) for run in runs]
-    names = [*dict.fromkeys(name for of_run in found for name in of_run)]
-    if names:
-        rows = [
-            [str(number), *(of_run.get(name, "-") for name in names)]
-            for number, of_run in enumerate(found, start=1)
-        ]
-        yield ""
-        yield table([["run", *names], *rows])
-
-
-def acts_texts(figures: RunFigures) -> dict[str, str]:
-    """Return what a model made up, and what it did for good beyond the ground truth."""
-    irreversible = {"acts for good": _acts(figures.irreversible)} if figures.irreversible else {}
-    return {**made_up_texts(figures), **irreversible}
-
-
-def made_up_texts(figures: RunFigures) -> dict[str, str]:
-    """Return how much of each kind a model made up, and in what share of its episodes."""
-    return {_spaced(name): _acts(acts) for name, acts in figures.hallucinations.items()}
-
-
-def _usage(runs: Sequence[RunScores]) -> Iterator[str]:
-    totals = [run.figures.totals for run in runs]
-    for figures, shown in (
-        (REQUEST_FIGURES, totals),
-        (MACHINE_FIGURES, [each if each and each.machine else None for each in totals]),
-    ):
-        used = [(number, each) for number, each in enumerate(shown, start=1) if each]
-        columns = [
-            figure
-            for figure in figures
-            if not figure.only_where_known or any(figure.value(t) is not None for _, t in used)
-        ]
-        if used:
-            rows = [[str(number), *(_shown(f.value(t)) for f in columns)] for number, t in used]
-            yield ""
-            yield table([["run", *(figure.heading for figure in columns)], *rows])
-
-
-def _shown(figure: float | None) -> str:
-    if figure is None:
-        return "unknown"
-    return str(figure) if isinstance(figure, int) else f"{figure:.3f}"
+        yield table([["run", *(row.label for row in mine)], *lines])

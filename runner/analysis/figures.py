@@ -6,10 +6,10 @@ The lines of ``eval``, the table, its CSV and JSON, and the pages take their num
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 from checkers.statistics import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
 from checkers.verdict import Selected
@@ -124,107 +124,6 @@ class Totals:
         return Latency.of(self.latencies)
 
 
-class RequestFigure(NamedTuple):
-    """A figure of what a run's requests took, as the table has it."""
-
-    name: str
-    """What rows of CSV call it."""
-    heading: str
-    """Of its column of text."""
-    value: Callable[[Totals], float | None]
-    only_where_known: bool = False
-    """Whether a text has no column for it where no run knows it."""
-
-
-REQUEST_FIGURES = (
-    RequestFigure("requests", "requests", lambda t: t.requests),
-    RequestFigure("cache_reads", "cache reads", lambda t: t.cached_tokens, True),
-    RequestFigure("cache_writes", "cache writes", lambda t: t.written_tokens, True),
-    RequestFigure("cost_per_1000", "$ per 1,000", lambda t: t.cost_per_1000),
-    RequestFigure("latency_mean", "latency s", lambda t: t.latency and t.latency.mean),
-    RequestFigure("latency_deviation", "deviation", lambda t: t.latency and t.latency.deviation),
-    RequestFigure("latency_p50", "p50", lambda t: t.latency and t.latency.p50),
-    RequestFigure("latency_p95", "p95", lambda t: t.latency and t.latency.p95),
-)
-"""What lines of text and rows of CSV show, in this order."""
-MACHINE_FIGURES = (
-    RequestFigure("seconds_per_entry", "s per entry", lambda t: t.seconds_per_entry),
-    RequestFigure("gpu_cost", "$ GPU, clock", lambda t: t.gpu_cost),
-    RequestFigure("gpu_cost_by_latency", "$ GPU, latency", lambda t: t.gpu_cost_by_latency),
-)
-"""Likewise, of a run that kept how long it took."""
-
-
-def usage_lines(totals: Totals) -> Iterator[str]:
-    """Yield the lines of ``eval`` on tokens, cost and latency."""
-    cost = "unknown"
-    if totals.cost is not None:
-        cost = f"${totals.cost:.4f}, ${totals.cost_per_1000:.4f} per 1,000 requests"
-    yield (
-        f"{totals.requests} requests, {totals.prompt_tokens} tokens in{_of_caches(totals)}, "
-        f"{totals.completion_tokens} out, cost {cost}"
-    )
-    if totals.kept:
-        yield f"{totals.kept} more answers came from the reply cache: no requests, no cost"
-    latency = totals.latency
-    if latency:
-        yield (
-            f"latency of a request: mean {latency.mean:.3f} s, standard deviation "
-            f"{latency.deviation:.3f} s, p50 {latency.p50:.3f} s, p95 {latency.p95:.3f} s"
-        )
-    if totals.machine and totals.seconds_per_entry is not None:
-        yield (
-            f"{totals.machine.seconds:.1f} s by the clock, {totals.seconds_per_entry:.3f} s an "
-            f"entry with {totals.machine.concurrency} at once"
-        )
-    if totals.gpu_cost is not None:
-        yield (
-            f"cost of the machine: ${totals.gpu_cost:.4f} by the clock, "
-            f"${totals.gpu_cost_by_latency:.4f} by latencies over the concurrency"
-        )
-
-
-def _of_caches(totals: Totals) -> str:
-    """Return which of the tokens in went through a cache, where servers said so."""
-    parts = (
-        (totals.cached_tokens, "read from a cache"),
-        (totals.written_tokens, "written to one"),
-    )
-    said = ", ".join(f"{count} {what}" for count, what in parts if count is not None)
-    return said and f" ({said})"
-
-
-def requests_json(totals: Totals | None) -> dict[str, Any]:
-    """Return what JSON and the page on scores have of a run's requests."""
-    latency = totals and totals.latency
-    return {
-        "requests": totals and totals.requests,
-        "cached_tokens": totals and totals.cached_tokens,
-        "written_tokens": totals and totals.written_tokens,
-        "cost_per_1000_requests": totals and totals.cost_per_1000,
-        "latency": latency and latency._asdict(),
-        **{figure.name: totals and figure.value(totals) for figure in MACHINE_FIGURES},
-    }
-
-
-def usage_json(totals: Totals) -> dict[str, Any] | None:
-    """Return what the report has of a run's requests; None of a run that recorded none."""
-    if not totals.requests:
-        return None
-    latency = totals.latency
-    return {
-        "requests": totals.requests,
-        "prompt_tokens": totals.prompt_tokens,
-        "cached_tokens": totals.cached_tokens,
-        "written_tokens": totals.written_tokens,
-        "completion_tokens": totals.completion_tokens,
-        "cost": totals.cost,
-        "p50": latency and latency.p50,
-        "p95": latency and latency.p95,
-        **{figure.name: figure.value(totals) for figure in MACHINE_FIGURES},
-    }
-
-
 class StepTook(NamedTuple):
     """What one answered request took, as a step's record has it."""
 
@@ -337,24 +236,6 @@ class ToldFigures(NamedTuple):
         }
 
 
-def told_json(figures: ToldFigures | None) -> Mapping[str, float | None] | None:
-    """Return what pages have of what was told: the shares of which there are any."""
-    return figures and {name: figures.shares[name] for name in told_columns([figures])}
-
-
-def told_columns(found: Iterable[ToldFigures | None]) -> list[str]:
-    """Return what the columns are called that say what was told; none where nothing is known."""
-    shares = [figures.shares for figures in found if figures]
-    return list(
-        dict.fromkeys(
-            name
-            for of_one in shares
-            for name in of_one
-            if any(each[name] is not None for each in shares)
-        )
-    )
-
-
 class Acts(NamedTuple):
     """How often episodes did something that is counted whether they passed or not."""
 
@@ -422,16 +303,9 @@ class SelectionFigures(NamedTuple):
         """Share of the episodes that called a distractor."""
         return self.episodes / self.judged
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the counts and the rates as a JSON object."""
-        return {
-            **self._asdict(),
-            "function_right": self.function_right,
-            "arguments_right": self.arguments_right,
-        }
 
-
-class CategoryScore(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class CategoryScore:
     """What became of the episodes of a category, or of all."""
 
     name: str
@@ -446,8 +320,8 @@ class CategoryScore(NamedTuple):
     """Of the rate, at 95%."""
     turns: int
     turns_passed: int
-    told: ToldFigures | None = None
-    """What was told; None where no words are on record."""
+    figures: RunFigures
+    """Those of its episodes."""
 
 
 class TrialScore(NamedTuple):
@@ -511,6 +385,11 @@ class RunFigures:
     def told(self) -> ToldFigures | None:
         """What was told in all; None where no words are on record."""
         return ToldFigures.of(outcome.telling for outcome in self.judged)
+
+    @property
+    def latency(self) -> Latency | None:
+        """How long its requests took; None where that is not recorded."""
+        return self.totals.latency if self.totals else None
 
     @cached_property
     def irreversible(self) -> Acts | None:
@@ -605,16 +484,16 @@ class RunFigures:
         judged = [outcome for outcome in mine if outcome.outcome != "error"]
         rate = _rate(judged, self._clusters) if judged and self.scored else None
         return CategoryScore(
-            name,
-            len(planned),
-            count["passed"],
-            count["failed"],
-            count["error"],
-            rate and rate.value,
-            rate and rate.interval,
-            sum(outcome.turns for outcome in judged),
-            sum(outcome.turns_passed for outcome in judged),
-            ToldFigures.of(outcome.telling for outcome in judged),
+            name=name,
+            entries=len(planned),
+            passed=count["passed"],
+            failed=count["failed"],
+            errors=count["error"],
+            rate=rate and rate.value,
+            interval=rate and rate.interval,
+            turns=sum(outcome.turns for outcome in judged),
+            turns_passed=sum(outcome.turns_passed for outcome in judged),
+            figures=RunFigures(mine),
         )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from runner.analysis.figures import EpisodeTook, RunFigures, ToldFigures, told_json, totals_of
+from runner.analysis.figures import EpisodeTook, RunFigures, ToldFigures, totals_of
 from runner.records.codec import read
 from runner.records.files import raw_lines
 from runner.records.record import Asked, DatasetReference, EpisodeRecord, RunDefinition
@@ -31,7 +31,18 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 _NOT_IN_TEXT = ("utf-8", "replace")
-_NOTHING_ASKED = Asked(None, "fc", "", None, None, None, None, None, (), {})
+_NOTHING_ASKED = Asked(
+    base_url=None,
+    mode="fc",
+    reasoning="",
+    function_docs=None,
+    temperature=None,
+    top_p=None,
+    seed=None,
+    max_tokens=None,
+    extra_headers=(),
+    extra_body={},
+)
 
 
 class RunTook(NamedTuple):
@@ -266,7 +277,8 @@ def _took(folder: Path) -> RunTook | None:
     totals = totals_of(episodes)
     told = ToldFigures.of(each.telling for each in episodes if each.outcome != "error")
     latency = totals.latency
-    return RunTook(totals.requests, totals.cost, latency and latency.p50, told_json(told))
+    shares = told and {name: share for name, share in told.shares.items() if share is not None}
+    return RunTook(totals.requests, totals.cost, latency and latency.p50, shares)
 
 
 def _episodes(path: Path) -> Iterator[EpisodeTook]:

@@ -6,7 +6,7 @@ BFCL are executed and judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os.path import realpath
@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import PROFILES, Profile
-from runner.analysis.figures import OwnMachine, RunFigures, Totals, requests_json, totals_of
+from runner.analysis.figure_table import FIGURES, Figure, figures_json
+from runner.analysis.figures import OwnMachine, RunFigures, Totals, totals_of
 from runner.analysis.groups import Rate, classic
 from runner.analysis.mended import Mend, judge_of
 from runner.analysis.runs import dataset_of
@@ -59,8 +60,8 @@ class RunScores(NamedTuple):
     errata: str | None = None
     """What the user called the errata by which the data was read; None as published."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the scores as a JSON object."""
+    def to_json(self, rows: Sequence[Figure] = FIGURES) -> dict[str, Any]:
+        """Return the scores and the figures of rows as a JSON object."""
         figures = self.figures
         rates = classic(figures.rates)
         return {
@@ -70,16 +71,12 @@ class RunScores(NamedTuple):
             "errata": self.errata,
             "episodes": len(figures.outcomes),
             "errors": figures.errors,
-            "told": figures.told and figures.told._asdict(),
-            "irreversible": figures.irreversible and figures.irreversible._asdict(),
-            "selection": figures.selection and figures.selection.to_json(),
-            "hallucinations": {n: acts._asdict() for n, acts in figures.hallucinations.items()},
             "table": [
                 {"path": row.path, **_rate_json(row.rate), "field": row.field}
                 for row in figures.rows
             ],
             "classic": [{"name": name, **_rate_json(rate)} for name, rate in rates.items()],
-            **requests_json(figures.totals),
+            **figures_json(figures, rows),
         }
 
 

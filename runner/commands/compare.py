@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.analysis.comparison import RunComparison, compare_runs
@@ -71,4 +71,4 @@ def _comparison(options: Options) -> RunComparison:
     readings = open_errata(options.errata, dataset, note)
     if readings is None:
         return comparison
-    return comparison._replace(mended=compare_runs(*what, readings, require_told=told))
+    return replace(comparison, mended=compare_runs(*what, readings, require_told=told))

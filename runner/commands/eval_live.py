@@ -12,8 +12,8 @@ from typing import Any
 
 from checkers.profile import BFCL, Profile
 from extensions.experiments.forcing import check_forced
-from runner.analysis.figure_lines import both_lines, summary
-from runner.analysis.figures import OwnMachine, RunFigures, totals_of, usage_lines
+from runner.analysis.figure_lines import both_lines, summary, usage_lines
+from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.mended import judge_of
 from runner.analysis.symptoms import Symptoms
 from runner.commands import DONE, RUN_ERROR
@@ -179,7 +179,7 @@ def _print_result(
         plan.settings.mode, plan.settings.max_tokens, plan.settings.protocol
     ):
         note(f"warning: {warning}")
-    for line in usage_lines(totals):
+    for line in usage_lines(figures):
         say(line)
     for line in asked.lines(records):
         say(line)

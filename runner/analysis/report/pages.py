@@ -20,8 +20,8 @@ from typing import Any
 from checkers.profile import BFCL
 from runner.analysis.comparison import RunComparison
 from runner.analysis.comparison_lines import conclusion
-from runner.analysis.figure_lines import acts_texts, notes, worth_showing
-from runner.analysis.figures import requests_json, told_json
+from runner.analysis.figure_lines import notes, worth_showing
+from runner.analysis.figure_table import FIGURES, Figure, beside_scores, cards
 from runner.analysis.groups import CLASSIC, Rate, classic, table
 from runner.analysis.run_scores import RunScores
 
@@ -90,16 +90,17 @@ def comparison_page(comparison: RunComparison) -> str:
     return page(f"Turnwise: {names}", [packed(comparison_json(comparison))], COMPARISON_ASSETS)
 
 
-def comparison_json(comparison: RunComparison) -> dict[str, Any]:
+def comparison_json(comparison: RunComparison, rows: Sequence[Figure] = FIGURES) -> dict[str, Any]:
     """Return what the page on two runs shows."""
+    sides = dict(zip("AB", comparison.figures, strict=True))
     return {
-        **comparison.to_json(),
+        **comparison.to_json(rows),
         "conclusion": [line.text for line in conclusion(comparison)],
-        "told": [told_json(told) for told in comparison.told],
+        "cards": cards(sides, beside_scores(rows)),
     }
 
 
-def scores_page(runs: Sequence[RunScores]) -> str:
+def scores_page(runs: Sequence[RunScores], rows: Sequence[Figure] = FIGURES) -> str:
     """Return the page on runs; its chart overlays the first five."""
     names = ", ".join(run.name for run in runs)
     assets = ("report.css", "scores.css", "radar.js", "groups.js", "scores.js")
@@ -107,6 +108,7 @@ def scores_page(runs: Sequence[RunScores]) -> str:
     shown = {
         "runs": [_about(run) for run in runs],
         "groups": groups([run.figures.rates for run in runs], fields),
+        "cards": cards({str(n): run.figures for n, run in enumerate(runs, start=1)}, rows),
     }
     return page(f"Turnwise: {names}", [packed(shown)], assets)
 
@@ -142,9 +144,6 @@ def _about(run: RunScores) -> dict[str, Any]:
         "profile": run.profile,
         "episodes": len(run.figures.outcomes),
         "errors": run.figures.errors,
-        "told": told_json(run.figures.told),
-        "acts": acts_texts(run.figures),
-        **requests_json(run.figures.totals),
     }
 
 

@@ -15,17 +15,13 @@ from extensions.judges.beside import Opinions, opinions_of
 from extensions.search.search_tree import DEEPEST, SearchView, search_of
 from runner.analysis.figure_lines import (
     errata_line,
-    hallucination_line,
-    irreversible_line,
-    selection_line,
+    score_lines,
 )
+from runner.analysis.figure_table import FIGURES, Figure, beside_scores, cells, usage_list
 from runner.analysis.figures import (
-    CategoryScore,
     OwnMachine,
     RunFigures,
-    told_json,
     totals_of,
-    usage_json,
 )
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.cards import Card, Shared
@@ -68,7 +64,9 @@ REPORT_ASSETS = (
 )
 
 
-def report(runs: Sequence[ViewedRun], gpu_price: float | None = None) -> str:
+def report(
+    runs: Sequence[ViewedRun], gpu_price: float | None = None, rows: Sequence[Figure] = FIGURES
+) -> str:
     """Return the page on runs, at least one; each gets a tab of its own.
 
     ``gpu_price`` is what a model's own machine costs per hour, if not what a run kept.
@@ -84,7 +82,7 @@ def report(runs: Sequence[ViewedRun], gpu_price: float | None = None) -> str:
             [episode.examined for episode in episodes if episode.examined],
         )
         opinions = list(opinions_of(run))
-        about = about_run(run, gpu_price, opinions)
+        about = about_run(run, gpu_price, opinions, rows)
         index.append({**about, "first_pack": 1 + len(runs) + len(writers)})
         shared.append(packed(common.to_json(BOUNDS[0])))
         writers += [partial(_packed_card, episode, common, opinions) for episode in episodes]
@@ -92,7 +90,12 @@ def report(runs: Sequence[ViewedRun], gpu_price: float | None = None) -> str:
     return page(title, [packed(index), *shared, *_fitting(writers)], REPORT_ASSETS)
 
 
-def about_run(run: ViewedRun, gpu_price: float | None, opinions: Sequence[Opinions]) -> Json:
+def about_run(
+    run: ViewedRun,
+    gpu_price: float | None,
+    opinions: Sequence[Opinions],
+    rows: Sequence[Figure] = FIGURES,
+) -> Json:
     """Return what the page shows of a run besides its episodes."""
     dataset, definition = run.dataset, run.source.definition
     machine = OwnMachine.of(run.source.lives, len(run.episodes), gpu_price)
@@ -101,8 +104,8 @@ def about_run(run: ViewedRun, gpu_price: float | None, opinions: Sequence[Opinio
         "data": f"{dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}",
         "profile": run.profile.name,
         "definition": BOUNDS[0].json(definition.to_json()) if definition else None,
-        "overview": overview(run.episodes, machine),
-        "mended": mended_scores(run),
+        "overview": overview(run.episodes, machine, rows),
+        "mended": mended_scores(run, rows),
         "groups": group_scores(run),
         "judges": [each.judge for each in opinions],
         "options": ["--run", str(run.source.path), "--profile", run.profile.name],
@@ -162,19 +165,20 @@ def _search_json(searched: SearchView, bounds: Bounds) -> Json:
     return {"summary": searched.summary, "tree": tree, "left": left}
 
 
-def overview(episodes: Sequence[Viewed], machine: OwnMachine | None = None) -> Json:
+def overview(
+    episodes: Sequence[Viewed],
+    machine: OwnMachine | None = None,
+    rows: Sequence[Figure] = FIGURES,
+) -> Json:
     """Return the figures of a run; with too many errors there is no score among them."""
-    figures = _figures(episodes)
-    diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
-    made_up = figures.hallucinations or None
     totals = totals_of(episode.recorded.record for episode in episodes)
+    figures = replace(_figures(episodes), totals=replace(totals, machine=machine))
+    diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
     trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
     return {
-        "scores": [_score(score) for score in figures.scores],
+        "scores": _scores(figures, rows),
         "told": figures.told is not None and figures.told.facts > 0,
-        "irreversible": figures.irreversible and irreversible_line(figures.irreversible),
-        "selection": figures.selection and selection_line(figures.selection),
-        "hallucinations": made_up and hallucination_line(made_up),
+        "lines": list(score_lines(figures, rows)),
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
         "causes": Counter(each.cause for each in diagnoses if each).most_common(),
         "sub_reasons": Counter(
@@ -183,7 +187,7 @@ def overview(episodes: Sequence[Viewed], machine: OwnMachine | None = None) -> J
         "turns_passed": figures.turns_passed,
         "trials": [score._asdict() for score in figures.trial_scores(trials) if figures.scored],
         "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),
-        "usage": usage_json(replace(totals, machine=machine)),
+        "usage": usage_list(figures, rows),
     }
 
 
@@ -193,17 +197,20 @@ def group_scores(run: ViewedRun) -> Json | None:
     return groups([figures.rates], [run.profile is BFCL]) if figures.grouped else None
 
 
-def mended_scores(run: ViewedRun) -> Json | None:
+def mended_scores(run: ViewedRun, rows: Sequence[Figure] = FIGURES) -> Json | None:
     """Return the scores as errata have them, to stand beside those as published."""
     if run.mend is None:
         return None
     figures = run.mend.figures(_figures(run.episodes))
-    scores = [_score(score) for score in figures.scores]
-    return {"errata": errata_line(run.mend.readings), "scores": scores}
+    return {"errata": errata_line(run.mend.readings), "scores": _scores(figures, rows)}
 
 
-def _score(score: CategoryScore) -> Json:
-    return {**score._asdict(), "told": told_json(score.told)}
+def _scores(figures: RunFigures, rows: Sequence[Figure]) -> list[Json]:
+    beside = cells([score.figures for score in figures.scores], beside_scores(rows))
+    return [
+        {**vars(score), "figures": shown}
+        for score, shown in zip(figures.scores, beside, strict=True)
+    ]
 
 
 def _figures(episodes: Sequence[Viewed]) -> RunFigures:

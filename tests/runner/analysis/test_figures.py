@@ -8,7 +8,8 @@ import pytest
 
 from checkers.profile import STRICT
 from checkers.verdict import Hallucinated, Verdict
-from runner.analysis.figure_lines import csv_rows, hallucination_line, table_lines
+from runner.analysis.figure_lines import csv_rows, score_lines, table_lines, usage_lines
+from runner.analysis.figure_table import FIGURES, TOLD, cells, usage_list
 from runner.analysis.figures import (
     Acts,
     Latency,
@@ -16,11 +17,7 @@ from runner.analysis.figures import (
     RunFigures,
     ToldFigures,
     Totals,
-    told_columns,
-    told_json,
     totals_of,
-    usage_json,
-    usage_lines,
 )
 from runner.analysis.report.run_report import report
 from runner.analysis.run_scores import RunScores, ScoringRules, open_scores
@@ -41,6 +38,24 @@ def folder(tmp_path, data, folders):
     return write_run(tmp_path / "run", definition(data), made._replace(steps=steps))
 
 
+def used(totals):
+    """Return the figures of a run of which only its usage is known."""
+    return RunFigures([], totals=totals)
+
+
+def listed(usage):
+    """Return the values of the report's list by their labels."""
+    return {figure["label"]: figure["value"] for figure in usage}
+
+
+def told_cells(tellings):
+    """Return the labels and values on what an answer told that stand beside its score."""
+    [one] = outcomes("base", "passed")
+    runs = [RunFigures([one._replace(telling=each)]) for each in tellings]
+    rows = [row for row in FIGURES if row.section is TOLD]
+    return [listed(shown) for shown in cells(runs, rows)]
+
+
 def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
     source = open_run(folder)
     dataset = dataset_of(source, None, lambda line: None)
@@ -48,13 +63,16 @@ def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
     rules = ScoringRules(None, None, 20)
     kept = open_scores(folder, rules, lambda line: None, allow_errors=False)
     table = json.loads(json.dumps(kept.to_json()))
-    evaluated = "\n".join(usage_lines(totals_of(source.records)))
+    evaluated = "\n".join(usage_lines(used(totals_of(source.records))))
     rows = {row[2]: row[3] for row in csv_rows([kept])}
 
-    assert shown["usage"]["p95"] == table["latency"]["p95"] == rows["requests/latency_p95"] == 4.8
+    usage = listed(shown["usage"])
+    p95 = usage["Latency, 95th percentile"]
+    assert p95 == table["latency"]["p95"] == rows["requests/latency_p95"] == 4.8
     assert "p95 4.800 s" in evaluated
-    assert shown["usage"]["p50"] == table["latency"]["p50"] == rows["requests/latency_p50"] == 3.0
-    assert shown["usage"]["requests"] == table["requests"] == rows["requests/requests"] == 5
+    p50 = usage["Latency, median"]
+    assert p50 == table["latency"]["p50"] == rows["requests/latency_p50"] == 3.0
+    assert usage["Requests"] == table["requests"] == rows["requests/requests"] == 5
     assert shown["scores"][0]["rate"] == table["table"][0]["score"] == 1.0
     assert shown["scores"][0]["interval"] == table["table"][0]["interval"]
 
@@ -67,7 +85,7 @@ def test_a_machine_of_ones_own_costs_by_the_clock_and_by_latencies():
     assert totals.gpu_cost_by_latency == 1 * 2.0
     told = replace(totals, machine=OwnMachine.of(lives, 100, 5.0))
     assert (told.gpu_cost, told.gpu_cost_by_latency) == (10.0, 5.0)
-    lines = "\n".join(usage_lines(told))
+    lines = "\n".join(usage_lines(used(told)))
     assert "7200.0 s by the clock, 72.000 s an entry with 4 at once" in lines
     assert "$10.0000 by the clock, $5.0000 by latencies over the concurrency" in lines
 
@@ -77,7 +95,7 @@ def test_without_a_price_or_a_time_a_machine_costs_what_nobody_knows():
     assert totals.seconds_per_entry == 2
     assert totals.gpu_cost is totals.gpu_cost_by_latency is None
     assert OwnMachine.of([], 4, 5.0) is None
-    assert not any("clock" in line for line in usage_lines(replace(totals, machine=None)))
+    assert not any("clock" in line for line in usage_lines(used(replace(totals, machine=None))))
 
 
 def test_the_sittings_of_a_run_are_in_its_table_and_report(folder):
@@ -92,8 +110,8 @@ def test_the_sittings_of_a_run_are_in_its_table_and_report(folder):
     assert kept.to_json()["gpu_cost_by_latency"] == pytest.approx(by_latency)
     assert any("$ GPU, clock" in line for line in table_lines([kept]))
     viewed = view_run(source, dataset_of(source, None, print), STRICT, 20)
-    usage = unpacked(report([viewed], 100.0))[0][0]["overview"]["usage"]
-    assert (usage["gpu_cost"], usage["seconds_per_entry"]) == (1.0, 36.0)
+    usage = listed(unpacked(report([viewed], 100.0))[0][0]["overview"]["usage"])
+    assert (usage["Machine, by the clock"], usage["By the clock, an entry"]) == (1.0, 36.0)
 
 
 def test_what_was_made_up_is_counted_over_all_judged_entries():
@@ -112,10 +130,10 @@ def test_what_was_made_up_is_counted_over_all_judged_entries():
         "invented_parameters": Acts(1, 1, 4),
         "calls_where_none_fits": Acts(1, 1, 4),
     }
-    assert hallucination_line(figures.hallucinations) == (
+    assert list(score_lines(figures)) == [
         "hallucinated, and share of 4 episodes: invented functions 3 (50.0%), "
         "invented parameters 1 (25.0%), calls where none fits 1 (25.0%)"
-    )
+    ]
     scores = RunScores("a", Path("a"), "strict", figures)
     rows = {row[2]: row[3] for row in csv_rows([scores])}
     assert rows["hallucinations/invented_functions"] == 0.5
@@ -170,26 +188,27 @@ def test_one_request_has_no_spread(latencies):
 
 def test_what_requests_used():
     totals = Totals(4, 1000, 100, [1.0, 1.0, 3.0, 8.0], 0.02)
-    assert list(usage_lines(totals)) == [
+    assert list(usage_lines(used(totals))) == [
         "4 requests, 1000 tokens in, 100 out, cost $0.0200, $5.0000 per 1,000 requests",
         "latency of a request: mean 3.250 s, standard deviation 3.304 s, p50 2.000 s, p95 7.250 s",
     ]
 
 
 def test_what_went_through_caches_is_shown_where_servers_said_so():
-    used = [Usage(100, 10, 60, None, 30), Usage(50, 5), Usage(50, 5, 0)]
-    steps = [request(0, 1, tools=None)._replace(usage=usage, cost=0.0) for usage in used]
+    usages = [Usage(100, 10, 60, None, 30), Usage(50, 5), Usage(50, 5, 0)]
+    steps = [request(0, 1, tools=None)._replace(usage=usage, cost=0.0) for usage in usages]
     made = episode("base_0", 0, "base", "passed", 1, 0)._replace(steps=steps)
     totals = totals_of([made])
     assert (totals.cached_tokens, totals.written_tokens) == (60, 30)
-    assert next(usage_lines(totals)).startswith(
+    assert next(usage_lines(used(totals))).startswith(
         "3 requests, 200 tokens in (60 read from a cache, 30 written to one), 20 out, cost "
     )
-    assert (usage_json(totals)["cached_tokens"], usage_json(totals)["written_tokens"]) == (60, 30)
+    shown = listed(usage_list(used(totals), FIGURES))
+    assert (shown["Read from a cache"], shown["Written to a cache"]) == (60, 30)
 
 
 def test_a_price_that_is_unknown():
-    assert list(usage_lines(Totals(0, 0, 0, [], None))) == [
+    assert list(usage_lines(used(Totals(0, 0, 0, [], None)))) == [
         "0 requests, 0 tokens in, 0 out, cost unknown"
     ]
 
@@ -207,11 +226,8 @@ def test_shares_of_facts_turns_and_questions_are_of_all_episodes_with_words():
 
 def test_where_nothing_was_to_be_told_there_is_no_share_and_no_column():
     assert ToldFigures.of([None, None]) is None
-    waiting = ToldFigures.of([Telling(0, 0, [], 2, 1)])
-    assert told_columns([None]) == []
-    assert told_columns([None, waiting]) == ["asked"]
-    assert told_json(waiting) == {"asked": 0.5}
-    assert told_json(None) is None
+    assert told_cells([None]) == [{}]
+    assert told_cells([None, Telling(0, 0, [], 2, 1)]) == [{"asked": None}, {"asked": 0.5}]
 
 
 def test_errors_told_nothing():

@@ -25,6 +25,7 @@ CALLS = (
     ["cd(folder='old')", "wc(file_name='notes.txt')"],
 )
 COLUMNS = ["facts", "told", "turns", "told"]
+SHARES = {"facts told": 0.5, "turns told": 0.5}
 
 
 @pytest.fixture
@@ -53,6 +54,16 @@ def cells(text, first):
     return [line.split() for line in text.splitlines() if line.split()[:1] == [first]][-1]
 
 
+def values(figures):
+    """Return the values that a page draws by their labels."""
+    return {figure["label"]: figure["value"] for figure in figures}
+
+
+def rows(card):
+    """Return the values of a card by the labels of its rows."""
+    return {row["label"]: values(row["figures"]) for row in card["rows"]}
+
+
 def test_score_has_columns_for_what_was_told(said):
     shown = said("score", WRONG)
     assert cells(shown, "category")[-4:] == COLUMNS
@@ -78,8 +89,8 @@ def test_a_table_has_them_of_every_run(said, tmp_path):
     assert cells(shown, "run") == ["run", *COLUMNS]
     assert cells(shown, "1") == ["1", "50.0%", "50.0%"]
     assert "told/facts_told,0.5," in csv.read_text()
-    [run_] = unpacked(page.read_text())[0]["runs"]
-    assert run_["told"] == {"facts told": 0.5, "turns told": 0.5}
+    cards = {card["title"]: rows(card) for card in unpacked(page.read_text())[0]["cards"]}
+    assert cards["What answers told"] == {"1": SHARES}
     told = json.loads(said("table", WRONG, "--json"))["runs"][0]["told"]
     assert (told["facts"], told["facts_told"]) == (2, 1)
 
@@ -88,7 +99,8 @@ def test_a_comparison_has_them_of_both_runs(said, tmp_path):
     page = tmp_path / "page.html"
     shown = said("compare", WRONG, "--html", page)
     assert cells(shown, "A") == ["A", "50.0%", "50.0%"]
-    assert unpacked(page.read_text())[0]["told"] == 2 * [{"facts told": 0.5, "turns told": 0.5}]
+    [card] = unpacked(page.read_text())[0]["cards"]
+    assert rows(card) == {"A": SHARES, "B": SHARES}
     assert [told["facts"] for told in json.loads(said("compare", WRONG, "--json"))["told"]] == [
         2,
         2,
@@ -99,7 +111,7 @@ def test_a_report_has_them_of_categories_and_episodes(said, tmp_path):
     page = tmp_path / "page.html"
     said("report", WRONG, "--output", page)
     [about] = unpacked(page.read_text())[0]
-    assert about["overview"]["scores"][0]["told"] == {"facts told": 0.5, "turns told": 0.5}
+    assert values(about["overview"]["scores"][0]["figures"]) == SHARES
     assert about["overview"]["told"] is True
     [row] = about["rows"]
     assert (row["told"], row["outcome"]) == ([1, 2], "passed")

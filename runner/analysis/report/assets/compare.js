@@ -20,9 +20,7 @@ function showComparison(found) {
           differencesTable(found.mended),
         )
       : "",
-    found.told.some((told) => told)
-      ? card("What answers told", toldTable(found.told, LABELS))
-      : "",
+    ...found.cards.map(figureCard),
     found.causes.length > 0 ? card("Why episodes failed", causesTable(found.causes)) : "",
     flipsFilter(),
     flips("A passes more often", found.lost, "B"),

@@ -100,36 +100,40 @@ function percent(share) {
   return share === null ? "–" : `${(100 * share).toFixed(1)}%`;
 }
 
-/** Return what the columns are called that say what answers told, of shares by name or null. */
-function toldColumns(found) {
-  return [...new Set(found.flatMap((told) => Object.keys(told || {})))];
+const FORMS = {
+  count: (value) => value.toLocaleString("en"),
+  share: percent,
+  acts: ([acts, share]) => `${acts} (${percent(share)})`,
+  seconds: (value) => value.toFixed(3),
+  dollars: (value) => value.toFixed(4),
+};
+
+/** Return a figure as its form says. */
+function figureText({ form, value }, forms = FORMS) {
+  if (value === null) return form === "share" || form === "acts" ? "–" : "unknown";
+  return forms[form](value);
 }
 
-function toldCells(told, columns) {
-  return columns.map((name) =>
-    el("td.number", told && name in told ? percent(told[name]) : "–"),
-  );
+function figureCells(figures) {
+  return figures.map((figure) => el("td.number", figureText(figure)));
 }
 
-/** Return the table of what the answers of runs told, a row each. */
-function toldTable(found, labels) {
-  const columns = toldColumns(found);
-  const head = (name) => el("th", { scope: "col", class: name ? "number" : null }, name);
-  return scrolling(
-    "What answers told",
+/** Return the card on figures of runs, which has a row for each run. */
+function figureCard({ title, rows }) {
+  const row = ({ label, figures }) =>
+    el("tr", el("th", { scope: "row" }, label), figureCells(figures));
+  const labels = rows[0].figures.map((figure) => figure.label);
+  const table = el("table", numberedHead("run", labels), el("tbody", rows.map(row)));
+  return card(title, scrolling(title, table));
+}
+
+function numberedHead(first, columns) {
+  return el(
+    "thead",
     el(
-      "table",
-      el("thead", el("tr", ["", ...columns].map(head))),
-      el(
-        "tbody",
-        found.map((told, index) =>
-          el(
-            "tr",
-            el("th", { scope: "row" }, labels ? labels[index] : index + 1),
-            toldCells(told, columns),
-          ),
-        ),
-      ),
+      "tr",
+      el("th", { scope: "col" }, first),
+      columns.map((name) => el("th.number", { scope: "col" }, name)),
     ),
   );
 }

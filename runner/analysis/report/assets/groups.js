@@ -17,17 +17,6 @@ function chartCard(classic, names) {
   );
 }
 
-function numberedHead(first, columns) {
-  return el(
-    "thead",
-    el(
-      "tr",
-      el("th", { scope: "col" }, first),
-      columns.map((name) => el("th.number", { scope: "col" }, name)),
-    ),
-  );
-}
-
 function classicTable(classic, names) {
   const row = ({ name, rates }) => el("tr", el("th", { scope: "row" }, name), rates.map(scored));
   const numbers = names.map((_, run) => (names.length > 1 ? run + 1 : "score"));

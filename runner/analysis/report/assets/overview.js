@@ -13,9 +13,7 @@ function overviewOf(run) {
     card(
       published,
       scoresTable(published, scores),
-      run.overview.irreversible && el("p.quiet", run.overview.irreversible),
-      run.overview.selection && el("p.quiet", run.overview.selection),
-      run.overview.hallucinations && el("p.quiet", run.overview.hallucinations),
+      run.overview.lines.map((line) => el("p.quiet", line)),
     ),
     run.mended &&
       card(
@@ -120,14 +118,14 @@ function outcomesBar(outcomes) {
 }
 
 function scoresTable(title, scores) {
-  const told = toldColumns(scores.map((score) => score.told));
+  const labels = scores[0].figures.map((figure) => figure.label);
   const table = el(
     "table.scores",
     el(
       "thead",
       el(
         "tr",
-        ["category", "score", "of 100%", "95% interval", "passed", ...told].map((name, column) =>
+        ["category", "score", "of 100%", "95% interval", "passed", ...labels].map((name, column) =>
           el("th", { scope: "col", class: column ? "number" : null }, name),
         ),
       ),
@@ -156,7 +154,7 @@ function scoresTable(title, scores) {
           ),
           el("td.number.quiet", score.interval && interval(score.interval)),
           el("td.number", `${score.passed}/${score.passed + score.failed}`),
-          toldCells(score.told, told),
+          figureCells(score.figures),
         ),
       ),
     ),
@@ -237,32 +235,12 @@ function trialsTable(trials) {
 }
 
 function usageList(usage) {
-  const facts = [
-    ["Requests", usage.requests.toLocaleString("en")],
-    ["Tokens in", usage.prompt_tokens.toLocaleString("en")],
-    ...[
-      ["Read from a cache", usage.cached_tokens],
-      ["Written to a cache", usage.written_tokens],
-    ]
-      .filter(([, tokens]) => tokens !== null)
-      .map(([name, tokens]) => [name, tokens.toLocaleString("en")]),
-    ["Tokens out", usage.completion_tokens.toLocaleString("en")],
-    ["Cost", usage.cost === null ? "unknown" : `$${usage.cost.toFixed(4)}`],
-    ["Latency, median", usage.p50 === null ? "–" : seconds(usage.p50)],
-    ["Latency, 95th percentile", usage.p95 === null ? "–" : seconds(usage.p95)],
-    usage.seconds_per_entry !== null && [
-      "By the clock, an entry",
-      seconds(usage.seconds_per_entry),
-    ],
-    usage.gpu_cost !== null && ["Machine, by the clock", `$${usage.gpu_cost.toFixed(4)}`],
-    usage.gpu_cost_by_latency !== null && [
-      "Machine, by latencies",
-      `$${usage.gpu_cost_by_latency.toFixed(4)}`,
-    ],
-  ].filter(Boolean);
+  const forms = { ...FORMS, seconds, dollars: (value) => `$${value.toFixed(4)}` };
   return el(
     "dl.facts",
-    facts.map(([name, value]) => el("div", el("dt", name), el("dd", value))),
+    usage.map((figure) =>
+      el("div", el("dt", figure.label), el("dd", figureText(figure, forms))),
+    ),
   );
 }
 

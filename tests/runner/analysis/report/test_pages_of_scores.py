@@ -13,6 +13,12 @@ from tests.runner.records.made import episode
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\ud800"
 
 
+def card(shown, title):
+    """Return the values of a card by the labels of its rows and columns."""
+    rows = next((card["rows"] for card in shown["cards"] if card["title"] == title), [])
+    return {row["label"]: {each["label"]: each["value"] for each in row["figures"]} for row in rows}
+
+
 @pytest.fixture
 def run():
     """Return a run of which some episodes passed, by category."""
@@ -48,28 +54,25 @@ def test_it_holds_the_nine_classic_groups(run):
 def test_it_holds_what_requests_took(run):
     totals = Totals(2, 10, 10, [1.0, 3.0], 0.5)
     [shown] = unpacked(scores_page([run(totals=totals, base=[1]), run(base=[1])]))
-    first, second = shown["runs"]
-    assert (first["requests"], first["cost_per_1000_requests"], first["latency"]["mean"]) == (
-        2,
-        250,
-        2,
-    )
-    assert (second["requests"], second["latency"]) == (None, None)
+    [found] = card(shown, "Requests").items()
+    assert found[0] == "1"
+    assert (found[1]["requests"], found[1]["$ per 1,000"], found[1]["latency s"]) == (2, 250, 2)
 
 
 def test_it_holds_what_was_made_up(run, monkeypatch):
     made_up = {"invented_functions": Acts(3, 1, 4), "calls_where_none_fits": Acts(0, 0, 4)}
     monkeypatch.setattr(RunFigures, "hallucinations", made_up)
     [shown] = unpacked(scores_page([run(multiple=[1, 0])]))
-    assert shown["runs"][0]["acts"]["invented functions"] == "3 (25.0%)"
-    assert shown["runs"][0]["acts"]["calls where none fits"] == "0 (0.0%)"
+    acts = card(shown, "Made up, and done for good")["1"]
+    assert acts["invented functions"] == [3, 0.25]
+    assert acts["calls where none fits"] == [0, 0.0]
 
 
 def test_a_run_of_which_nothing_was_counted_has_no_such_figures(run, monkeypatch):
     monkeypatch.setattr(RunFigures, "hallucinations", {})
     monkeypatch.setattr(RunFigures, "irreversible", None)
     [shown] = unpacked(scores_page([run(multiple=[1, 0])]))
-    assert shown["runs"][0]["acts"] == {}
+    assert card(shown, "Made up, and done for good") == {}
 
 
 def test_a_hostile_name_is_no_markup(run):

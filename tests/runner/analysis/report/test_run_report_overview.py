@@ -88,9 +88,12 @@ def test_one_trial_has_no_table_of_trials(episodes):
 def test_what_requests_took_is_added_up(episodes):
     steps = [request(0, 1, latency=latency) for latency in (1.0, 2.0, 3.0)]
     usage = overview(episodes(RIGHT, records={"desk_0": record(steps=steps)}))["usage"]
-    assert (usage["requests"], usage["prompt_tokens"], usage["completion_tokens"]) == (3, 30, 6)
-    assert usage["cost"] == pytest.approx(0.03)
-    assert usage["p50"] == 2.0
+    shown = {figure["label"]: (figure["form"], figure["value"]) for figure in usage}
+    assert shown["Requests"] == ("count", 3)
+    assert shown["Tokens in"] == ("count", 30)
+    assert shown["Tokens out"] == ("count", 6)
+    assert shown["Cost"] == ("dollars", pytest.approx(0.03))
+    assert shown["Latency, median"] == ("seconds", 2.0)
 
 
 def test_a_result_file_says_nothing_of_what_it_took(episodes):

@@ -1,0 +1,372 @@
+"""The table of figures: one row says how a figure of a run is computed, named and written.
+
+The lines of ``eval``, the text, CSV and JSON of ``table``, the report and the pages show the rows
+that they are given, by default ``FIGURES``. Their order is the order of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from runner.analysis.figures import Acts, RunFigures
+
+Value = float | Acts | None
+"""A figure; None where it is unknown."""
+Form = Literal["count", "share", "acts", "seconds", "dollars"]
+
+Cell = dict[str, Any]
+"""A figure as a page draws it: label, form and value."""
+Phrase = str | Callable[[RunFigures], str | None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Section:
+    """A table of runs, in which each figure has a column.
+
+    Attributes:
+        title: Title of its card on pages, which sections may share; None for no card.
+        lead: Text before the first figure of its line of ``eval``.
+        of_usage: Whether it shows requests and cost; runs of which it knows nothing are left out.
+        beside_scores: Whether its figures are columns beside the scores of categories and of
+            compared runs, in place of a line.
+        as_lines: Whether ``table`` writes its line in place of a table.
+    """
+
+    title: str | None
+    lead: Callable[[RunFigures], str] = lambda _: ""
+    of_usage: bool = False
+    beside_scores: bool = False
+    as_lines: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Figure:
+    """A figure of a run.
+
+    Attributes:
+        name: Name in CSV.
+        label: Heading of its column; empty for a figure that ``table`` does not show.
+        section: Table of runs that shows it.
+        value: Computes the figure of a run, or of one category.
+        form: How the value is written.
+        of: Number of things that a share is of.
+        optional: Whether its column is left out where no run knows it.
+        json: Key of the value in JSON, by default its name, or a function of all its members.
+        phrase: Template of its part of the section's line, or a function that returns the part.
+            An unknown figure has no part.
+        separator: Text before its part; one with a line break begins another line.
+        caption: Label in the report's list of usage; empty for a figure that the list lacks.
+        always_listed: Whether the list has it where it is unknown.
+    """
+
+    name: str
+    label: str = ""
+    section: Section
+    value: Callable[[RunFigures], Value]
+    form: Form
+    of: Callable[[RunFigures], int | None] = lambda _: None
+    optional: bool = False
+    json: str | Callable[[RunFigures], Mapping[str, Any]] = ""
+    phrase: Phrase = "{label} {text}"
+    separator: str = ", "
+    caption: str = ""
+    always_listed: bool = False
+
+    def to_json(self, figures: RunFigures) -> Mapping[str, Any]:
+        """Return its members of the JSON of a run, in which usage has no group."""
+        if callable(self.json):
+            return self.json(figures)
+        value = self.value(figures)
+        known = value._asdict() if isinstance(value, Acts) else value
+        group, _, name = self.name.rpartition("/")
+        if not group or self.section.of_usage:
+            return {self.json or name: known}
+        return {group: {} if known is None else {name: known}}
+
+    def cell(self, figures: RunFigures) -> Cell:
+        """Return the figure as a page draws it."""
+        value = self.value(figures)
+        shown = [value.acts, value.share] if isinstance(value, Acts) else value
+        return {"label": self.label, "form": self.form, "value": shown}
+
+
+def columns(runs: Sequence[RunFigures], rows: Sequence[Figure]) -> list[Figure]:
+    """Return the rows that tables of runs have a column for."""
+    rows = [row for row in rows if row.label]
+    known = [row for row in rows if any(row.value(run) is not None for run in runs)]
+    sections = {row.section for row in known}
+    return [row for row in rows if row in known or (row.section in sections and not row.optional)]
+
+
+def is_known(figures: RunFigures, rows: Sequence[Figure]) -> bool:
+    """Tell whether a run knows the value of any row."""
+    return any(row.value(figures) is not None for row in rows)
+
+
+def beside_scores(rows: Sequence[Figure]) -> list[Figure]:
+    """Return the rows that stand beside scores."""
+    return [row for row in rows if row.section.beside_scores]
+
+
+def figures_json(figures: RunFigures, rows: Sequence[Figure]) -> dict[str, Any]:
+    """Return the JSON of the figures that ``table`` shows."""
+    found: dict[str, Any] = {}
+    for row in rows:
+        for key, part in row.to_json(figures).items() if row.label else ():
+            if isinstance(part, dict):
+                part = {**(found.get(key) or {}), **part}
+            found[key] = part
+    return found
+
+
+def cells(runs: Sequence[RunFigures], rows: Sequence[Figure]) -> list[list[Cell]]:
+    """Return the figures of each run as a page draws them, all in the same columns."""
+    shown = columns(runs, rows)
+    return [[row.cell(run) for row in shown] for run in runs]
+
+
+def cards(runs: Mapping[str, RunFigures], rows: Sequence[Figure]) -> list[dict[str, Any]]:
+    """Return the cards of a page on runs, given by the labels of their lines."""
+    found = []
+    shown = columns([*runs.values()], rows)
+    for title in dict.fromkeys(row.section.title for row in shown if row.section.title):
+        mine = [row for row in shown if row.section.title == title]
+        lines = [
+            {"label": label, "figures": [row.cell(run) for row in mine]}
+            for label, run in runs.items()
+            if is_known(run, mine) or not mine[0].section.of_usage
+        ]
+        found.append({"title": title, "rows": lines})
+    return found
+
+
+def usage_list(figures: RunFigures, rows: Sequence[Figure]) -> list[Cell] | None:
+    """Return the report's list of usage; None of a run that recorded no request."""
+    if not figures.totals or not figures.totals.requests:
+        return None
+    listed = [(row, row.cell(figures)) for row in rows if row.caption]
+    return [
+        {**cell, "label": row.caption}
+        for row, cell in listed
+        if row.always_listed or cell["value"] is not None
+    ]
+
+
+def _member(part: str, name: str) -> Callable[[RunFigures], Any]:
+    """Return a function that gets a member of a part of the figures; None without the part."""
+
+    def get(figures: RunFigures) -> Any:
+        known = getattr(figures, part)
+        return known and getattr(known, name)
+
+    return get
+
+
+def _members(part: str, *names: str) -> Callable[[RunFigures], Mapping[str, Any]]:
+    """Return a function that gives members of a part of the figures as JSON."""
+
+    def get(figures: RunFigures) -> Mapping[str, Any]:
+        known = getattr(figures, part)
+        return {part: known and {name: getattr(known, name) for name in names}}
+
+    return get
+
+
+def _hallucination_lead(figures: RunFigures) -> str:
+    judged = max((acts.judged for acts in figures.hallucinations.values()), default=0)
+    return f"hallucinated, and share of {judged} episodes: "
+
+
+IRREVERSIBLE = Section(
+    title="Made up, and done for good",
+    lead=lambda _: "irreversible acts that the ground truth does not have: ",
+    as_lines=True,
+)
+MADE_UP = Section(title="Made up, and done for good", lead=_hallucination_lead)
+SELECTION = Section(title=None)
+TOLD = Section(title="What answers told", beside_scores=True)
+REQUESTS = Section(title="Requests", of_usage=True)
+MACHINE = Section(title="Requests", of_usage=True)
+
+
+def _made_up(kind: str) -> Figure:
+    return Figure(
+        name=f"hallucinations/{kind}",
+        label=kind.replace("_", " "),
+        section=MADE_UP,
+        value=lambda figures: figures.hallucinations.get(kind),
+        form="acts",
+    )
+
+
+def _right(thing: str, of: str, phrase: str, *members: str) -> Figure:
+    return Figure(
+        name=f"selection/{thing}_right",
+        label=f"{thing} right",
+        section=SELECTION,
+        value=_member("selection", f"{thing}_right"),
+        form="share",
+        of=_member("selection", of),
+        json=_members("selection", *members, f"{thing}_right"),
+        phrase=phrase,
+    )
+
+
+def _distractors(figures: RunFigures) -> Acts | None:
+    found = figures.selection
+    return found and Acts(found.distractors, found.episodes, found.judged)
+
+
+def _told(label: str, *members: str) -> Figure:
+    return Figure(
+        name=f"told/{label.replace(' ', '_')}",
+        label=label,
+        section=TOLD,
+        value=lambda figures: figures.told and figures.told.shares[label],
+        form="share",
+        optional=True,
+        json=_members("told", *members),
+    )
+
+
+def _usage(
+    member: str, label: str = "", caption: str = "", phrase: Phrase = "", **others: Any
+) -> Figure:
+    """Return a row on a member of the totals, which gives its name and its key in JSON."""
+    fields: dict[str, Any] = {
+        "name": f"requests/{member}",
+        "section": REQUESTS,
+        "value": _member("totals", member),
+        "form": "count",
+        "json": member,
+    }
+    return Figure(label=label, caption=caption, phrase=phrase, **{**fields, **others})
+
+
+def _latency(member: str, label: str, caption: str, word: str, **others: Any) -> Figure:
+    return _usage(
+        f"latency_{member}",
+        label,
+        caption,
+        f"{word} {{value:.3f}} s",
+        value=_member("latency", member),
+        form="seconds",
+        json=_members("latency", member),
+        always_listed=True,
+        **others,
+    )
+
+
+def _prompt_phrase(figures: RunFigures) -> str | None:
+    if (totals := figures.totals) is None:
+        return None
+    parts = (
+        (totals.cached_tokens, "read from a cache"),
+        (totals.written_tokens, "written to one"),
+    )
+    cached = ", ".join(f"{count} {what}" for count, what in parts if count is not None)
+    return f"{totals.prompt_tokens} tokens in{cached and f' ({cached})'}"
+
+
+def _cost_phrase(figures: RunFigures) -> str | None:
+    if (totals := figures.totals) is None:
+        return None
+    if totals.cost is None:
+        return "cost unknown"
+    return f"cost ${totals.cost:.4f}, ${totals.cost_per_1000:.4f} per 1,000 requests"
+
+
+def _kept_phrase(figures: RunFigures) -> str | None:
+    if figures.totals is None or not figures.totals.kept:
+        return None
+    return f"{figures.totals.kept} more answers came from the reply cache: no requests, no cost"
+
+
+def _clock_phrase(figures: RunFigures) -> str | None:
+    totals = figures.totals
+    if totals is None or totals.machine is None or totals.seconds_per_entry is None:
+        return None
+    return (
+        f"{totals.machine.seconds:.1f} s by the clock, {totals.seconds_per_entry:.3f} s an entry "
+        f"with {totals.machine.concurrency} at once"
+    )
+
+
+FIGURES = (
+    Figure(
+        name="irreversible",
+        label="acts for good",
+        section=IRREVERSIBLE,
+        value=lambda figures: figures.irreversible,
+        form="acts",
+        phrase="{value.acts}, in {value.episodes} of {value.judged} episodes ({value.share:.1%})",
+    ),
+    _made_up("invented_functions"),
+    _made_up("invented_parameters"),
+    _made_up("calls_where_none_fits"),
+    _right("function", "needed", "{label} {text} of {of} calls needed", "needed", "functions"),
+    _right("arguments", "functions", "{label} {text} of these", "arguments"),
+    Figure(
+        name="selection/distractors",
+        label="distractors called",
+        section=SELECTION,
+        value=_distractors,
+        form="acts",
+        json=_members("selection", "distractors", "episodes", "judged"),
+        separator="; ",
+    ),
+    _told("facts told", "facts", "facts_told"),
+    _told("turns told", "turns", "turns_told"),
+    _told("asked", "waiting", "asked"),
+    _usage("requests", "requests", "Requests", "{value} requests"),
+    _usage("prompt_tokens", "", "Tokens in", _prompt_phrase),
+    _usage(
+        "cached_tokens",
+        "cache reads",
+        "Read from a cache",
+        name="requests/cache_reads",
+        optional=True,
+    ),
+    _usage(
+        "written_tokens",
+        "cache writes",
+        "Written to a cache",
+        name="requests/cache_writes",
+        optional=True,
+    ),
+    _usage("completion_tokens", "", "Tokens out", "{value} out"),
+    _usage("cost", "", "Cost", _cost_phrase, form="dollars", always_listed=True),
+    _usage("cost_per_1000", "$ per 1,000", form="dollars", json="cost_per_1000_requests"),
+    _usage("kept", phrase=_kept_phrase, separator="\n"),
+    _latency("mean", "latency s", "", "mean", separator="\nlatency of a request: "),
+    _latency("deviation", "deviation", "", "standard deviation"),
+    _latency("p50", "p50", "Latency, median", "p50"),
+    _latency("p95", "p95", "Latency, 95th percentile", "p95"),
+    _usage(
+        "seconds_per_entry",
+        "s per entry",
+        "By the clock, an entry",
+        _clock_phrase,
+        section=MACHINE,
+        form="seconds",
+    ),
+    _usage(
+        "gpu_cost",
+        "$ GPU, clock",
+        "Machine, by the clock",
+        "${value:.4f} by the clock",
+        section=MACHINE,
+        form="dollars",
+        separator="\ncost of the machine: ",
+    ),
+    _usage(
+        "gpu_cost_by_latency",
+        "$ GPU, latency",
+        "Machine, by latencies",
+        "${value:.4f} by latencies over the concurrency",
+        section=MACHINE,
+        form="dollars",
+    ),
+)

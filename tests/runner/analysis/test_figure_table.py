@@ -1,0 +1,126 @@
+"""A figure is one row: everything that shows figures takes it from there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from checkers.profile import STRICT
+from runner.analysis.comparison import compare_runs
+from runner.analysis.comparison_lines import lines
+from runner.analysis.figure_lines import csv_rows, summary, table_lines, usage_lines
+from runner.analysis.figure_table import FIGURES, REQUESTS, Figure, Section
+from runner.analysis.figures import Acts, RunFigures, Totals
+from runner.analysis.report.pages import comparison_json, scores_page
+from runner.analysis.report.run_report import report
+from runner.analysis.run_scores import RunScores
+from tests.runner.analysis.report.making import request, source_of, unpacked, viewed
+from tests.runner.analysis.test_runs_executed_again import RIGHT, WRONG, record
+from tests.runner.records.made import episode
+
+
+def turns_share(figures):
+    """Return the share of passed turns."""
+    turns = sum(each.turns for each in figures.judged)
+    return sum(each.turns_passed for each in figures.judged) / turns if turns else None
+
+
+BELOW = Figure(
+    name="pace/long_episodes",
+    label="long episodes",
+    section=Section(title="Pace", lead=lambda _: "pace: "),
+    value=lambda figures: Acts(7, 1, 2),
+    form="acts",
+)
+BESIDE = Figure(
+    name="pace/turns",
+    label="turn share",
+    section=Section(title="Turns", beside_scores=True),
+    value=turns_share,
+    form="share",
+)
+USAGE = Figure(
+    name="requests/watts",
+    label="watts",
+    section=REQUESTS,
+    value=lambda figures: figures.totals and 2.5 * figures.totals.requests,
+    form="seconds",
+    phrase="{value:.1f} W",
+    caption="Power",
+)
+ROWS = (*FIGURES, BELOW, BESIDE, USAGE)
+
+
+@pytest.fixture
+def scores(folders):
+    """Return a run of one entry that passes one of two turns."""
+    made = [episode(folders.id, 0, "base", "failed", 2, 1)]
+    figures = RunFigures(made, [folders], Totals(2, 9, 9, [1.0, 3.0], None))
+    return RunScores("model", Path("made-up"), "strict", figures)
+
+
+def test_a_row_is_in_the_lines_of_eval(scores):
+    shown = "\n".join(summary(scores.figures, 1, 1, field=False, rows=ROWS)).splitlines()
+    assert shown[0].endswith("turn share")
+    assert shown[2].endswith("50.0%")
+    assert "pace: long episodes 7 (50.0%)" in shown
+    [_, latency] = usage_lines(scores.figures, ROWS)
+    assert latency.endswith(", p95 2.900 s, 5.0 W")
+
+
+def test_a_row_is_in_the_text_csv_and_json_of_a_table(scores):
+    shown = [line.split() for line in "\n".join(table_lines([scores], ROWS)).splitlines()]
+    assert ["1", "7", "(50.0%)"] in shown
+    assert ["run", "turn", "share"] in shown
+    assert ["5.000"] in [line[-1:] for line in shown]
+    found = {row[2]: row[3:] for row in csv_rows([scores], ROWS)}
+    assert found["pace/long_episodes"] == (0.5, "", "", 2, "")
+    assert found["pace/turns"] == (0.5, "", "", "", "")
+    assert found["requests/watts"] == (5.0, "", "", "", "")
+    pace, watts = (scores.to_json(ROWS)[name] for name in ("pace", "watts"))
+    assert pace == {"long_episodes": {"acts": 7, "episodes": 1, "judged": 2}, "turns": 0.5}
+    assert watts == 5.0
+
+
+def test_a_row_is_in_the_data_of_the_page_on_runs(scores):
+    [shown] = unpacked(scores_page([scores], ROWS))
+    cards = {card["title"]: card["rows"] for card in shown["cards"]}
+    acts = {"label": "long episodes", "form": "acts", "value": [7, 0.5]}
+    assert cards["Pace"] == [{"label": "1", "figures": [acts]}]
+    assert cards["Requests"][0]["figures"][-1] == {
+        "label": "watts",
+        "form": "seconds",
+        "value": 5.0,
+    }
+
+
+def test_a_row_is_in_the_report(dataset_of, help_desk):
+    used = {help_desk.id: record(steps=[request(0, 1), request(0, 2)])}
+    run = viewed(dataset_of(help_desk), source_of({help_desk.id: WRONG}, used))
+    shown = unpacked(report([run], rows=ROWS))[0][0]["overview"]
+    assert "pace: long episodes 7 (50.0%)" in shown["lines"]
+    beside = {"label": "turn share", "form": "share", "value": 0.0}
+    assert beside in shown["scores"][0]["figures"]
+    assert shown["usage"][-1] == {"label": "Power", "form": "seconds", "value": 5.0}
+
+
+def test_a_row_beside_scores_is_in_a_comparison(dataset_of, help_desk):
+    dataset = dataset_of(help_desk)
+    runs = tuple(
+        replace(source_of({help_desk.id: turns}), name=name)
+        for name, turns in (("right", RIGHT), ("wrong", WRONG))
+    )
+    found = compare_runs(runs, dataset, STRICT, (20, 20))
+    shown = [line.text.split() for line in lines(found, ROWS)]
+    assert ["A", "100.0%"] in shown
+    assert ["B", "0.0%"] in shown
+    assert comparison_json(found, ROWS)["pace"] == [{"turns": 1.0}, {"turns": 0.0}]
+    assert [card["title"] for card in comparison_json(found, ROWS)["cards"]] == ["Turns"]
+
+
+def test_names_are_unique_and_what_a_table_shows_has_a_label():
+    assert len({row.name for row in FIGURES}) == len(FIGURES)
+    labels = [row.label for row in FIGURES if row.label]
+    assert len({*labels}) == len(labels)
