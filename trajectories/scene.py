@@ -9,14 +9,14 @@ from typing import Any
 from checkers.scene import Given, Made, Point
 from checkers.told import Told, literals, stands_in
 from checkers.verdict import TurnOutcome
-from envs.calls import Call, read_call
+from envs.calls import Call, inner_calls, read_call
 from envs.errors import BackendFault, MalformedCall, ToolError
 from envs.random_stream import RandomStream
-from envs.registry import irreversible_of
+from envs.registry import irreversible_of, tools_of
 from envs.results import Result
 from envs.session import Session
 from envs.tool import bind, choices, defaults, parameter_names
-from trajectories.schema import Trajectory, Turn
+from trajectories.schema import ExpectedCalls, Trajectory, Turn
 
 _NONSENSE = "xyzzy"
 """What no function knows."""
@@ -266,3 +266,21 @@ def truth_calls(turn: Turn) -> list[Call | MalformedCall]:
 
 # Categories are made from the same scenarios, so most ground-truth calls come several times.
 read_truth = lru_cache(maxsize=20_000)(read_call)
+
+
+def needed(trajectory: Trajectory) -> tuple[str, ...]:
+    """Return the functions that the ground truth of an entry calls, or that are handed over."""
+    if isinstance(trajectory.expects, ExpectedCalls):
+        return tuple(dict.fromkeys(name for each in trajectory.expects.answers for name in each))
+    calls = [call for turn in trajectory.turns for call in truth_calls(turn)]
+    found = [c.name for c in calls if isinstance(c, Call)]
+    found += [inner.name for call in calls for inner in inner_calls(call)]
+    return tuple(dict.fromkeys([*found, *trajectory.held_out]))
+
+
+def own_functions(trajectory: Trajectory) -> tuple[str, ...]:
+    """Return the functions that an entry offers in some turn, in their order."""
+    if trajectory.functions is not None:
+        return trajectory.functions
+    never = {*trajectory.excluded} - {*trajectory.held_out}
+    return tuple([name for name in tools_of(trajectory.environments) if name not in never])

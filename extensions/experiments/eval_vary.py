@@ -8,17 +8,17 @@ from pathlib import Path
 
 from envs.registry import BACKENDS, library, tools_of
 from extensions.experiments.paraphrases import defects, read_paraphrases
-from extensions.experiments.variants import variant_lines
 from extensions.experiments.vary import FLAG, Levels, Varied, axes_of, blocks_of, varied
 from extensions.experiments.vary_lines import experiment_lines
 from extensions.experiments.vary_scores import VaryFile, experiment_of, write_file
-from extensions.experiments.widened import own_functions
+from runner.analysis.variants import variant_lines
 from runner.commands.eval_options import EvalOptions
 from runner.commands.shared import note
 from runner.commands.variants import Variant, Variants
 from runner.live.campaign import Plan, function_docs_folder
 from runner.models.tools import documents_of
 from trajectories.errors import DataError
+from trajectories.scene import own_functions
 from trajectories.schema import Trajectory
 
 

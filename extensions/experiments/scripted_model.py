@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from random import Random
 
 from envs.calls import Call
-from extensions.experiments.widened import needed, own_functions
 from runner.episodes.evaluate import kind_of
 from runner.episodes.scripted import Scripted, Sight, wrong_call
 from runner.episodes.scripts import Script, oracle
@@ -20,6 +19,7 @@ from runner.models.base import ChatMessage, Reply, Request, ToolCall, Usage
 from runner.models.tools import Names
 from trajectories.prepare import Prepared, prepare
 from trajectories.right_step import right_calls
+from trajectories.scene import needed, own_functions
 from trajectories.schema import JudgedBy, Trajectory
 from trajectories.task import task_of
 

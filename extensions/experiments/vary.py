@@ -18,18 +18,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast, get_args
 from envs.lazy import lazily
 from extensions.experiments.arranging import Arrangement, Naming, Order, Place, Words
 from extensions.experiments.paraphrases import Rewording, read_paraphrases, read_rewordings
-from extensions.experiments.widened import (
-    MOST,
-    Distractors,
-    Document,
-    Widening,
-    own_functions,
-    widened,
-)
+from extensions.experiments.widened import MOST, Distractors, Document, Widening, widened
 from extensions.retrieval.corpus import Described
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, did_you_mean, needing
 from trajectories.jsonl import read_text
+from trajectories.scene import own_functions
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:

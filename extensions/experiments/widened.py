@@ -14,7 +14,7 @@ from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from envs.calls import Call, inner_calls
+from envs.calls import Call
 from envs.initial_configs import example_file
 from envs.lazy import lazily
 from envs.registry import BACKENDS, backend_class, library, tools_of
@@ -22,7 +22,7 @@ from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import load_session
-from trajectories.scene import truth_calls
+from trajectories.scene import needed, truth_calls
 from trajectories.schema import ExpectedCalls, ExpectedResults, JudgedBy, Trajectory
 
 if TYPE_CHECKING:
@@ -81,24 +81,6 @@ def widened(
         else:
             found[id] = _widen(trajectory, widening, pool)
     return found, left_out
-
-
-def needed(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the functions that the ground truth of an entry calls, or that are handed over."""
-    if isinstance(trajectory.expects, ExpectedCalls):
-        return tuple(dict.fromkeys(name for each in trajectory.expects.answers for name in each))
-    calls = [call for turn in trajectory.turns for call in truth_calls(turn)]
-    found = [c.name for c in calls if isinstance(c, Call)]
-    found += [inner.name for call in calls for inner in inner_calls(call)]
-    return tuple(dict.fromkeys([*found, *trajectory.held_out]))
-
-
-def own_functions(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the functions that an entry offers in some turn, in their order."""
-    if trajectory.functions is not None:
-        return trajectory.functions
-    never = {*trajectory.excluded} - {*trajectory.held_out}
-    return tuple([name for name in tools_of(trajectory.environments) if name not in never])
 
 
 @cache

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from checkers.statistics import compare, wilson
-from extensions.experiments.variants import pairs_of
 from runner.analysis.figure_lines import p_text, percent
 from runner.analysis.figures import RunFigures
+from runner.analysis.variants import pairs_of
 from runner.records.record import EpisodeRecord, SearchRecord
 from runner.show.terminal import table
 from trajectories.schema import Trajectory

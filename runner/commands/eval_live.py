@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import BFCL, Profile
-from extensions.experiments.forcing import check_forced
 from runner.analysis.figure_lines import both_lines, summary, usage_lines
 from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.mended import judge_of
@@ -28,6 +27,7 @@ from runner.data import choose
 from runner.episodes.telling import requiring_told
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Estimate, estimate, preflight
+from runner.live.forcing import check_forced
 from runner.live.settings import Settings, read_settings
 from runner.models.agent import PREFIX
 from runner.models.base import ModelError

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
-from extensions.experiments.variants import CallShape, VariantScore, format_lines, protocol_lines
 from runner.analysis.figures import RunFigures, totals_of
+from runner.analysis.variants import CallShape, VariantScore, format_lines, protocol_lines
 from runner.commands import DONE
 from runner.commands.eval_options import EvalOptions
 from runner.commands.live_run import run_plan

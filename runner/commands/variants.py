@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from extensions.experiments.variants import VariantScore
+from runner.analysis.variants import VariantScore
 from runner.live.campaign import Plan
 from runner.live.conduct import Ending
 from trajectories.schema import Trajectory

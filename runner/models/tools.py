@@ -15,11 +15,11 @@ from envs.registry import backend_class
 from envs.session import Session
 from envs.tool import Tool
 from extensions.experiments.arranging import Arrangement
-from extensions.experiments.widened import needed
 from runner.models.base import Same, ToolList
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
+from trajectories.scene import needed
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from checkers.selection import selected_in_turns
 from checkers.statistics import Attempts, Pair, compare, holm, slope_within
 from checkers.verdict import TurnOutcome
 from extensions.experiments.vary import Levels, varied
-from extensions.experiments.widened import needed, own_functions
 from runner.data.choose import load_dataset
 from runner.episodes.scripted import Scripted, Sight
 from trajectories.prepare import prepare
+from trajectories.scene import needed, own_functions
 
 LEVELS = ("need", "5", "10", "20", "40", "80", "all")
 ENTRIES = 108

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from extensions.experiments.vary import AXES, Levels, axes_of, blocks_of, varied, varied_for
-from extensions.experiments.widened import needed, own_functions
 from runner.data.choose import load_dataset
 from trajectories.errors import DataError
+from trajectories.scene import needed, own_functions
 
 
 @pytest.fixture(scope="module")

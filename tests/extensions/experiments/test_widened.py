@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from checkers.profile import BFCL, STRICT
-from extensions.experiments.widened import MOST, Widening, needed, own_functions, widened
+from extensions.experiments.widened import MOST, Widening, widened
 from runner.data.choose import load_dataset
 from runner.episodes.evaluate import judge_recorded, judge_right, run_null
 from runner.episodes.kinds import ComparedState
@@ -19,6 +19,7 @@ from runner.episodes.scripts import oracle
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
+from trajectories.scene import needed, own_functions
 from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
 
 EVERY = 40

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from envs.calls import Call
-from extensions.experiments.widened import needed
 from extensions.formats.registry import PROTOCOLS, protocols_named
 from runner.cli import main
 from runner.data import choose
@@ -22,6 +21,7 @@ from tests.servers.protocols import refusal
 from tests.servers.responses import call, response, thought
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
+from trajectories.scene import needed
 
 SEVERAL = "base,miss_param,miss_func,long_context"
 ONE_TURN = "simple_python,multiple,parallel,parallel_multiple,irrelevance,live_relevance"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from extensions.experiments.vary import Levels, varied
-from extensions.experiments.widened import needed, own_functions
 from runner.data.choose import load_dataset
+from trajectories.scene import needed, own_functions
 
 
 def names(data, level, distractors, id):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from extensions.experiments.widened import own_functions
 from runner.episodes.evaluate import kind_of
 from runner.live.campaign import Plan
 from runner.live.settings import CHOICES
 from runner.models.connect import takes_choice
 from runner.models.tools import legal_name
 from trajectories.errors import DataError, did_you_mean
+from trajectories.scene import own_functions
 from trajectories.schema import Trajectory
 
 _OPTION = "--tool-choice"

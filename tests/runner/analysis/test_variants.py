@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from extensions.experiments.variants import VariantScore, against_first, format_lines, variant_lines
 from runner.analysis.figures import RunFigures
+from runner.analysis.variants import VariantScore, against_first, format_lines, variant_lines
 from runner.models.prompting import ALL
 from tests.runner.records.made import episode
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from checkers.profile import STRICT
-from extensions.experiments.forcing import check_forced
 from extensions.experiments.vary import Levels
-from extensions.experiments.widened import needed
 from runner.data import choose
 from runner.live.campaign import Plan
+from runner.live.forcing import check_forced
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
 from runner.records.record import RetrieveReference
 from trajectories.errors import DataError
+from trajectories.scene import needed
 
 DATA = choose.dataset(None, choose.categories("base,simple_python,multiple", None), lambda _: None)
 ENTRIES = [*DATA.trajectories.values()]
