@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from io import TextIOWrapper
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from envs import __version__
 from envs.errors import BackendFault, ConfigError
@@ -131,13 +131,22 @@ def _run(words: Sequence[str]) -> int:
     name = name or _begun(words, commands)
     if name is None:
         return _without_command(words, commands)
-    module = module_of(name, commands[name])
-    text, notes = commands[name].text, getattr(module, "NOTES", "")
-    parser = options.parser_of(module.Options, name, text, module.EXAMPLE, notes)
-    given = options.parse(module.Options, parser, words[len(name.split()) :])
+    module, given = read_options(name, commands[name], words[len(name.split()) :])
     with getattr(given, "within", nullcontext)():
         status: int = module.run(given)
     return status
+
+
+def read_options(name: str, command: Command, words: Sequence[str]) -> tuple[ModuleType, Any]:
+    """Return the module of a command and its options; ends the program where they are none."""
+    module = module_of(name, command)
+    record, further = module.Options, dict[str, type]()
+    if options.is_open(record) and options.names_others(record, words):
+        found = {key: each.options(name) for key, each in extension.extensions().items()}
+        further = {key: kind for key, kind in found.items() if kind}
+    notes = getattr(module, "NOTES", "")
+    parser = options.parser_of(record, name, command.text, module.EXAMPLE, notes, further)
+    return module, options.parse(record, parser, words, further)
 
 
 def module_of(name: str, command: Command) -> ModuleType:

@@ -9,7 +9,7 @@ This module names types of every room in its annotations and imports none of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -19,14 +19,26 @@ from trajectories.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
     from importlib import metadata
+    from pathlib import Path
 
     from checkers.profile import Profile
+    from checkers.replies.formats import ReplyFormat
     from envs.session import Session
+    from runner.commands.variants import Variants
     from runner.data.services import Reach
     from runner.episodes.allowance import Allowance
     from runner.episodes.kinds import EntryKind
+    from runner.live.campaign import Plan
+    from runner.live.settings import Settings
     from runner.live.workers import Workers
+    from runner.models.base import Model, RequestOptions
+    from runner.models.conversation import Observe, Style
+    from runner.models.protocols.base import Protocol
+    from runner.models.tools import Footnotes, Toolbox
+    from runner.records.record import EpisodeRecord, RunDefinition
+    from runner.records.run import Run
     from trajectories.bfcl import EntryReader
+    from trajectories.dataset import Dataset
     from trajectories.schema import JudgedBy, Trajectory
 else:
     # Only asked for a name that is none of ours.
@@ -52,6 +64,104 @@ class Command(NamedTuple):
     """Dotted name of its module; a core command's follows from its name."""
 
 
+class RunFeature:
+    """What an extension changes in a run. Subclasses override what they change."""
+
+    extension: ClassVar[str]
+    """Name of the extension; the run definition has the feature under it."""
+
+    flag: ClassVar[str]
+    """The option that asks for it."""
+    is_offline: ClassVar[bool] = False
+    """Whether it changes runs of ``oracle`` and ``null``, too."""
+    protocol: Protocol | None = None
+    """The calling format, where it is not the usual one."""
+    has_siblings: bool = False
+    """Whether one command made the run beside others, in folders of one folder."""
+
+    @property
+    def repeats_entries(self) -> bool:
+        """Whether an entry is run until it passes, so that its episodes count as one."""
+        return False
+
+    def definition(self) -> JsonObject:
+        """Return what of it determines a run's result."""
+        raise NotImplementedError
+
+    def request_options(self, options: RequestOptions) -> RequestOptions:
+        """Return how the model is reached and asked."""
+        return options
+
+    def request_key(self) -> JsonObject:
+        """Return what decides an answer besides the request, for the reply cache."""
+        return {}
+
+    def narrowed(
+        self, dataset: Dataset, ids: Sequence[str], folder: Path | None
+    ) -> tuple[Dataset, RunFeature]:
+        """Return a data set with the functions that its entries offer, and the feature for it.
+
+        Args:
+            dataset: The data.
+            ids: The entries that are run.
+            folder: BFCL's data folder, where the model is shown its documents; None for ours.
+
+        Raises:
+            DataError: What it needs is missing.
+        """
+        return dataset, self
+
+    def toolbox(
+        self, trajectory: Trajectory, folder: Path | None, notes: Footnotes, trial: int
+    ) -> Toolbox | None:
+        """Return the functions that the model is shown; None where they are as usual."""
+        return None
+
+    def style(self, style: Style, settings: Settings) -> Style:
+        """Return how the model is talked to."""
+        return style
+
+    def observe(self, observe: Observe | None) -> Observe | None:
+        """Return what the model reads of a call, given what it would read."""
+        return observe
+
+    def model(self, plan: Plan) -> Model | None:
+        """Return the model, where a plan's is asked no server; None for one that it cannot play."""
+        return None
+
+    def lines(
+        self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
+    ) -> Iterator[str]:
+        """Yield what ``eval`` prints of it below the score."""
+        yield from ()
+
+    def reader(self, where: str) -> ReplyFormat | None:
+        """Return how the model's text is read; None where it is read as usual.
+
+        Raises:
+            DataError: The format is not known any more.
+        """
+        return None
+
+    def restored(self, dataset: Dataset) -> Dataset:
+        """Return a data set with its entries as a recorded run had them.
+
+        Raises:
+            DataError: What it needs is missing.
+        """
+        return dataset
+
+    def restored_offers(
+        self, run: Run, dataset: Dataset, notify: Callable[[str], object]
+    ) -> Dataset:
+        """Return a data set whose entries offer what they offered in a recorded run.
+
+        Raises:
+            DataError: What it needs is missing.
+        """
+        return dataset
+
+
 class Extension:
     """A feature outside the core. Subclasses override what they take part in."""
 
@@ -59,6 +169,45 @@ class Extension:
     """The name of its folder; run definitions and records have its members under it."""
     commands: ClassVar[Mapping[str, Command]] = {}
     """Its commands, by what the user types."""
+
+    def options(self, command: str) -> type | None:
+        """Return the record of options that it adds to a core command, such as ``eval``."""
+        return None
+
+    def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
+        """Return what it changes in a run.
+
+        Args:
+            options: The options of the command.
+            own: Its own options, a record of the type that ``options`` returns.
+            settings: How the model is reached and asked.
+
+        Raises:
+            DataError: The options contradict each other, or name something that does not exist.
+        """
+        return ()
+
+    def makes_variants(self, own: Any) -> bool:
+        """Tell whether its own options ask for several runs."""
+        return False
+
+    def variants(
+        self, options: Any, own: Any, plan: Plan, trajectories: Sequence[Trajectory]
+    ) -> Variants | None:
+        """Return the runs that its own options ask for instead of one; None where it is one.
+
+        Raises:
+            DataError: The options contradict each other, or name something that does not exist.
+        """
+        return None
+
+    def recorded(self, definition: JsonObject, where: str) -> RunFeature:
+        """Return what it changed in a run, given its member of the run's definition.
+
+        Raises:
+            DataError: It is not what it wrote.
+        """
+        raise DataError(where, f"$.definition.extensions.{self.name}: it changes no run")
 
     def entry_kind(self, judged_by: JudgedBy) -> EntryKind | None:
         """Return how entries are judged whose verdicts depend on something that only it knows."""
@@ -112,6 +261,16 @@ def named(name: str) -> Extension:
         known = [*own_names(), *_installed()]
         raise DataError("extension", f"{name!r:.80} is not installed{did_you_mean(name, known)}")
     return _loaded(name)
+
+
+def recorded_features(definition: RunDefinition | None, where: str) -> list[RunFeature]:
+    """Return what extensions changed in a run.
+
+    Raises:
+        DataError: An extension is not installed, or its member is not what it wrote.
+    """
+    members = definition.extensions if definition else {}
+    return [named(name).recorded(member, where) for name, member in members.items()]
 
 
 def entry_kind(judged_by: JudgedBy) -> EntryKind:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple
 
 from runner.models.base import Same
+from runner.models.tools import Document, Footnotes, Toolbox, as_texts, documents_of
+from trajectories.scene import needed
+from trajectories.schema import Trajectory
 
-Document = Mapping[str, Any]
 Order = Literal["as-is", "shuffled", "alphabetical"]
 Place = Literal["head", "middle", "tail", "spread"]
 Naming = Literal["plain", "snake", "codes", "swapped"]
@@ -166,3 +169,26 @@ def _stripped(value: Mapping[str, Any], *, is_schema: bool) -> dict[str, Any]:
         else:
             found[name] = member
     return found
+
+
+def arranged_toolbox(
+    trajectory: Trajectory,
+    folder: Path | None,
+    notes: Footnotes,
+    how: Arrangement,
+    trial: int,
+) -> Toolbox:
+    """Return the functions that a model is shown, presented otherwise.
+
+    Raises:
+        DataError: A file with documents is missing or malformed.
+    """
+    documents, language = documents_of(trajectory, folder), trajectory.language
+    never = {*trajectory.excluded} - {*trajectory.held_out}
+    there = [document for document in documents if document["name"] not in never]
+    need = frozenset(needed(trajectory))
+    key = f"{trajectory.id}/{trial}" if trial else trajectory.id
+    shown = as_texts(how.arranged(there, need, key), language, notes)
+    names = how.shown_names(there, need, trajectory.id)
+    silent = notes._replace(syntax=dict.fromkeys(notes.syntax, ""), float="", response=False)
+    return Toolbox(shown, language, silent if how.has_no_words else notes, names)

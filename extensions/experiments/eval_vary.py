@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from envs.registry import BACKENDS, library, tools_of
+from extensions.experiments.feature import VaryFeature, VaryOptions
 from extensions.experiments.paraphrases import defects, read_paraphrases
 from extensions.experiments.vary import FLAG, Levels, Varied, axes_of, blocks_of, varied
 from extensions.experiments.vary_lines import experiment_lines
@@ -22,16 +23,18 @@ from trajectories.scene import own_functions
 from trajectories.schema import Trajectory
 
 
-def vary_variants(options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]) -> Variants:
+def vary_variants(
+    options: EvalOptions, own: VaryOptions, plan: Plan, trajectories: Sequence[Trajectory]
+) -> Variants:
     """Return a run at each level of the axes that the user names.
 
     Raises:
         DataError: An axis, a level or a file cannot be used, or nothing is left to run.
     """
-    axes = axes_of(options.vary)
+    axes = axes_of(own.vary)
     if plan.settings.mode == "prompt" and any(axis.name == "names" for axis in axes):
         raise DataError(FLAG, "names is for function calling: calls in text name the real ones")
-    blocks = blocks_of(axes, options.design, options.vary_seed)
+    blocks = blocks_of(axes, own.design, own.vary_seed)
     runs = {levels.name: levels for block in blocks for levels in block.runs.values()}
     ids = [trajectory.id for trajectory in trajectories]
     members, sizes, told = [], {}, list[str]()
@@ -46,9 +49,13 @@ def vary_variants(options: EvalOptions, plan: Plan, trajectories: Sequence[Traje
         _check_words(levels, made, plan)
         told += _told(name, made)
         asked = [*made.dataset.trajectories.values()]
-        members.append(Variant(name, plan._replace(dataset=made.dataset, vary=levels), asked))
+        members.append(
+            Variant(
+                name, plan.with_feature(VaryFeature(levels))._replace(dataset=made.dataset), asked
+            )
+        )
         sizes[name] = made.sizes
-    file = VaryFile.of(blocks, sizes, trajectories, options.design, options.trials)
+    file = VaryFile.of(blocks, sizes, trajectories, own.design, options.trials)
 
     def begin(folder: Path) -> None:
         write_file(file, folder)

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from runner.extension import Command, Extension
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from envs.lazy import lazily
+from runner.extension import Command, Extension, JsonObject, RunFeature
+from trajectories.errors import DataError
+
+if TYPE_CHECKING:
+    from extensions.experiments import eval_vary, feature, vary
+    from runner.commands import options
+    from runner.commands.variants import Variants
+    from runner.live.campaign import Plan
+    from trajectories.schema import Trajectory
+else:
+    eval_vary = lazily("extensions.experiments.eval_vary")
+    feature = lazily("extensions.experiments.feature")
+    options = lazily("runner.commands.options")
+    vary = lazily("extensions.experiments.vary")
 
 
 class ExperimentsExtension(Extension):
@@ -21,6 +38,36 @@ class ExperimentsExtension(Extension):
             f"{__package__}.commands.dataset_vary",
         ),
     }
+
+    def options(self, command: str) -> type | None:
+        """Return the options on experiments of ``eval``."""
+        return feature.VaryOptions if command == "eval" else None
+
+    def makes_variants(self, own: Any) -> bool:
+        """Tell whether axes are named.
+
+        Raises:
+            DataError: Other options are given without any.
+        """
+        if not own.vary:
+            for flag in options.given(own, feature.VaryOptions):
+                raise DataError(flag, "is of experiments on the list of functions: add --vary")
+        return bool(own.vary)
+
+    def variants(
+        self, options: Any, own: Any, plan: Plan, trajectories: Sequence[Trajectory]
+    ) -> Variants | None:
+        """Return a run for each level of the axes."""
+        if not own.vary:
+            return None
+        found: Variants = eval_vary.vary_variants(options, own, plan, trajectories)
+        return found
+
+    def recorded(self, definition: JsonObject, where: str) -> RunFeature:
+        """Return the levels of a run."""
+        levels = vary.Levels.from_json(definition.get("vary") or {}, where)
+        found: RunFeature = feature.VaryFeature(levels)
+        return found
 
 
 EXTENSION = ExperimentsExtension()

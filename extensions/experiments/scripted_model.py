@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from random import Random
 
 from envs.calls import Call
+from extensions.experiments.vary import Levels
 from runner.episodes.evaluate import kind_of
 from runner.episodes.scripted import Scripted, Sight, wrong_call
 from runner.episodes.scripts import Script, oracle
@@ -33,8 +34,9 @@ _DONE = "Done."
 class ScriptedModel:
     """One of the models ``oracle``, ``null`` and ``scripted:...``, for the entries of a plan."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, levels: Levels) -> None:
         self._plan = plan
+        self._levels = levels
         named = plan.model.startswith("scripted:")
         self._scripted = Scripted.named(plan.model) if named else None
         self._known: dict[tuple[str, int], Steps] = {}
@@ -65,8 +67,8 @@ class ScriptedModel:
         return self._known[key]
 
     def _script(self, prepared: Prepared, trial: int) -> Script:
-        trajectory, levels, scripted = prepared.trajectory, self._plan.vary, self._scripted
-        seed = f"{levels.seed if levels else 0}/{levels.name if levels else ''}/{trial}"
+        trajectory, levels, scripted = prepared.trajectory, self._levels, self._scripted
+        seed = f"{levels.seed}/{levels.name}/{trial}"
         if kind_of(trajectory).is_single_turn:
             right = _right(trajectory, self._plan)
             if scripted is None:
@@ -78,7 +80,7 @@ class ScriptedModel:
         return scripted.script(prepared, seed, self._shown(trajectory))
 
     def _shown(self, trajectory: Trajectory) -> Sight:
-        arrangement = self._plan.vary and self._plan.vary.arrangement
+        arrangement = self._levels.arrangement
         need, there = needed(trajectory), own_functions(trajectory)
         middle = arrangement is not None and arrangement.place == "middle"
         others = tuple([name for name in there if name not in need])

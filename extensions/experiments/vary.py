@@ -261,11 +261,8 @@ def varied(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = None) -
     return Varied(whole, sizes, raised, left_out)
 
 
-def varied_for(dataset: Dataset, definition: Mapping[str, Any] | None, where: str) -> Dataset:
-    """Return the data that a run is of, made from the data set that its definition names."""
-    if definition is None:
-        return dataset
-    levels = Levels.from_json(definition, where)
+def varied_for(dataset: Dataset, levels: Levels) -> Dataset:
+    """Return the data that a run at some levels is of, made from the data set that it names."""
     if not levels.varies_data:
         return dataset
     return varied(dataset, levels._replace(latin=None)).dataset

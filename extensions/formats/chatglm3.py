@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from envs.calls import Call, closing_bracket
 from envs.errors import MalformedCall
 from extensions.formats.python_texts import python_calls, with_names
-from extensions.formats.raw import Frame, blocks
+from extensions.formats.raw import blocks
 from extensions.formats.reading import add, check_length
 from extensions.formats.showing import answering, before, indented, showing
-from runner.models.protocols.base import Written
+from runner.models.protocols.base import Frame, Written
 from runner.models.tools import Document
 
 _CALL = "tool_call"

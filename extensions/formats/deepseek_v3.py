@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 
 from envs.calls import Call
-from extensions.formats.raw import RESULT, Frame
+from extensions.formats.raw import RESULT
 from extensions.formats.reading import calls_behind
 from extensions.formats.showing import answering, before, indented, showing
-from runner.models.protocols.base import Written
+from runner.models.protocols.base import Frame, Written
 from runner.models.tools import Document
 
 BAR = "\uff5c"

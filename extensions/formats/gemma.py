@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
 from extensions.formats.gemma_values import ESCAPE, QUOTE, Reader, written
-from extensions.formats.raw import RESULT, Frame, blocks
+from extensions.formats.raw import RESULT, blocks
 from extensions.formats.reading import add, check_length
 from extensions.formats.showing import before
 from runner.models.base import ChatMessage
-from runner.models.protocols.base import Written
+from runner.models.protocols.base import Frame, Written
 from runner.models.tools import Document
 
 _MARKS = (("<|tool_call>", QUOTE), ("<start_function_call>", ESCAPE))

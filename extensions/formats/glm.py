@@ -7,11 +7,11 @@ from typing import Any
 
 from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.raw import Frame, blocks
+from extensions.formats.raw import blocks
 from extensions.formats.reading import LONGEST_NAME, add, after_blanks, check_length, is_name, meant
 from extensions.formats.showing import answering, before, in_tags, showing
 from extensions.formats.typed_texts import Quoting, text_of, value_of, wrapped
-from runner.models.protocols.base import Written, parameters_of
+from runner.models.protocols.base import Frame, Written, parameters_of
 from runner.models.tools import Document
 
 _OPENING, _CLOSING = "<tool_call>", "</tool_call>"

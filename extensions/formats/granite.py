@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from envs.calls import Call
 from extensions.formats.json_calls import reading_list, written_list
-from extensions.formats.raw import Frame, blocks
+from extensions.formats.raw import blocks
 from extensions.formats.showing import answering, before, indented, showing
-from runner.models.protocols.base import Written
+from runner.models.protocols.base import Frame, Written
 from runner.models.tools import Document
 
 _MARK = "<|tool_call|>"

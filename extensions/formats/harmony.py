@@ -17,11 +17,11 @@ from extensions.formats.channels import (
     parts_of,
     recipient,
 )
-from extensions.formats.raw import RESULT, Frame
+from extensions.formats.raw import RESULT
 from extensions.formats.reading import add, json_at
 from extensions.formats.typescript import show
 from runner.models.base import ChatMessage
-from runner.models.protocols.base import Spoken, Written
+from runner.models.protocols.base import Frame, Spoken, Written
 from runner.models.tools import Document
 
 

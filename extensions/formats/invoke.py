@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from envs.calls import Call
-from extensions.formats.raw import RESULT, Frame, blocks
+from extensions.formats.raw import RESULT, blocks
 from extensions.formats.showing import answering, before, in_tags, showing
 from extensions.formats.xml_calls import Tagged, Tags
-from runner.models.protocols.base import Written
+from runner.models.protocols.base import Frame, Written
 from runner.models.tools import Document
 
 _TAGGED = Tagged(

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from envs.calls import Call
 from envs.errors import MalformedCall
-from extensions.formats.raw import RESULT, Frame
+from extensions.formats.raw import RESULT
 from extensions.formats.reading import calls_behind
 from extensions.formats.showing import before
 from runner.models.base import ChatMessage
-from runner.models.protocols.base import Written
+from runner.models.protocols.base import Frame, Written
 from runner.models.tools import Document
 
 _SECTION, _END_SECTION = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.raw import RESULT, Frame
+from extensions.formats.raw import RESULT
 from extensions.formats.reading import add, after_blanks, check_length, json_at, listed_calls
 from extensions.formats.showing import before
 from runner.models.base import ChatMessage
-from runner.models.protocols.base import Written
+from runner.models.protocols.base import Frame, Written
 from runner.models.tools import Document
 
 _CALLS, _ARGS = "[TOOL_CALLS]", "[ARGS]"

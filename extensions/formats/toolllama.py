@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from envs.calls import Call
 from envs.errors import MalformedCall
 from extensions.formats import react
-from extensions.formats.raw import Frame
 from extensions.formats.reading import json_at
 from extensions.formats.showing import answering, lines, showing
-from runner.models.protocols.base import Spoken, Written
+from runner.models.protocols.base import Frame, Spoken, Written
 from runner.models.tools import Document
 
 _END = "\nEnd Action"

@@ -20,7 +20,6 @@ from extensions.retrieval.corpus import Corpus, Described
 from extensions.retrieval.rankings import Ranking
 from extensions.retrieval.reading import corpus_named
 from runner.models.tools import Document, bfcl_documents, own_documents
-from runner.records.record import RetrieveReference
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.offering import Offering
@@ -64,6 +63,21 @@ class Policy(NamedTuple):
         """Return what the user types."""
         more = "+needs" if self.needs else ""
         return f"{self.how}={self.number}{more}" if self.number else self.how
+
+
+class RetrieveReference(NamedTuple):
+    """Which functions a model was offered, where retrieval chose them."""
+
+    policy: str
+    """Such as ``backends=3``."""
+    pool: str
+    """What was looked through: ``own``, ``all`` or a file."""
+    by: str
+    """How it was ranked."""
+    keep: bool
+    """Whether what an earlier turn was offered stayed."""
+    pool_sha256: str
+    """Beginning of the hash of the pool's documents, in hex."""
 
 
 class Retrieval(NamedTuple):

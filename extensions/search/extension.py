@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from runner.extension import Command, Extension
+from typing import TYPE_CHECKING
+
+from envs.lazy import lazily
+from runner.extension import Command, Extension, JsonObject, RunFeature
+
+if TYPE_CHECKING:
+    from extensions.search import feature
+else:
+    feature = lazily("extensions.search.feature")
 
 
 class SearchExtension(Extension):
@@ -16,6 +24,11 @@ class SearchExtension(Extension):
             f"{__package__}.commands.search",
         ),
     }
+
+    def recorded(self, definition: JsonObject, where: str) -> RunFeature:
+        """Return how the model of a run searched."""
+        found: RunFeature = feature.recorded(definition, where)
+        return found
 
 
 EXTENSION = SearchExtension()

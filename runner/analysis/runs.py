@@ -15,6 +15,7 @@ from runner.episodes.boundary import fault_of
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import examine_recorded
 from runner.episodes.telling import examined_as_told, with_telling
+from runner.extension import recorded_features
 from runner.records import result_file
 from runner.records.record import EpisodeRecord, Key, Recorded
 from runner.records.run import Run
@@ -25,17 +26,11 @@ from trajectories.prepare import prepare
 from trajectories.schema import Category, Trajectory
 
 if TYPE_CHECKING:
-    from extensions.compression import compression
-    from extensions.experiments import vary
-    from extensions.retrieval import offering
     from runner.data import wording
     from runner.episodes.examined import Examined
     from runner.models.conversation import Observe
 else:
-    # Few runs need to know how models are asked, or retrieve; both take a while to load.
-    compression = lazily("extensions.compression.compression")
-    offering = lazily("extensions.retrieval.offering")
-    vary = lazily("extensions.experiments.vary")
+    # Few runs need to know how models are asked.
     wording = lazily("..data.wording", __package__)
 
 
@@ -150,14 +145,13 @@ def read_in_run(run: Run, dataset: Dataset) -> Observe | None:
     """
     if run.definition is None:
         return None
-    asked = run.definition.settings
     observe: Observe | None = None
     with suppress(DataError):
-        observe = wording.wording_of("bfcl", dataset) if asked.observations == "bfcl" else None
+        told = run.definition.settings.observations == "bfcl"
+        observe = wording.wording_of("bfcl", dataset) if told else None
     with suppress(DataError):
-        if asked.compress is not None:
-            made = compression.Compression.named(asked.compress, asked.tokenizer)
-            return compression.observing(observe, made)
+        for feature in recorded_features(run.definition, str(run.path)):
+            observe = feature.observe(observe)
     return observe
 
 
@@ -167,7 +161,7 @@ Load = Callable[[str | None, Sequence[Category], Notify], Dataset]
 
 def dataset_of(run: Run, name: str | None, notify: Notify, load: Load = choose.dataset) -> Dataset:
     """Load the data set that a run is of, as the run had it; it takes and raises what both do."""
-    return as_retrieved(run, as_run(run, plain_dataset_of(run, name, notify, load)), notify)
+    return as_offered(run, as_run(run, plain_dataset_of(run, name, notify, load)), notify)
 
 
 def plain_dataset_of(
@@ -202,31 +196,25 @@ def plain_dataset_of(
 
 
 def as_run(run: Run, dataset: Dataset) -> Dataset:
-    """Return the data as a run had it: of an experiment, its entries at the run's levels.
+    """Return the data as a run had it, with what extensions changed of its entries.
 
     Raises:
-        DataError: A file that the levels name cannot be read.
+        DataError: What an extension needs for that is missing.
     """
-    axes = run.definition and run.definition.vary
-    return vary.varied_for(dataset, axes, str(run.path)) if axes else dataset
+    for feature in recorded_features(run.definition, str(run.path)):
+        dataset = feature.restored(dataset)
+    return dataset
 
 
-def as_retrieved(run: Run, dataset: Dataset, notify: Notify) -> Dataset:
-    """Return a data set whose entries offer the functions that retrieval chose in a run.
+def as_offered(run: Run, dataset: Dataset, notify: Notify) -> Dataset:
+    """Return a data set whose entries offer the functions that they offered in a run.
 
     Raises:
-        DataError: The ranking or the pool of the run is not to be had here.
+        DataError: What an extension needs for that is missing.
     """
-    then = run.definition and run.definition.retrieve
-    if not run.definition or not then:
-        return dataset
-    own = run.definition.settings.function_docs == "own"
-    ids = [id for id in run.ids if id in dataset.trajectories]
-    retrieval = offering.Retrieval.of(then)
-    narrowed, now = retrieval.narrowed(dataset, ids, None if own else dataset.folder)
-    if now != then:
-        notify(f"{run.path}: the functions of the pool {then.pool} are not what they were")
-    return narrowed
+    for feature in recorded_features(run.definition, str(run.path)):
+        dataset = feature.restored_offers(run, dataset, notify)
+    return dataset
 
 
 def rules_of(

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 from checkers.verdict import Verdict
 from envs.lazy import lazily
-from runner.analysis.runs import as_retrieved
-from runner.commands.eval_options import EvalOptions, ExperimentOptions, LiveOptions
+from runner import extension
+from runner.analysis.runs import as_offered
+from runner.commands.eval_options import EvalOptions, LiveOptions
+from runner.commands.features import feature_lines, narrowed
 from runner.commands.judging import judge_all, mend_for, report
-from runner.commands.narrowing import narrowed
 from runner.commands.options import given
 from runner.commands.shared import note
 from runner.data import choose, services
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import run_null, run_oracle, run_recorded, run_scripted
 from runner.episodes.scripted import Scripted
+from runner.live.settings import Settings
 from runner.records import result_file
 from runner.records.run import open_run
 from runner.show.terminal import say
@@ -40,12 +42,10 @@ _OFFLINE: Mapping[str, Callable[..., Verdict]] = {"oracle": run_oracle, "null": 
 def run(options: Options) -> int:
     """Run a model on entries, and print its score."""
     model = choose.model(options.model, options.base_url)
-    varies = bool(options.vary)
+    chosen = {name: extension.named(name) for name in options.extensions}
+    varies = any(each.makes_variants(options.extensions[name]) for name, each in chosen.items())
     if varies and model.path is not None:
-        raise DataError("--vary", "a recorded run answers what it was asked; it cannot be varied")
-    if not varies:
-        for flag in given(options, ExperimentOptions):
-            raise DataError(flag, "is of experiments on the list of functions: add --vary")
+        raise DataError("--model", "a recorded run answers what it was asked; it cannot be varied")
     if not model.live:
         _refuse_live_options(options, _OF_EXPERIMENTS if varies else ())
     is_scripted = model.name.startswith(choose.SCRIPTED)
@@ -73,12 +73,21 @@ def run(options: Options) -> int:
         _note_irregularities(dataset)
     if model.live or varies:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
-    if options.retrieve and (recorded or scripted):
-        raise DataError("--retrieve", f"is for live models, oracle and null, not {options.model}")
+    features = [
+        feature
+        for name, each in chosen.items()
+        for feature in each.features(options, options.extensions[name], Settings(mode="fc"))
+    ]
+    for feature in features:
+        if recorded or scripted or not feature.is_offline:
+            models = "live models, oracle and null" if feature.is_offline else "live models"
+            raise DataError(feature.flag, f"is for {models}, not {options.model}")
     if recorded:
-        dataset = as_retrieved(recorded, dataset, note)
-    asked = narrowed(options, dataset, trajectories, dataset.folder)
-    dataset, trajectories = asked.dataset, [*asked.trajectories]
+        dataset = as_offered(recorded, dataset, note)
+    dataset, features = narrowed(
+        features, dataset, [each.id for each in trajectories], dataset.folder
+    )
+    trajectories = [dataset.trajectories[each.id] for each in trajectories]
     entries = recorded.entries() if recorded else None
     if entries is not None:
         run_one: Callable[..., Verdict] = partial(run_recorded, entries=entries)
@@ -91,7 +100,7 @@ def run(options: Options) -> int:
     outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
     least = options.fail_under
     status = report(dataset, profile, trajectories, outcomes, population, mend, least)
-    for line in asked.lines(outcomes):
+    for line in feature_lines(features, dataset, trajectories, outcomes):
         say(line)
     return status
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import BFCL, Profile
+from runner import extension
 from runner.analysis.figure_lines import both_lines, summary, usage_lines
 from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.mended import judge_of
@@ -18,9 +19,9 @@ from runner.analysis.symptoms import Symptoms
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
 from runner.commands.eval_variants import run_variants, variants_of
+from runner.commands.features import feature_lines, narrowed
 from runner.commands.judging import held_to, mend_for, workers_for
 from runner.commands.live_run import check_budget, connect_to, run_plan
-from runner.commands.narrowing import Narrowed, narrowed
 from runner.commands.shared import note
 from runner.commands.variants import Variant, Variants
 from runner.data import choose
@@ -57,9 +58,12 @@ def evaluate_live(
     """
     plan = _plan_of(options, dataset, profile)
     choose.require_nesting(trajectories, profile, plan.settings.mode)
-    asked = _narrowed(options, plan, trajectories)
-    trajectories = asked.trajectories
-    plan = plan._replace(dataset=asked.dataset, retrieve=asked.reference)
+    folder = function_docs_folder(plan.settings, plan.dataset)
+    ids = [each.id for each in trajectories]
+    dataset, features = narrowed(plan.settings.features, plan.dataset, ids, folder)
+    settings = replace(plan.settings, features=tuple(features))
+    plan = plan._replace(dataset=dataset, settings=settings)
+    trajectories = [plan.dataset.trajectories[each.id] for each in trajectories]
     variants = variants_of(options, plan, trajectories)
     if variants and options.fail_under is not None:
         raise DataError("--fail-under", f"is of one run, and {variants.flag} makes several")
@@ -76,7 +80,7 @@ def evaluate_live(
         return run_variants(variants, folder, options)
     resumes = options.resume is not None
     ending, status = run_plan(plan, folder, trajectories, options, resumes=resumes)
-    figures = _print_result(folder, plan, asked, population, options)
+    figures = _print_result(folder, plan, trajectories, population, options)
     if ending.stop_reason is not None:
         note(f"{ending.stop_reason}; go on with --resume {folder}")
     return held_to(options.fail_under, figures, status) if figures else status
@@ -88,15 +92,6 @@ def _by_wire(plans: Sequence[Plan]) -> Sequence[Plan]:
     for plan in plans:
         first.setdefault(plan.settings.request_options().api, plan)
     return [*first.values()]
-
-
-def _narrowed(options: EvalOptions, plan: Plan, trajectories: Sequence[Trajectory]) -> Narrowed:
-    """Return the entries as they are asked; it raises what ``narrowed`` does."""
-    if options.no_keep and plan.settings.mode == "prompt":
-        why = "is for function calling: what a prompt has said cannot be taken back"
-        raise DataError("--no-keep", why)
-    folder = function_docs_folder(plan.settings, plan.dataset)
-    return narrowed(options, plan.dataset, trajectories, folder)
 
 
 def _own_folder(model: str) -> Path:
@@ -112,8 +107,11 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
     if options.only and not options.resume:
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
     settings = read_settings(options.config, _flags(options))
+    for name, own in options.extensions.items():
+        made = extension.named(name).features(options, own, settings)
+        settings = replace(settings, features=(*settings.features, *made))
     _check_replies(options, settings)
-    if options.model.startswith(PREFIX) and (settings.protocol or options.protocols):
+    if options.model.startswith(PREFIX) and any(each.protocol for each in settings.features):
         raise DataError(
             "--protocol", "is for a server; an agent of your own makes its calls itself"
         )
@@ -122,9 +120,8 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
     path = Path(settings.prompts) if settings.prompts else DEFAULT
     prompts = read_prompts(path, nests=profile.execution.checks_arguments)
     plan = Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
-    # That texts or a tokenizer are missing is said before anything is asked.
+    # That texts are missing is said before anything is asked.
     plan.wording()
-    settings.compression()
     return plan
 
 
@@ -155,7 +152,7 @@ def _check_replies(options: EvalOptions, settings: Settings) -> None:
 def _print_result(
     folder: Path,
     plan: Plan,
-    asked: Narrowed,
+    asked: Sequence[Trajectory],
     population: int,
     options: EvalOptions,
 ) -> RunFigures | None:
@@ -170,20 +167,20 @@ def _print_result(
         write_whole(options.output, map(_verdict_line, records), named=True)
     machine = OwnMachine.of(lives_in(folder), len(records), options.gpu_price)
     totals = replace(totals, machine=machine)
-    figures = RunFigures(records, asked.trajectories, totals, options.allow_errors)
+    figures = RunFigures(records, asked, totals, options.allow_errors)
     for line in summary(figures, options.trials, population, field=plan.profile is BFCL):
         say(line)
     for line in (*_mended(folder, plan, figures, options), *symptoms.causes()):
         say(line)
-    for warning in symptoms.warnings(
-        plan.settings.mode, plan.settings.max_tokens, plan.settings.protocol
-    ):
+    spoken = next((each.protocol for each in plan.settings.features if each.protocol), None)
+    protocol = spoken and spoken.name
+    for warning in symptoms.warnings(plan.settings.mode, plan.settings.max_tokens, protocol):
         note(f"warning: {warning}")
     for line in usage_lines(figures):
         say(line)
-    for line in asked.lines(records):
+    for line in feature_lines(plan.settings.features, plan.dataset, asked, records):
         say(line)
-    data, manner = plan.dataset, plan.settings.protocol or plan.settings.mode
+    data, manner = plan.dataset, protocol or plan.settings.mode
     say(
         f"model {plan.model}, {manner}; data {data.name} {data.version}, sha256 "
         f"{data.sha256[:12]}; profile {plan.profile.name}; observations {plan.observations}; "
@@ -270,4 +267,4 @@ def _flags(options: EvalOptions) -> dict[str, Any]:
     """Return the settings that were given as options, and None for the others."""
     given = dict(vars(options))
     given |= {name: dict(given[name]) or None for name in ("extra_headers", "errors_as")}
-    return {member.name: given[member.name] for member in fields(Settings)}
+    return {member.name: given.get(member.name) for member in fields(Settings)}

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from checkers.profile import Mode
 from envs.lazy import lazily
 from runner.commands.judging import WorkOptions
-from runner.commands.options import above_zero, from_zero, given, index, option, positive, switch
+from runner.commands.options import above_zero, from_zero, index, option, positive, switch
 from runner.commands.shared import EntriesOptions, ReachOptions
 from runner.data.wording import Observations
 from runner.live.settings import ALL_KINDS, Effort, PriceList
@@ -144,15 +144,6 @@ class _Asked(SamplingOptions):
     parallel_tool_calls: Literal["on", "off"] | None = option(
         "whether it may make several calls in one answer (default: the server's)"
     )
-    compress: str | None = option(
-        "make results of more than LIMIT tokens short before it reads them: the beginning (cut), "
-        "half from each end (ends, if no way is named), or the members that a file keeps (keys) "
-        "(default: it reads all)",
-        "LIMIT[,cut|ends|keys]",
-    )
-    tokenizer: str | None = option(
-        "with --compress: a tokenizer.json that counts (default: four characters a token)", "PATH"
-    )
     prompt_caching: Literal["on", "off"] | None = option(
         "mark prompts for Anthropic's cache, all or none (default: those that later requests begin "
         "with)"
@@ -166,20 +157,6 @@ class _Asked(SamplingOptions):
     )
     prompts: str | None = option(
         "TOML file of the texts that are put to it (default: configs/prompts/default.toml)", "FILE"
-    )
-    formats: str | None = option(
-        "with --mode prompt: ask single-turn entries in several formats, all or names such as "
-        "json-tagged-python-plain (calls in python, json or xml; bare or tagged; functions in "
-        "json, python or xml; prompt plain or markdown)",
-        "NAMES",
-    )
-    protocol: str | None = option(
-        "how functions are shown and calls are written: tools, functions, responses, multi_call, "
-        "or a family that writes them as text, such as hermes (docs/protocols.md)",
-        "NAME",
-    )
-    protocols: str | None = option(
-        "ask in several protocols, one run each: names, text, native, raw or all", "NAMES"
     )
     seed: int | None = option(
         "seed of its sampling; trial k, from 0, has S+k (default: none is sent)", "S", read=index
@@ -268,72 +245,7 @@ class LiveOptions(ReachedOptions, _Asked, _Kept):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExperimentOptions:
-    """Experiments on the list of functions."""
-
-    vary: tuple[str, ...] = option(
-        "a run for each level of an axis (tools=need,10,all; "
-        "distractors=far,near; place=head,middle,tail,spread; order=as-is,shuffled,alphabetical; "
-        "names=plain,snake,codes,swapped; descriptions=full,first,none,FILE; words=as-is,FILE); "
-        "may be repeated; oracle, null and scripted models take part",
-        "AXIS=LEVELS",
-        default=(),
-    )
-    vary_seed: int = option("seed of what is drawn for --vary", "S", default=0, read=index)
-    design: Literal["full", "latin"] | None = option(
-        "of several axes: all combinations; or each entry at one level of each axis (default: each "
-        "axis alone, the others at their first level)"
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RetrieveOptions:
-    """Functions that are offered."""
-
-    retrieve: str | None = option(
-        "only what retrieval finds, by what the user says in a turn: backends=N (all functions of "
-        "the backends of the N nearest), top=N (the N nearest; top=N+needs: and what "
-        "these may need first, by the function graph), search=N (find_functions alone, by "
-        "which the model finds N at a time), or oracle (those of the ground truth)",
-        "POLICY",
-    )
-    pool: str | None = option(
-        "with --retrieve: what is looked through, and can be called: own (the 128 functions of the "
-        "eight backends), all (of every environment), or a file that names functions of ours "
-        "(default: own)",
-        "NAME",
-    )
-    retrieve_by: str | None = option(
-        "with --retrieve: the ranking, as turnwise retrieve query has it (default: default)",
-        "METHOD",
-    )
-    keep: bool = switch("with --retrieve: what was offered stays for later turns (the default)")
-    no_keep: bool = switch(
-        "with --retrieve: what was offered in a turn is offered in that one only"
-    )
-
-    @property
-    def retrieval(self) -> offering.Retrieval | None:
-        """What retrieval is to do; None where nothing.
-
-        Raises:
-            DataError: The options contradict each other.
-        """
-        if self.retrieve is None:
-            for flag in given(self, RetrieveOptions):
-                raise DataError(flag, "says how --retrieve chooses; add it")
-            return None
-        policy = offering.Policy.named(self.retrieve)
-        if self.no_keep and (self.keep or policy.how in ("search", "oracle")):
-            raise DataError("--no-keep", f"does not go with {'--keep' if self.keep else policy}")
-        by = self.retrieve_by or "default"
-        return offering.Retrieval(policy, self.pool or "own", by, not self.no_keep)
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvalOptions(
-    EntriesOptions, RetrieveOptions, WorkOptions, LiveOptions, ExperimentOptions, ReachOptions
-):
+class EvalOptions(EntriesOptions, WorkOptions, LiveOptions, ReachOptions):
     """Which model to run, on what and how."""
 
     model: str = option(
@@ -350,3 +262,5 @@ class EvalOptions(
         read=positive,
     )
     sample_seed: int = option("seed of the sample", "S", default=0, read=index)
+    extensions: Mapping[str, Any] = field(default_factory=dict)
+    """The options of extensions, by their names, where any is given."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from extensions.experiments.scripted_model import ScriptedModel
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import workers_for
@@ -176,8 +175,11 @@ def selection_of(
 
 def connect_to(plan: Plan) -> Model:
     """Connect to the model of a plan; one that knows the ground truth needs no connection."""
-    if not choose.model(plan.model, plan.settings.base_url).live:
-        return ScriptedModel(plan)
+    for feature in plan.settings.features:
+        if not choose.model(plan.model, plan.settings.base_url).live:
+            model = feature.model(plan)
+            if model is not None:
+                return model
     return connect(plan.model, plan.settings.request_options())
 
 

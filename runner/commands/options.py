@@ -9,10 +9,10 @@ of a field says how it is given: ``bool`` is a switch, ``tuple`` may be given se
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, field, fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from pathlib import Path
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -36,6 +36,9 @@ else:
     textwrap = lazily("textwrap")
 
 Record = TypeVar("Record")
+
+EXTENSIONS = "extensions"
+"""Field of a record to which extensions may add options: their records, by their names."""
 
 
 class _About(NamedTuple):
@@ -92,21 +95,53 @@ def switch(help: str, *, one_of: str | None = None) -> Any:
     return option(help, default=False, one_of=one_of)
 
 
-def parse(record: type[Record], parser: argparse.ArgumentParser, words: Sequence[str]) -> Record:
+def parse(
+    record: type[Record],
+    parser: argparse.ArgumentParser,
+    words: Sequence[str],
+    further: Mapping[str, type] = MappingProxyType({}),
+) -> Record:
     """Return the options that the user typed; ends the program where they are none.
 
     Args:
         record: What the command takes.
         parser: Made by ``parser_of``.
         words: What came after the command's name.
+        further: What extensions add to it, by their names.
     """
-    _refuse_unknown(record, parser, words)
-    given = vars(parser.parse_args(words))
-    return record(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
+    _refuse_unknown([record, *further.values()], parser, words)
+    typed = vars(parser.parse_args(words))
+    typed = {name: tuple(v) if isinstance(v, list) else v for name, v in typed.items()}
+
+    def made(kind: type) -> Any:
+        return kind(**{member.name: typed[member.name] for member in _members(kind)})
+
+    found: Record = made(record)
+    if further:
+        theirs = {name: made(kind) for name, kind in further.items()}
+        found = replace(found, extensions=theirs)  # type: ignore[type-var]
+    return found
+
+
+def is_open(record: type) -> bool:
+    """Tell whether extensions may add options to those of a record."""
+    return any(member.name == EXTENSIONS for member in fields(record))
+
+
+def names_others(record: type, words: Sequence[str]) -> bool:
+    """Tell whether a command line has help or an option that is none of a record's."""
+    known = _flags([record])
+    flags = [word.partition("=")[0] for word in words]
+    return "-h" in flags or any(flag.startswith("--") and flag not in known for flag in flags)
 
 
 def parser_of(
-    record: type, name: str, text: str, example: str, notes: str = ""
+    record: type,
+    name: str,
+    text: str,
+    example: str,
+    notes: str = "",
+    further: Mapping[str, type] = MappingProxyType({}),
 ) -> argparse.ArgumentParser:
     """Return what reads the options of a command.
 
@@ -116,10 +151,16 @@ def parser_of(
         text: What it does, in one sentence.
         example: A command line that works.
         notes: Lines that explain what it prints.
+        further: What extensions add to it, by their names.
     """
     prog, epilog = f"turnwise {name}", f"{notes}example: {example}"
     parser = _Parser(prog=prog, description=text, epilog=epilog, allow_abbrev=False)
     fill(parser, record)
+    for extension, kind in further.items():
+        title = f"{extension}: {(kind.__doc__ or '').partition('.')[0].lower()}"
+        group, hints = parser.add_argument_group(title), get_type_hints(kind)
+        for member in _members(kind):
+            _add(group, member, hints[member.name])
     return parser
 
 
@@ -139,7 +180,7 @@ def fill(parser: argparse.ArgumentParser, record: type) -> None:
 def given(options: Any, record: type) -> list[str]:
     """Return the flags that were given, of those that one of the records has that options are."""
     values = vars(options)
-    return [flags_of(f)[0] for f in fields(record) if values[f.name] != f.default]
+    return [flags_of(f)[0] for f in _members(record) if values[f.name] != f.default]
 
 
 def flags_of(member: Field[Any]) -> tuple[str, ...]:
@@ -180,9 +221,20 @@ class _Parser(argparse.ArgumentParser):
         self.exit(USER_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def _refuse_unknown(record: type, parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+def _members(record: type) -> list[Field[Any]]:
+    """Return the fields of a record that are options."""
+    return [member for member in fields(record) if member.name != EXTENSIONS]
+
+
+def _flags(records: Sequence[type]) -> list[str]:
+    return [flag for each in records for member in _members(each) for flag in flags_of(member)]
+
+
+def _refuse_unknown(
+    records: Sequence[type], parser: argparse.ArgumentParser, words: Sequence[str]
+) -> None:
     """Name an option that there is not before argparse misses those that are required."""
-    known = ["--help", *(flag for member in fields(record) for flag in flags_of(member))]
+    known = ["--help", *_flags(records)]
     for word in words:
         flag = word.partition("=")[0]
         if flag == "--":
@@ -196,12 +248,12 @@ def _sections(record: type) -> dict[str, list[Field[Any]]]:
     sections: dict[str, list[Field[Any]]] = {}
     made_of = [cls for cls in record.__mro__ if is_dataclass(cls)]
     # A record may say otherwise what one that it is made of says.
-    latest = {f.name: f for f in fields(record)}
+    latest = {f.name: f for f in _members(record)}
     for cls in made_of:
         above = made_of[made_of.index(cls) + 1 :]
         inherited = {f.name for base in above if issubclass(cls, base) for f in fields(base)}
         title = "" if cls is record else (cls.__doc__ or "").partition(".")[0].lower()
-        own = [latest[f.name] for f in fields(cls) if f.name not in inherited]
+        own = [latest[f.name] for f in _members(cls) if f.name not in inherited]
         # What a record adds to one of the same title comes after it.
         sections[title] = [*own, *sections.get(title, [])] if title else own
     return {title: members for title, members in sections.items() if members}

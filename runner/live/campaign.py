@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from checkers.profile import Profile
 from envs import __version__
-from envs.lazy import lazily
-from extensions.compression.compression import observing
 from runner.data.wording import Observations, Wording, observations_for, wording_of
 from runner.episodes.boundary import fault_of
 from runner.episodes.dialogue import Dialogue
+from runner.extension import RunFeature
 from runner.live.budget import Budget
 from runner.live.engine import Engine, Stopped
 from runner.live.loop import Ask, ModelAnswer, Playing, run_live
@@ -22,19 +22,15 @@ from runner.live.settings import Settings
 from runner.models.base import ChatMessage, Request
 from runner.models.connect import names_a_provider, usual_api
 from runner.models.conversation import Style
-from runner.models.prompting import PromptFormat, PromptTexts
-from runner.models.protocols.base import Protocol
-from runner.models.tools import OWN_FOOTNOTES, Arranged, Footnotes, toolbox_of
+from runner.models.prompting import PromptTexts
+from runner.models.tools import OWN_FOOTNOTES, Footnotes, toolbox_of
 from runner.records.record import (
     AnsweredStep,
     Asked,
     DatasetReference,
     EpisodeRecord,
-    FormatReference,
     Key,
-    RetrieveReference,
     RunDefinition,
-    SearchReference,
     Selection,
     StepRecord,
 )
@@ -46,12 +42,7 @@ from trajectories.offering import DOCUMENT as FINDER
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Trajectory
 
-if TYPE_CHECKING:
-    from extensions.experiments.vary import Levels
-    from extensions.formats import registry
-else:
-    # Most runs are in no protocol of their own, and there are many.
-    registry = lazily("extensions.formats.registry")
+Feature = TypeVar("Feature", bound=RunFeature)
 
 
 class Job(NamedTuple):
@@ -86,19 +77,15 @@ class Plan(NamedTuple):
     step_limit: int
     settings: Settings
     prompts: PromptTexts
-    format: PromptFormat | None = None
-    """How a prompting model is asked, where not as ``prompts`` says."""
-    retrieve: RetrieveReference | None = None
-    """What retrieval offers; the data set has it by entry."""
-    vary: Levels | None = None
-    """At which levels of an experiment on the functions it is; its data set is made for them."""
-    search: SearchReference | None = None
-    """How the model searches, where it does."""
 
-    @property
-    def protocol(self) -> Protocol | None:
-        """How functions are shown and calls are written, where not as usual."""
-        return (self.settings.protocol and registry.protocol_named(self.settings.protocol)) or None
+    def feature(self, kind: type[Feature]) -> Feature | None:
+        """Return what an extension changes, by its type; None where it changes nothing."""
+        return next((each for each in self.settings.features if isinstance(each, kind)), None)
+
+    def with_feature(self, feature: RunFeature) -> Plan:
+        """Return a plan that an extension changes further."""
+        settings = self.settings
+        return self._replace(settings=replace(settings, features=(*settings.features, feature)))
 
     @property
     def observations(self) -> Observations:
@@ -136,17 +123,17 @@ class Plan(NamedTuple):
         wording, prompts = self.wording(), self.prompts
         if wording is not None and self.settings.prompts is None:
             prompts = wording.prompts(prompts)
-        how = self.vary and self.vary.arrangement
-        arranged = how and Arranged(how, trial if how.order == "shuffled" else 0)
-        toolbox = toolbox_of(trajectory, folder, self.notes(), arranged)
+        notes, settings = self.notes(), self.settings
+        found = [each.toolbox(trajectory, folder, notes, trial) for each in settings.features]
+        toolbox = next((each for each in found if each), None)
+        toolbox = toolbox or toolbox_of(trajectory, folder, notes)
         offering = self.dataset.offering_of(trajectory)
         if offering and offering.find:
             toolbox = toolbox.with_function(FINDER)
-        settings, protocol = self.settings, self.protocol
-        observe = observing(wording, settings.compression())
-        # One that has to call would never stop.
-        asks_on = protocol is not None and not protocol.parallel and not settings.forces_calls
-        return Style(toolbox, prompts, settings.reasoning, self.format, observe, protocol, asks_on)
+        style = Style(toolbox, prompts, settings.reasoning, observe=wording)
+        for feature in settings.features:
+            style = feature.style(style, settings)
+        return style
 
     def _asked(self) -> Asked:
         """Return what defines how the model is asked, without what is so anyway."""
@@ -163,7 +150,7 @@ class Plan(NamedTuple):
         Args:
             selection: Which entries, and how many trials.
         """
-        data, asked, spoken = self.dataset, self.format, self.protocol
+        data = self.dataset
         return RunDefinition(
             model=self.model,
             settings=self._asked(),
@@ -173,11 +160,7 @@ class Plan(NamedTuple):
             step_limit=self.step_limit,
             selection=selection,
             simulator=__version__,
-            prompt_format=asked and FormatReference(asked.name, asked.sha256),
-            vary=self.vary and self.vary.to_json(),
-            protocol=spoken and FormatReference(spoken.name, registry.fingerprint(spoken)),
-            retrieve=self.retrieve,
-            search=self.search,
+            extensions={each.extension: each.definition() for each in self.settings.features},
         )
 
 

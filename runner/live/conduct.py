@@ -218,7 +218,7 @@ async def preflight(plan: Plan, connect: Connect) -> None:
 def _first_request(plan: Plan) -> Request:
     """Return a cheap request of the form that a plan's requests have."""
     messages: list[ChatMessage] = [{"role": "user", "content": "Are you ready?"}]
-    protocol = plan.protocol
+    protocol = next((each.protocol for each in plan.settings.features if each.protocol), None)
     if isinstance(protocol, Written):
         frame = protocol.frame
         return Request(messages, None, prompt=frame and frame.render(messages))

@@ -53,7 +53,7 @@ def _check_offered(
     choice: str, forced: str, plan: Plan, trajectories: Sequence[Trajectory]
 ) -> None:
     """Refuse a function that not every request offers by its name."""
-    if plan.retrieve is not None:
+    if plan.dataset.offering is not None:
         raise DataError(_OPTION, f"{choice} may not be among what --retrieve offers: leave one out")
     for trajectory in trajectories:
         names = plan.style(trajectory).toolbox.names

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 from checkers.profile import Mode
 from envs.lazy import lazily
 from envs.state import brief
-from extensions.compression.compression import Compression
 from runner.data.wording import Observations
 from runner.models.base import (
     ERROR_KINDS,
@@ -24,7 +23,6 @@ from runner.models.base import (
     RequestOptions,
 )
 from runner.models.conversation import ReasoningPolicy
-from runner.models.protocols.base import Written
 from runner.models.tools import legal_name
 from runner.records.record import Asked
 from runner.records.secret import MASK, address_without, body_without, is_secret_header
@@ -34,12 +32,10 @@ from trajectories.jsonl import check_finite
 if TYPE_CHECKING:
     import pydantic
 
-    from extensions.formats import registry
+    from runner.extension import RunFeature
 else:
     # Only a run with a file of settings needs it.
     pydantic = lazily("pydantic")
-    # Most runs are in no protocol of their own, and there are many.
-    registry = lazily("extensions.formats.registry")
 
 PriceList = tuple[float, float] | tuple[float, float, float] | tuple[float, float, float, float]
 """US dollars per million tokens: prompt, completion, and of the prompt cache reads and writes."""
@@ -58,13 +54,6 @@ _SAMPLING = ("temperature", "top_p", "seed", "max_tokens", "reasoning_effort")
 _CALLING = ("tool_choice", "parallel_tool_calls")
 CHOICES = ("auto", "none", "required")
 """What may be said of calls besides the name of a function."""
-_CANNOT_CHOOSE = {
-    "functions": ("required", "may be auto, none or a function's name"),
-    "multi_call": (None, "may be auto, none or required: it has one tool for all functions"),
-}
-"""Of protocols, what they cannot be asked for, None for a function's name; and what they can."""
-_MOST_TOKENS_OF_TEXT = 4096
-"""Longest answer of a raw protocol, where nobody says."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +69,10 @@ class Settings:
         observations: Whose texts it reads where calls are refused; None for BFCL's with its data
             and profile, else ours.
         prompts: File with the texts put to the model, or None for ours.
-        protocol: Name of how functions are shown and calls are written; None for as ``mode`` says.
         reasoning_effort: How much a reasoning model is to think; only sent when given.
         tool_choice: Whether it may or must call functions, or the one that it must; only sent when
             given, and with tools.
         parallel_tool_calls: Whether it may make several calls at once; likewise.
-        compress: How long results are made short before the model reads them, as ``LIMIT,WAY``.
-        tokenizer: File of a tokenizer that counts tokens there; None for four characters each.
         prompt_caching: Whether prompts are marked for the cache of a provider that wants marks;
             None for where that pays.
         temperature: Sampling parameter; like those below, only sent when given.
@@ -109,6 +95,7 @@ class Settings:
             to ask for all.
         errors_as: What counts as the model's failure, and what as an error, where that is not as
             usual, by the kind of what kept a request from being answered, or ``all``.
+        features: What extensions change in the run.
     """
 
     base_url: str | None = None
@@ -118,12 +105,9 @@ class Settings:
     function_docs: FunctionDocs | None = None
     observations: Observations | None = None
     prompts: str | None = None
-    protocol: str | None = None
     reasoning_effort: Effort | None = None
     tool_choice: str | None = None
     parallel_tool_calls: Literal["on", "off"] | None = None
-    compress: str | None = None
-    tokenizer: str | None = None
     prompt_caching: Literal["on", "off"] | None = None
     temperature: float | None = None
     top_p: float | None = None
@@ -142,30 +126,28 @@ class Settings:
     max_cost: float | None = None
     reply_cache: str | None = None
     errors_as: Mapping[str, CountedAs] = field(default_factory=dict)
+    features: tuple[RunFeature, ...] = ()
 
     def request_options(self) -> RequestOptions:
         """Return how the model is reached, with the sampling parameters that were given."""
         given = {name: vars(self)[name] for name in _SAMPLING}
         parallel = self.parallel_tool_calls and self.parallel_tool_calls == "on"
-        protocol = self.protocol and registry.protocol_named(self.protocol)
         sampling = {name: value for name, value in given.items() if value is not None}
-        body = self.extra_body
-        if isinstance(protocol, Written) and protocol.frame is not None:
-            # Control tokens are what is read; and servers of texts end after a few tokens unasked.
-            sampling.setdefault("max_tokens", _MOST_TOKENS_OF_TEXT)
-            body = {"stop": [*protocol.stops], "skip_special_tokens": False, **body}
         calling = {"tool_choice": self._choice(), "parallel_tool_calls": parallel}
-        return RequestOptions(
+        options = RequestOptions(
             base_url=self.base_url,
             sampling=sampling,
             calling={name: value for name, value in calling.items() if value is not None},
             extra_headers=self.extra_headers,
-            extra_body=body,
-            api=(protocol.wire if protocol else None) or self.api,
+            extra_body=self.extra_body,
+            api=self.api,
             prompt_caching=self.prompt_caching and self.prompt_caching == "on",
             timeout=self.timeout,
             price=self.price and Price(*[dollars / 1e6 for dollars in self.price]),
         )
+        for feature in self.features:
+            options = feature.request_options(options)
+        return options
 
     @property
     def forces_calls(self) -> bool:
@@ -183,18 +165,6 @@ class Settings:
         if self.forced is None:
             return self.tool_choice
         return {"type": "function", "function": {"name": self.forced}}
-
-    def compression(self) -> Compression | None:
-        """Return how long results are made short; None for not at all.
-
-        Raises:
-            DataError: It makes no sense, or the tokenizer cannot be read.
-        """
-        if self.compress is not None:
-            return Compression.named(self.compress, self.tokenizer)
-        if self.tokenizer is not None:
-            raise DataError("--tokenizer", "counts the tokens for --compress; add it")
-        return None
 
     def failures(self) -> frozenset[ErrorKind]:
         """Return the kinds of what keeps a request from being answered that fail an episode."""
@@ -235,8 +205,6 @@ class Settings:
             api=self.api,
             errors_as=self._counted_otherwise() or None,
             prompt_caching=self.prompt_caching,
-            compress=self.compress and str(Compression.named(self.compress)),
-            tokenizer=self.tokenizer,
         )
 
     def of_requests(self) -> Mapping[str, Any]:
@@ -249,7 +217,7 @@ class Settings:
         return {
             **{name: defining.get(name) for name in (*_SAMPLING, *_CALLING)},
             **{name: defining.get(name) for name in ("base_url", "api", "extra_body")},
-            **({} if self.protocol is None else {"protocol": self.protocol}),
+            **{name: key for each in self.features for name, key in each.request_key().items()},
             "extra_headers": headers,
         }
 
@@ -280,38 +248,7 @@ def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:
     cache = Path(settings.reply_cache or ".")
     if cache.exists() and not cache.is_dir():
         raise DataError("--reply-cache", f"{cache} is no folder")
-    return settings if settings.protocol is None else with_protocol(settings, settings.protocol)
-
-
-def with_protocol(settings: Settings, name: str, option: str = "--protocol") -> Settings:
-    """Return settings by which a model is asked in a protocol.
-
-    Args:
-        settings: The user's.
-        name: The protocol's.
-        option: Where the user named it.
-
-    Raises:
-        DataError: There is no such protocol, or a setting contradicts it.
-    """
-    protocol = registry.protocol_named(name, option)
-    if settings.mode == "prompt":
-        raise DataError("--mode", f"prompt does not go together with {option}, which says it all")
-    if settings.prompts is not None:
-        raise DataError("--prompts", f"does not go together with {option}, which has its own texts")
-    if settings.api is not None and settings.api != protocol.wire:
-        raise DataError("--api", f"{settings.api} does not go together with the protocol {name}")
-    for given in _CALLING:
-        alone = given == "parallel_tool_calls" and name == "functions"
-        if vars(settings)[given] is not None and (alone or isinstance(protocol, Written)):
-            flag = f"--{given.replace('_', '-')}"
-            raise DataError(flag, f"is for tools, and the protocol {name} sends none")
-    refused, instead = _CANNOT_CHOOSE.get(name, ("", ""))
-    if settings.forces_calls and refused == (None if settings.forced else settings.tool_choice):
-        raise DataError("--tool-choice", f"with the protocol {name} {instead}")
-    if protocol.kind == "raw" and not (settings.base_url or os.environ.get("OPENAI_BASE_URL")):
-        raise DataError(option, f"{name} is raw: it needs --base-url, a server with /completions")
-    return replace(settings, protocol=name)
+    return settings
 
 
 def _from_file(path: Path) -> Settings:

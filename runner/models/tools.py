@@ -14,12 +14,10 @@ from envs.lazy import lazily
 from envs.registry import backend_class
 from envs.session import Session
 from envs.tool import Tool
-from extensions.experiments.arranging import Arrangement
 from runner.models.base import Same, ToolList
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
-from trajectories.scene import needed
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
@@ -283,18 +281,10 @@ def _shared_tool(
     return as_tool(with_syntax_note(document.value, note), names, notes)
 
 
-class Arranged(NamedTuple):
-    """How the functions of an entry are presented, and in which trial of it."""
-
-    how: Arrangement
-    trial: int = 0
-
-
 def toolbox_of(
     trajectory: Trajectory,
     folder: Path | None = None,
     notes: Footnotes = OWN_FOOTNOTES,
-    arranged: Arranged | None = None,
 ) -> Toolbox:
     """Return the functions that a trajectory's model is shown.
 
@@ -302,36 +292,18 @@ def toolbox_of(
         trajectory: The trajectory.
         folder: BFCL's data folder, to show its documents; None for our own.
         notes: The sentences behind descriptions.
-        arranged: How they are presented; None for as they are.
 
     Raises:
         DataError: A file with documents is missing or malformed.
     """
-    if arranged is not None:
-        return _arranged_toolbox(trajectory, folder, notes, arranged)
     if trajectory.functions is None:
         told = (notes.syntax["python"], notes.float, notes.bare_items, notes.response)
         return _shared_toolbox(trajectory.environments, folder, *told)
     documents, language = documents_for(trajectory), trajectory.language
-    return Toolbox(_as_texts(documents, language, notes), language, notes)
+    return Toolbox(as_texts(documents, language, notes), language, notes)
 
 
-def _arranged_toolbox(
-    trajectory: Trajectory, folder: Path | None, notes: Footnotes, arranged: Arranged
-) -> Toolbox:
-    how, trial = arranged
-    documents, language = documents_of(trajectory, folder), trajectory.language
-    never = {*trajectory.excluded} - {*trajectory.held_out}
-    there = [document for document in documents if document["name"] not in never]
-    need = frozenset(needed(trajectory))
-    key = f"{trajectory.id}/{trial}" if trial else trajectory.id
-    shown = _as_texts(how.arranged(there, need, key), language, notes)
-    names = how.shown_names(there, need, trajectory.id)
-    silent = notes._replace(syntax=dict.fromkeys(notes.syntax, ""), float="", response=False)
-    return Toolbox(shown, language, silent if how.has_no_words else notes, names)
-
-
-def _as_texts(documents: Sequence[Document], language: str, notes: Footnotes) -> Sequence[Document]:
+def as_texts(documents: Sequence[Document], language: str, notes: Footnotes) -> Sequence[Document]:
     """Return documents whose values of Java and JavaScript are texts, their types told in words."""
     if language == "python":
         return documents

@@ -518,57 +518,11 @@ class Asked(NamedTuple):
     prompt_caching: str | None = None
     """Whether prompts were marked for a provider's cache: ``on`` or ``off``; left out where they
     were as far as that pays."""
-    compress: str | None = None
-    """How long results were made short before it read them, as ``1024,ends``; left out where not.
-    """
-    tokenizer: str | None = None
-    """The file of the tokenizer that counted tokens there; left out for four characters each."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as a JSON object."""
         late = self._field_defaults
         return {k: v for k, v in members_of(self).items() if v is not None or k not in late}
-
-
-class FormatReference(NamedTuple):
-    """The prompt format or the protocol in which a model was asked."""
-
-    name: str
-    """A format's four choices, such as ``json-tagged-python-plain``; a protocol's name."""
-    sha256: str
-    """Hash of its prompt, in hex."""
-
-
-class RetrieveReference(NamedTuple):
-    """Which functions a model was offered, where retrieval chose them."""
-
-    policy: str
-    """Such as ``backends=3``."""
-    pool: str
-    """What was looked through: ``own``, ``all`` or a file."""
-    by: str
-    """How it was ranked."""
-    keep: bool
-    """Whether what an earlier turn was offered stayed."""
-    pool_sha256: str
-    """Beginning of the hash of the pool's documents, in hex."""
-
-
-class SearchReference(NamedTuple):
-    """How a model was to search, where it might go back on steps or begin again."""
-
-    children: int
-    """Steps tried at one point; 1 is ReAct."""
-    max_calls: int
-    """Requests for an entry."""
-    max_nodes: int
-    """Steps for an entry."""
-    finish: bool
-    """Whether there was a function to end a turn by."""
-    repeat: int | None
-    """Attempts at an entry, at most, at the budget of the run with undo; null for one."""
-    texts_sha256: str
-    """Hash of what a search adds to the conversation, in hex."""
 
 
 class RunDefinition(NamedTuple):
@@ -590,21 +544,15 @@ class RunDefinition(NamedTuple):
     """Which entries, and how often."""
     simulator: str
     """Version of turnwise."""
-    prompt_format: FormatReference | None = None
-    """The prompt format, where it is not the usual one; left out otherwise."""
-    vary: JsonObject | None = None
-    """At which level of each axis of an experiment it was; left out where it was none."""
-    protocol: FormatReference | None = None
-    """The function-calling protocol by its name, where one was asked for; left out otherwise."""
-    retrieve: RetrieveReference | None = None
-    """What retrieval offered; left out where it chose nothing."""
-    search: SearchReference | None = None
-    """How it searched; left out of what is no search."""
+    extensions: Mapping[str, JsonObject] = {}
+    """What extensions determine of it, by their names; left out where none does."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the definition as a JSON object."""
-        late = self._field_defaults
-        return {k: v for k, v in members_of(self).items() if v is not None or k not in late}
+        members = members_of(self)
+        if not self.extensions:
+            del members["extensions"]
+        return members
 
 
 class RunFile(NamedTuple):

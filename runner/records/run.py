@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from checkers.profile import PROFILES, Mode, Profile
 from envs.lazy import lazily
+from runner.extension import recorded_features
 from runner.records import result_file
 from runner.records.codec import read
 from runner.records.files import lines
@@ -207,13 +208,8 @@ def _reader_of(definition: RunDefinition, where: str) -> formats.ReplyFormat | N
     Raises:
         DataError: There is no such format any more.
     """
-    if definition.prompt_format is None:
-        return None
-    reader = formats.ReplyFormat.named(definition.prompt_format.name)
-    if reader is None:
-        name = definition.prompt_format.name
-        raise DataError(where, f"$.definition.prompt_format.name: {name!r} is no format")
-    return reader
+    readers = [each.reader(where) for each in recorded_features(definition, where)]
+    return next((reader for reader in readers if reader is not None), None)
 
 
 def _of_results(paths: Iterable[Path], mode: Mode | None, only: str | None) -> Run:

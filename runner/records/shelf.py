@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from runner.extension import RunFeature, recorded_features
 from runner.records import result_file
 from runner.records.codec import read
 from runner.records.files import LOCK_FILE, raw_lines
@@ -58,11 +59,13 @@ class ShelvedRun(NamedTuple):
     """What began it."""
     problem: str | None = None
     """Why it cannot be read."""
+    features: tuple[RunFeature, ...] = ()
+    """What extensions changed in it."""
 
     @property
     def done(self) -> int:
         """How many of the planned episodes are there: attempts at an entry count once."""
-        return _done(self.episodes, self.definition)
+        return _done(self.episodes, self.features)
 
     @property
     def errors(self) -> int:
@@ -79,9 +82,8 @@ class ShelvedRun(NamedTuple):
         for flag in ("--run-dir", "--resume", "--only"):
             words = _without(words, flag)
         only = ("--only", "errors") if self.state == "finished" else ()
-        # The runs of a search are done by one command.
-        searched = self.definition is not None and self.definition.search is not None
-        folder = self.folder.parent if searched else self.folder
+        beside_others = any(feature.has_siblings for feature in self.features)
+        folder = self.folder.parent if beside_others else self.folder
         return (*words, "--resume", str(folder), *only)
 
 
@@ -128,6 +130,7 @@ def shelved_run(folder: Path) -> ShelvedRun:
         return ShelvedRun(folder, "recorded")
     try:
         file = read(RunFile, read_run_file(folder), str(folder / RUN_FILE))
+        features = tuple(recorded_features(file.definition, str(folder / RUN_FILE)))
         episodes = tuple(_episodes(folder / EPISODES_FILE))
     except DataError as error:
         return ShelvedRun(folder, "damaged", problem=str(error))
@@ -135,13 +138,20 @@ def shelved_run(folder: Path) -> ShelvedRun:
     planned, created, command = (note.get(name) for name in ("episodes", "created", "command"))
     known = planned if isinstance(planned, int) else None
     state: State = "unknown" if known is None else "unfinished"
-    if known is not None and _done(episodes, file.definition) >= known:
+    if known is not None and _done(episodes, features) >= known:
         state = "finished"
     elif _is_written(folder):
         state = "running"
     words = command if isinstance(command, list) else []
     return ShelvedRun(
-        folder, state, episodes, known, file.definition, str(created or ""), tuple(map(str, words))
+        folder,
+        state,
+        episodes,
+        known,
+        definition=file.definition,
+        created=str(created or ""),
+        command=tuple(map(str, words)),
+        features=features,
     )
 
 
@@ -188,9 +198,8 @@ def _episodes(path: Path) -> Iterator[EpisodeRecord]:
         )
 
 
-def _done(episodes: Sequence[EpisodeRecord], definition: RunDefinition | None) -> int:
-    search = definition and definition.search
-    if search is not None and search.repeat is not None:
+def _done(episodes: Sequence[EpisodeRecord], features: Sequence[RunFeature]) -> int:
+    if any(feature.repeats_entries for feature in features):
         return len({episode.id for episode in episodes})
     return len(episodes)
 

@@ -523,7 +523,28 @@ def read_run_file(folder: Path) -> dict[str, Any]:
         raise DataError(str(path), f"is of format {found!r}; this turnwise reads format {FORMAT}")
     if not (isinstance(run.get("definition"), dict) and isinstance(run.get("note"), dict)):
         raise DataError(str(path), 'must hold the objects "definition" and "note"')
+    _group_extensions(run["definition"])
     return run
+
+
+_GROUPED = {"prompt_format": "formats", "protocol": "formats", "retrieve": "retrieval"} | {
+    "vary": "experiments",
+    "search": "search",
+}
+"""Members of a definition that earlier revisions wrote, and the extensions that have them now."""
+_GROUPED_SETTINGS = {"compress": "compression", "tokenizer": "compression"}
+
+
+def _group_extensions(definition: dict[str, Any]) -> None:
+    """Put the members that earlier revisions wrote beside the core's below their extensions."""
+    settings = definition.get("settings")
+    holders = [(definition, _GROUPED)]
+    if isinstance(settings, dict):
+        holders.append((settings, _GROUPED_SETTINGS))
+    for holder, known in holders:
+        for member in sorted(known.keys() & holder.keys()):
+            extensions = definition.setdefault("extensions", {})
+            extensions.setdefault(known[member], {})[member] = holder.pop(member)
 
 
 def tools_of(line: FileLine) -> tuple[str, list[dict[str, Any]]]:

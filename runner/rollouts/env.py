@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self
 
 from checkers.profile import STRICT, Mode, Profile
@@ -20,13 +21,14 @@ from envs.calls import Call
 from envs.errors import ToolError
 from envs.registry import backend_class
 from envs.tool import bind
-from extensions.compression.compression import Compression, observing
+from runner import extension
 from runner.data.services import FIXTURE_ONLY, connect
 from runner.data.wording import Observations, Wording, observations_for, wording_of
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import STEP_LIMIT
+from runner.extension import RunFeature
 from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
-from runner.models.conversation import Style
+from runner.models.conversation import Observe, Style
 from runner.models.prompting import PromptTexts, read_prompts
 from runner.models.reply import read_completion
 from runner.models.tools import toolbox_of
@@ -105,9 +107,8 @@ class RolloutEnv:
         step_limit: Steps with calls that a turn may take, or None for no limit.
         observations: Whose texts the model reads where calls are refused; by default BFCL's for
             its data under its profile, else ours.
-        compress: How long results are made short before the model reads them, such as
-            ``1024,ends``; None for not at all.
-        tokenizer: File of a tokenizer that counts tokens there; None for four characters each.
+        extensions: What extensions change, by their names, as a run definition has it, such as
+            ``{"compression": {"compress": "1024,ends"}}``.
 
     Raises:
         DataError: The initial config does not fit the backends, or the ground truth does not work
@@ -129,8 +130,7 @@ class RolloutEnv:
         mode: Mode = "fc",
         step_limit: int | None = STEP_LIMIT,
         observations: Observations | None = None,
-        compress: str | None = None,
-        tokenizer: str | None = None,
+        extensions: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     ) -> None:
         self.trajectory = trajectory
         self.profile = profile
@@ -141,7 +141,10 @@ class RolloutEnv:
         self._prepared = _prepared(trajectory, profile, seed, dataset)
         data = dataset or _alone(trajectory)
         self._wording = wording_of(observations_for(observations, data, profile), data)
-        self._compression = Compression.named(compress, tokenizer) if compress else None
+        self._features = [
+            extension.named(name).recorded(member, "RolloutEnv")
+            for name, member in extensions.items()
+        ]
         self._begin()
 
     @property
@@ -237,7 +240,7 @@ class RolloutEnv:
         self.restore(snapshot)
 
     def _begin(self) -> None:
-        style = _style(self.trajectory, self._wording, self._compression)
+        style = _style(self.trajectory, self._wording, self._features)
         self._dialogue = Dialogue(self._prepared, style, self.mode, self.profile, self.step_limit)
         self._replies = []
         self._passed = 0
@@ -343,10 +346,12 @@ def _prepared(
 
 
 def _style(
-    trajectory: Trajectory, wording: Wording | None, compression: Compression | None
+    trajectory: Trajectory, wording: Wording | None, features: Sequence[RunFeature]
 ) -> Style:
     """Return how the model is talked to."""
-    observe = observing(wording, compression)
+    observe: Observe | None = wording
+    for feature in features:
+        observe = feature.observe(observe)
     if wording is None:
         return Style(toolbox_of(trajectory), _prompts(), "all", observe=observe)
     toolbox = toolbox_of(trajectory, notes=wording.notes())

@@ -7,9 +7,9 @@ import json
 import sys
 import time
 from argparse import ArgumentTypeError
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -18,10 +18,12 @@ from typing import Any, Literal, NamedTuple
 
 from checkers.profile import Mode
 from extensions.search.fallible import Errors, FallibleModels
+from extensions.search.feature import SearchFeature, SearchReference, reference_of
 from extensions.search.repeating import Attempt, next_round
 from extensions.search.search import SearchLimits, texts_hash
 from extensions.search.searches import SearchMethod, difference_lines, search_lines
 from extensions.search.searching import run_search
+from runner import extension
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions
 from runner.commands.live_run import check_budget, keep_run, say_what_is_to_do, selection_of
@@ -55,7 +57,7 @@ from runner.models.base import Model, ModelError
 from runner.models.connect import connect
 from runner.models.prompting import read_prompts
 from runner.records.files import written
-from runner.records.record import EpisodeRecord, SearchReference
+from runner.records.record import EpisodeRecord
 from runner.records.run import is_run, open_run, records_in
 from runner.records.store import RunStore, claimed, default_folder
 from runner.show.terminal import say, say_json
@@ -94,9 +96,6 @@ class Options(
         required=True,
     )
     mode: Mode | None = option("function calling, or calls in text (default: fc)")
-    protocol: str | None = option(
-        "how functions are shown and calls are written (docs/protocols.md)", "NAME"
-    )
     children: int = option(
         "steps tried at one point, at most; 1 is ReAct", "N", default=3, read=positive
     )
@@ -118,14 +117,6 @@ class Options(
         "whose texts it reads where calls are refused (default: bfcl for BFCL's data under profile "
         "bfcl, else own)"
     )
-    compress: str | None = option(
-        "make results of more than LIMIT tokens short before the model reads them, as eval does "
-        "(default: it reads all)",
-        "LIMIT[,cut|ends|keys]",
-    )
-    tokenizer: str | None = option(
-        "with --compress: a tokenizer.json that counts (default: four characters a token)", "PATH"
-    )
     seed: int | None = option(
         "seed of the sampling, attempt k having S+k; of scripted errors (default: 0)",
         "S",
@@ -144,6 +135,8 @@ class Options(
         "skip the one request that tests server and settings before the run"
     )
     dry_run: bool = switch("say what would be asked, ask nothing")
+    extensions: Mapping[str, Any] = field(default_factory=dict)
+    """The options of extensions, by their names, where any is given."""
 
 
 class _Method(NamedTuple):
@@ -206,8 +199,6 @@ def _check(options: Options) -> None:
         Scripted.named(options.model, policies=False)
         if options.mode not in (None, "fc"):
             raise DataError("--mode", "a scripted model makes tool calls: fc")
-        if options.protocol is not None:
-            raise DataError("--protocol", "is for a live model; a scripted one makes tool calls")
     elif not choose.model(options.model, options.base_url).live:
         raise DataError(
             "--model", f"{options.model} never errs; give scripted:RATE or a live model"
@@ -229,15 +220,21 @@ def _asked(options: Options) -> tuple[Plan, list[Trajectory]]:
     if not chosen:
         raise DataError("--category", f"{dataset.name} has no entry of several turns in it")
     settings = read_settings(options.config, _flags(options))
+    for name, own in options.extensions.items():
+        made = extension.named(name).features(options, own, settings)
+        settings = replace(settings, features=(*settings.features, *made))
+    if options.model.startswith(choose.SCRIPTED) and any(
+        each.protocol for each in settings.features
+    ):
+        raise DataError("--protocol", "is for a live model; a scripted one makes tool calls")
     if settings.reply_cache is not None:
         raise DataError("reply_cache", "is for eval: attempts are to differ")
     check_budget(options.model, settings)
     profile = profile_for(dataset, options.profile)
     prompts = read_prompts(nests=profile.execution.checks_arguments)
     plan = Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
-    # That texts or a tokenizer are missing is said before anything is asked.
+    # That texts are missing is said before anything is asked.
     plan.wording()
-    settings.compression()
     return plan, chosen
 
 
@@ -252,7 +249,8 @@ def _methods(options: Options, plan: Plan) -> list[_Method]:
 
     def searching(children: int, repeat: int | None = None) -> Plan:
         limits = children, options.max_calls, options.max_nodes
-        return plan._replace(search=SearchReference(*limits, options.finish, repeat, texts_hash()))
+        reference = SearchReference(*limits, options.finish, repeat, texts_hash())
+        return plan.with_feature(SearchFeature(reference))
 
     methods = [_Method("ReAct", REACT, searching(1))]
     if options.children > 1:
@@ -268,7 +266,7 @@ def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajector
     """Say what a model that errs never would be asked, and what one may be asked at most."""
     guess = estimate(jobs_of(trajectories, 1), lambda t: methods[0].plan.style(t).toolbox.size)
     searches = [each for each in methods if each.folder != REPEATED]
-    most = sum(each.plan.search.max_calls for each in searches if each.plan.search)
+    most = sum(reference_of(each.plan).max_calls for each in searches)
     again = "; ReAct@N takes no more in all than the search with undo"
     say(
         f"{len(trajectories)} entries, {len(searches)} methods: {len(searches) * guess.requests} "
@@ -349,13 +347,12 @@ def _sit_again(
     plan: Plan, trajectories: Sequence[Trajectory], options: Options, told: bool, store: RunStore
 ) -> Ending:
     """Attempt entries again and again, at the budget of the run with undo."""
-    assert plan.search is not None
     if options.only is not None:
         store.supersede([key for key, done in store.done.items() if done == "error"], go_on=True)
     _begin_with(store, store.folder.parent / REACT)
     budget = sum(len(each.requests) for each in records_in(store.folder.parent / DFSDT))
     ending = Ending(None, failed=False, spent=store.spent, idle=True)
-    for number in range(plan.search.repeat or 1):
+    for number in range(reference_of(plan).repeat or 1):
         done = {each.key: Attempt.of(each) for each in records_in(store.folder)}
         entries = next_round(done, trajectories, number, budget) if number else trajectories
         jobs = [
@@ -385,8 +382,7 @@ def _begin_with(store: RunStore, folder: Path) -> None:
 
 
 def _conduct(plan: Plan, store: RunStore, jobs: Sequence[Job], *, told: bool) -> Ending:
-    asked = plan.search
-    assert asked is not None
+    asked = reference_of(plan)
     if told:
         say_what_is_to_do(store, jobs)
     limits = SearchLimits(asked.children, asked.max_calls, asked.max_nodes)

@@ -1,0 +1,57 @@
+"""Compression in a run: tool results are shortened before the model reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from extensions.compression.compression import Compression, observing
+from runner.commands.options import option
+from runner.extension import JsonObject, RunFeature
+from runner.models.conversation import Observe
+from trajectories.errors import DataError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CompressOptions:
+    """Compression of tool results."""
+
+    compress: str | None = option(
+        "make results of more than LIMIT tokens short before it reads them: the beginning (cut), "
+        "half from each end (ends, if no way is named), or the members that a file keeps (keys) "
+        "(default: it reads all)",
+        "LIMIT[,cut|ends|keys]",
+    )
+    tokenizer: str | None = option(
+        "with --compress: a tokenizer.json that counts (default: four characters a token)", "PATH"
+    )
+
+    @property
+    def feature(self) -> CompressionFeature | None:
+        """How results are shortened; None where they are not.
+
+        Raises:
+            DataError: The limit is none, or the tokenizer cannot be read.
+        """
+        if self.compress is not None:
+            return CompressionFeature(Compression.named(self.compress, self.tokenizer))
+        if self.tokenizer is not None:
+            raise DataError("--tokenizer", "counts the tokens for --compress; add it")
+        return None
+
+
+@dataclass(frozen=True)
+class CompressionFeature(RunFeature):
+    """Shortens tool results."""
+
+    extension = "compression"
+    flag = "--compress"
+    how: Compression
+
+    def definition(self) -> JsonObject:
+        """Return limit, way and tokenizer."""
+        counted = {} if self.how.tokenizer is None else {"tokenizer": self.how.tokenizer}
+        return {"compress": str(self.how), **counted}
+
+    def observe(self, observe: Observe | None) -> Observe | None:
+        """Shorten what the model reads."""
+        return observing(observe, self.how)
