@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from checkers.profile import Profile
     from checkers.replies.formats import ReplyFormat
     from envs.session import Session
+    from runner.analysis.figure_table import FigureRow
+    from runner.analysis.figures import StepTook
+    from runner.analysis.report.parts import PagePart
+    from runner.analysis.runs import ViewedRun
     from runner.commands.variants import Variants
     from runner.data.services import Reach
     from runner.episodes.allowance import Allowance
@@ -35,8 +39,9 @@ if TYPE_CHECKING:
     from runner.models.conversation import Observe, Style
     from runner.models.protocols.base import Protocol
     from runner.models.tools import Footnotes, Toolbox
-    from runner.records.record import EpisodeRecord, RunDefinition
+    from runner.records.record import EpisodeMember, EpisodeRecord, RunDefinition
     from runner.records.run import Run
+    from runner.show.terminal import Line
     from trajectories.bfcl import EntryReader
     from trajectories.dataset import Dataset
     from trajectories.schema import JudgedBy, Trajectory
@@ -208,6 +213,38 @@ class Extension:
             DataError: It is not what it wrote.
         """
         raise DataError(where, f"$.definition.extensions.{self.name}: it changes no run")
+
+    def episode(self, member: JsonObject, where: str) -> EpisodeMember:
+        """Return what it keeps of an episode, given its member of the record as JSON.
+
+        Raises:
+            DataError: It is not what it wrote.
+        """
+        raise DataError(where, f"$.extensions.{self.name}: it keeps nothing of episodes")
+
+    def undone(self, member: JsonObject) -> Sequence[StepTook]:
+        """Return what the undone steps of an episode took, given its member of the record."""
+        return ()
+
+    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[Line]:
+        """Yield the lines that ``replay`` shows of what it keeps, or of one turn of it."""
+        yield from ()
+
+    def episode_json(self, record: EpisodeRecord) -> JsonObject:
+        """Return the members that ``replay --json`` has of what it keeps."""
+        return {}
+
+    def page_part(self, run: ViewedRun) -> PagePart | None:
+        """Return what it adds to the page on a run; None where it adds nothing.
+
+        Raises:
+            DataError: Something beside the run cannot be read.
+        """
+        return None
+
+    def figures(self) -> Sequence[FigureRow]:
+        """Return the figures of runs in whose records it has a member."""
+        return ()
 
     def entry_kind(self, judged_by: JudgedBy) -> EntryKind | None:
         """Return how entries are judged whose verdicts depend on something that only it knows."""

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
 from runner.extension import Command, Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
-    from extensions.search import feature
+    from extensions.search import feature, page, record, search_tree, took
+    from runner.analysis.figures import StepTook
+    from runner.analysis.report.parts import PagePart
+    from runner.analysis.runs import ViewedRun
+    from runner.records import codec
+    from runner.records.record import EpisodeMember, EpisodeRecord
+    from runner.show.terminal import Line
 else:
+    codec = lazily("runner.records.codec")
     feature = lazily("extensions.search.feature")
+    page = lazily("extensions.search.page")
+    record = lazily("extensions.search.record")
+    search_tree = lazily("extensions.search.search_tree")
+    took = lazily("extensions.search.took")
 
 
 class SearchExtension(Extension):
@@ -24,6 +36,31 @@ class SearchExtension(Extension):
             f"{__package__}.commands.search",
         ),
     }
+
+    def episode(self, member: JsonObject, where: str) -> EpisodeMember:
+        """Return the tree of an episode."""
+        return codec.read(record.SearchRecord, member, f"{where}: $.extensions.search")
+
+    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[Line]:
+        """Yield the tree of an episode, or one turn of it."""
+        view = search_tree.view_of(record)
+        if view is not None:
+            yield from view.lines(turn)
+
+    def episode_json(self, record: EpisodeRecord) -> JsonObject:
+        """Return the tree of an episode."""
+        view = search_tree.view_of(record)
+        return {"search": view.to_json()} if view else {}
+
+    def page_part(self, run: ViewedRun) -> PagePart | None:
+        """Return the trees of a run, if it is a search."""
+        searched = any("search" in each.recorded.record.extensions for each in run.episodes)
+        return page.SearchPart() if searched else None
+
+    def undone(self, member: JsonObject) -> Sequence[StepTook]:
+        """Return what the undone answers of an episode took."""
+        tree = codec.read(took.SearchTook, member, "$.extensions.search").tree
+        return [tried.step for tried in tree if tried.step]
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return how the model of a run searched."""

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from envs.calls import Call, parse_call
 from envs.tool import bind
+from extensions.search.record import FINISH, GIVE_UP
 from extensions.search.search import ANSWERS, GIVES_UP
 from runner.episodes.scripted import Made, wrong_call
 from runner.live.campaign import Plan
 from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList, Usage
-from runner.records.record import FINISH, GIVE_UP, Key
+from runner.records.record import Key
 from trajectories.prepare import Prepared, prepare
 
 

@@ -19,10 +19,10 @@ from typing import Any, Literal, NamedTuple, Protocol
 from checkers.profile import Mode, Profile
 from envs.calls import Call
 from envs.errors import BackendFault
+from extensions.search.record import FINISH, GIVE_UP
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.models.base import Reply, Request, Usage
 from runner.models.conversation import Style
-from runner.records.record import FINISH, GIVE_UP
 from trajectories.prepare import Prepared
 
 GIVES_UP = "give_up_and_restart"

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
+from extensions.search.record import SearchRecord, search_of
 from runner.analysis.figures import Totals, totals_of
-from runner.records.record import EpisodeRecord, ReplyRecord, SearchRecord, StepRecord
+from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.show.terminal import Line, Tone, clipped
 
 _WIDTH = 160
@@ -111,9 +112,9 @@ class SearchView(NamedTuple):
             yield from _point_lines(point)
 
 
-def search_of(record: EpisodeRecord) -> SearchView | None:
-    """Return the search that an episode was; None where it was none."""
-    search = record.search
+def view_of(record: EpisodeRecord) -> SearchView | None:
+    """Return the search in an episode as it is looked at; None where there was none."""
+    search = search_of(record)
     if search is None:
         return None
     steps = list(search.all_steps(record.steps))

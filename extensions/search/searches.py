@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from checkers.statistics import compare, wilson
+from extensions.search.record import SearchRecord, search_of
 from runner.analysis.figure_lines import p_text, percent
 from runner.analysis.figures import RunFigures
 from runner.analysis.variants import pairs_of
-from runner.records.record import EpisodeRecord, SearchRecord
+from runner.records.record import EpisodeRecord
 from runner.show.terminal import table
 from trajectories.schema import Trajectory
 
@@ -33,12 +34,12 @@ class SearchedEntry(NamedTuple):
     @property
     def effort(self) -> list[SearchRecord]:
         """What each attempt took."""
-        return [each.search for each in self.attempts if each.search is not None]
+        return [made for each in self.attempts if (made := search_of(each)) is not None]
 
     @property
     def exhausted(self) -> bool:
         """Whether the deciding attempt had used up what it might use."""
-        search = self.deciding.search
+        search = search_of(self.deciding)
         return search is not None and search.exhausted
 
     def to_json(self) -> dict[str, Any]:

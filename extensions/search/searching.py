@@ -12,6 +12,7 @@ from checkers.calls.documents import CannotJudge
 from checkers.profile import Mode, Profile
 from envs.errors import BackendFault
 from envs.state import Snapshot
+from extensions.search.record import SearchRecord, TriedStep
 from extensions.search.search import Gone, SearchLimits, Trail, Tried, search
 from runner.episodes.dialogue import Dialogue
 from runner.live.course import answer_of, end_of, led, step_of
@@ -27,14 +28,7 @@ from runner.live.loop import (
 )
 from runner.models.base import FAULTS, ChatMessage, ErrorKind, ModelError, Reply, Request
 from runner.models.conversation import Style
-from runner.records.record import (
-    AnsweredStep,
-    EpisodeRecord,
-    SearchRecord,
-    StepRecord,
-    TriedStep,
-    TurnEnd,
-)
+from runner.records.record import AnsweredStep, EpisodeRecord, StepRecord, TurnEnd
 from trajectories.prepare import Prepared
 
 
@@ -92,7 +86,7 @@ async def run_search(
             messages=dialogue.conversation.messages,
             steps=[log.steps[number] for number in log.trail],
             turn_ends=log.turn_ends,
-            search=log.record(limits),
+            extensions={"search": log.record(limits)},
         )
 
 

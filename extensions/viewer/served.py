@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from extensions.judges.beside import opinions_of
 from runner.analysis.align import Column, align
 from runner.analysis.report.align_page import align_json, answers_json
 from runner.analysis.report.cards import Shared
 from runner.analysis.report.pages import COMPARISON_ASSETS, packed, page, still_page
+from runner.analysis.report.parts import parts_of
 from runner.analysis.report.run_report import BOUNDS, REPORT_ASSETS, about_run, card_json
 from runner.analysis.runs import ViewedRun
 from runner.analysis.view import WithState
@@ -66,13 +66,13 @@ def comparison_file(names: Sequence[str], shown: Json) -> str:
 
 def index_json(run: ViewedRun) -> Json:
     """Return what the page shows of a run besides its episodes."""
-    return {**about_run(run, None, list(opinions_of(run))), "first_pack": 2}
+    return {**about_run(run, None, parts_of(run)), "first_pack": 2}
 
 
 def episode_json(run: ViewedRun) -> Json:
     """Return what the page shows of the only episode of a run."""
     (episode,) = run.episodes
-    return card_json(episode, _shared(run), list(opinions_of(run)), BOUNDS[0])
+    return card_json(episode, _shared(run), parts_of(run), BOUNDS[0])
 
 
 def shared_json(run: ViewedRun) -> Json:

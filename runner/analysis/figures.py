@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 from checkers.statistics import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
 from checkers.verdict import Selected
 from envs.lazy import lazily
+from runner import extension
 from runner.analysis.groups import Rate, Row, table
 from runner.models.base import Usage
-from runner.records.record import EpisodeRecord, Life, Outcome, Telling
+from runner.records.record import EpisodeRecord, JsonObject, Life, Outcome, Telling
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 if TYPE_CHECKING:
@@ -133,30 +134,19 @@ class StepTook(NamedTuple):
     attempts: int
 
 
-class TriedTook(NamedTuple):
-    """What an answer of a search took; None of one that is among the episode's steps."""
-
-    step: StepTook | None = None
-
-
-class SearchTook(NamedTuple):
-    """What the answers of a search took."""
-
-    tree: Sequence[TriedTook] = ()
-
-
 class EpisodeTook(NamedTuple):
     """What an episode took and told, without anything else of its record."""
 
     outcome: Outcome | None
     steps: Sequence[StepTook] = ()
     telling: Telling | None = None
-    search: SearchTook | None = None
+    extensions: Mapping[str, JsonObject] = {}
 
     @property
     def requests(self) -> Sequence[StepTook]:
-        """The steps of all branches."""
-        undone = [tried.step for tried in self.search.tree if tried.step] if self.search else []
+        """The steps, also those that were undone."""
+        members = self.extensions.items()
+        undone = [step for name, each in members for step in extension.named(name).undone(each)]
         return [*self.steps, *undone]
 
 

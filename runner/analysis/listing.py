@@ -17,7 +17,13 @@ from typing import Any, NamedTuple
 from runner.analysis.figures import EpisodeTook, RunFigures, ToldFigures, totals_of
 from runner.records.codec import read
 from runner.records.files import raw_lines
-from runner.records.record import Asked, DatasetReference, EpisodeRecord, RunDefinition
+from runner.records.record import (
+    Asked,
+    DatasetReference,
+    EpisodeRecord,
+    RunDefinition,
+    with_extensions,
+)
 from runner.records.shelf import (
     ShelvedRun,
     Stamp,
@@ -284,4 +290,5 @@ def _took(folder: Path) -> RunTook | None:
 def _episodes(path: Path) -> Iterator[EpisodeTook]:
     for number, raw in enumerate(raw_lines(path), start=1):
         where = f"{path}:{number}"
-        yield read(EpisodeTook, parse_object(raw.decode("utf-8", "replace"), where), where)
+        line = parse_object(raw.decode("utf-8", "replace"), where)
+        yield read(EpisodeTook, with_extensions(line), where)

@@ -13,9 +13,10 @@ from checkers.why.diagnosis import bounded
 from checkers.why.trace import TracedCall
 from envs.results import Result
 from envs.state import ABSENT, Difference, brief
-from extensions.search.search_tree import search_of
+from runner import extension
 from runner.analysis.view import WHOLE, EpisodePart, Moment, TurnView, view
 from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
+from runner.extension import Extension
 from runner.records.record import EpisodeRecord, Recorded, StepRecord, call_text
 from runner.show.terminal import Line, Tone, clipped
 from trajectories.schema import Message
@@ -75,9 +76,9 @@ class Transcript:
         elif recorded and recorded.error:
             yield Line(f"no steps were recorded: {recorded.error}", _BAD)
         yield from course
-        search = search_of(recorded.record) if recorded else None
-        if search is not None and self.part.step is None and not self.part.only_diff:
-            yield from search.lines(self.part.turn)
+        if recorded and self.part.step is None and not self.part.only_diff:
+            for each in _extended(recorded.record):
+                yield from each.episode_lines(recorded.record, self.part.turn)
         yield Line("")
         yield from _unjudged_ending(recorded.record) if recorded and examined.unjudged else ending
 
@@ -131,14 +132,20 @@ class Document:
             "profile": examined.profile.name,
             "error": recorded.error if recorded else None,
             "verdict": None if examined.unjudged else examined.verdict.to_json(),
-            **_search_json(recorded),
+            **_extended_json(recorded),
         }
 
 
-def _search_json(recorded: Recorded | None) -> Json:
-    """Return the member that an episode of a search has."""
-    search = search_of(recorded.record) if recorded else None
-    return {"search": search.to_json()} if search else {}
+def _extended(record: EpisodeRecord) -> list[Extension]:
+    """Return the extensions that keep something of an episode."""
+    return [extension.named(name) for name in record.extensions]
+
+
+def _extended_json(recorded: Recorded | None) -> Json:
+    """Return the members that extensions add to an episode."""
+    record = recorded and recorded.record
+    members = [each.episode_json(record) for each in _extended(record)] if record else []
+    return {name: value for member in members for name, value in member.items()}
 
 
 def _kept_steps(examined: Examined, turn: int) -> Sequence[StepRecord]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from runner.records.files import write_whole
-from runner.records.record import OF_SEARCHES, EpisodeRecord, ReplyRecord, StepRecord
+from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.records.result_file import FAULT_MEMBER, NO_ANSWER
 from runner.records.run import Run
 from trajectories.errors import DataError
@@ -151,8 +151,7 @@ def _transcript(run: Run, record: EpisodeRecord, tools: Mapping[str, Any]) -> di
     transcript: dict[str, Any] = {"messages": _readable(record)}
     digest = record.steps[-1].tools if record.steps else None
     if digest is not None:
-        # What only a search offers is called nowhere in the branch that stands.
-        own = OF_SEARCHES if record.search is not None else ()
+        own = [name for each in record.extensions.values() for name in each.own_functions]
         transcript["tools"] = [t for t in tools[digest] if _name_of(t) not in own]
     passed = record.outcome == "passed"
     transcript["metadata"] = {"id": record.id, "trial": record.trial, "passed": passed}

@@ -7,7 +7,7 @@ same names. ``runner.records.store`` writes them and ``runner.records.run`` read
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
 
 from checkers.profile import Mode
 from checkers.replies.decoding import Step
@@ -16,6 +16,7 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.notebook import table
 from envs.state import ABSENT, Difference, to_json
+from runner import extension
 from runner.models.base import ToolCall, Usage
 from runner.records.codec import members_of, read, written
 from trajectories.errors import DataError
@@ -37,13 +38,6 @@ Outcome = Literal["passed", "failed", "error"]
 """What became of an episode; an error is the harness's or the provider's, not the model's."""
 
 Why = Literal["answer", "cut_off", "unreadable", "empty", "step_limit", "give_up", "exhausted"]
-
-GIVE_UP = "give_up_branch"
-"""The function by which a model gives up a branch of a search."""
-FINISH = "finish"
-"""The function by which it ends a turn of a search or gives up, where there is such a function."""
-OF_SEARCHES = (GIVE_UP, FINISH)
-"""Functions that only a search offers: none of them is called in the branch that stands."""
 
 JsonObject = Mapping[str, Any]
 
@@ -113,7 +107,7 @@ class StepRecord(NamedTuple):
     attempts: int
     """How often the request was made until it was answered; 0 where the answer was kept."""
     asked: Any = ABSENT
-    """Its number among the requests of a search, from 0; no member elsewhere."""
+    """Its number among the requests, from 0, where some were undone; else no member."""
 
 
 class AnsweredStep(NamedTuple):
@@ -210,44 +204,25 @@ class Fault(NamedTuple):
     """The server's words, in one line."""
 
 
-class TriedStep(NamedTuple):
-    """One answer in a search, and what became of it."""
+class EpisodeMember(Protocol):
+    """What an extension keeps of an episode: a record of its own."""
 
-    parent: int | None
-    """Number of the answer after which it was given, from 0; null at the beginning."""
-    became: Literal["stands", "undone", "given_up"]
-    """Whether it is of the branch that stands, was undone, or gave its branch up."""
-    step: StepRecord | None = None
-    """The request and the answer; null of one that stands: the next of the episode's steps."""
-    message: JsonObject | None = None
-    """The answer as it stood among the messages; likewise."""
+    @property
+    def own_functions(self) -> Sequence[str]:
+        """Names of functions that only the extension offers: no kept step calls them."""
+        ...
 
+    def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
+        """Return all answered requests in their order, given the steps of the record."""
+        ...
 
-class SearchRecord(NamedTuple):
-    """How a search came to the branch that stands."""
+    def message_of(self, step: StepRecord) -> JsonObject | None:
+        """Return the answer of a step as it stood among the messages; None of a kept step."""
+        ...
 
-    requests: int
-    """Requests that were answered, in all branches."""
-    steps: int
-    """Steps that were executed, in all branches."""
-    undone: int
-    """Branches that were given up or came to nothing."""
-    exhausted: bool
-    """Whether it had used up what it might use."""
-    most_requests: int
-    """Requests that it might make."""
-    most_steps: int
-    """Steps that it might execute."""
-    tree: Sequence[TriedStep]
-    """All answers, in their order."""
-
-    def all_steps(self, standing: Sequence[StepRecord]) -> Iterator[StepRecord]:
-        """Yield the steps of all branches in their order, given those that stand."""
-        left = iter(standing)
-        for tried in self.tree:
-            step = tried.step or next(left, None)
-            if step is not None:
-                yield step
+    def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
+        """Yield JSON path and what is wrong of members that do not fit the record."""
+        ...
 
 
 class EpisodeRecord(NamedTuple):
@@ -283,8 +258,8 @@ class EpisodeRecord(NamedTuple):
     """What was told; left out where nothing was asked to be told, or no words were recorded."""
     fault: Fault | None = None
     """What ended it in its last turn that was the model's doing; left out where nothing did."""
-    search: SearchRecord | None = None
-    """How it was searched for: all else is of the branch that stands; left out where not at all."""
+    extensions: Mapping[str, EpisodeMember] = {}
+    """What extensions keep of it, by their names; left out where none does."""
 
     @classmethod
     def of(
@@ -320,18 +295,9 @@ class EpisodeRecord(NamedTuple):
     @property
     def answered(self) -> list[AnsweredStep]:
         """The steps, each with its answer as it stands among the messages."""
-        undone = (
-            {}
-            if self.search is None
-            else {
-                step.asked: tried.message
-                for tried in self.search.tree
-                if (step := tried.step) is not None
-            }
-        )
         found = []
         for step in self.requests:
-            message = undone.get(step.asked)
+            message = next((m for each in self._extended if (m := each.message_of(step))), None)
             if message is None and step.request_messages < len(self.messages):
                 message = self.messages[step.request_messages]
             if message is not None:
@@ -340,8 +306,12 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def requests(self) -> Sequence[StepRecord]:
-        """The steps of all branches, in the order in which they were asked for."""
-        return self.steps if self.search is None else [*self.search.all_steps(self.steps)]
+        """All answered requests in their order, also those whose answers were undone."""
+        return next((each.all_steps(self.steps) for each in self._extended), self.steps)
+
+    @property
+    def _extended(self) -> Sequence[EpisodeMember]:
+        return [*self.extensions.values()]
 
     @property
     def turns(self) -> int:
@@ -367,7 +337,9 @@ class EpisodeRecord(NamedTuple):
         """Return the members that are written, as they are."""
         members = self._asdict()
         absent = [
-            name for name in ("traceback", "telling", "fault", "search") if members[name] is None
+            name
+            for name in ("traceback", "telling", "fault", "extensions")
+            if members[name] in (None, {})
         ]
         if self.result is None:
             course = ("messages", "steps", "turn_ends", "result")
@@ -381,10 +353,30 @@ class EpisodeRecord(NamedTuple):
         Raises:
             DataError: A member is missing, or not what it must be.
         """
-        record = read(cls, value, where)
+        record = read(cls, with_extensions(value), where)
+        if record.extensions:
+            record = record._replace(extensions=_extensions_of(record, where))
         for path, problem in _misfits(record):
             raise DataError(where, f"${path}: {problem}")
         return record
+
+
+def with_extensions(value: Any) -> Any:
+    """Return a line of ``episodes.jsonl`` with the search that earlier revisions wrote in place."""
+    if not isinstance(value, dict) or "search" not in value:
+        return value
+    members = dict(value)
+    return {**members, "extensions": {"search": members.pop("search")}}
+
+
+def _extensions_of(record: EpisodeRecord, where: str) -> dict[str, EpisodeMember]:
+    """Return the members of extensions as they know them, given as JSON.
+
+    Raises:
+        DataError: An extension is not installed, or its member is not what it wrote.
+    """
+    members: Mapping[str, Any] = record.extensions
+    return {name: extension.named(name).episode(each, where) for name, each in members.items()}
 
 
 def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
@@ -400,25 +392,9 @@ def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
         if len(step.results) not in (0, len(step.calls)):
             # Calls that are only compared have none.
             yield f".steps[{index}].results", f"must be as many as the {len(step.calls)} calls"
-    if record.search is not None:
-        yield from _in_tree(record, record.search)
-
-
-def _in_tree(record: EpisodeRecord, search: SearchRecord) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a search's tree: answers come after those that they follow."""
-    for number, tried in enumerate(search.tree):
-        if tried.parent is not None and not 0 <= tried.parent < number:
-            yield f".search.tree[{number}].parent", "must be the number of an earlier answer"
-        if (tried.step is None) is not (tried.became == "stands"):
-            yield f".search.tree[{number}].step", "must be there unless the answer stands"
-    if sum(tried.step is None for tried in search.tree) != len(record.steps):
-        yield (
-            ".search.tree",
-            f"must have as many that stand as there are steps, {len(record.steps)}",
-        )
-    for number, step in enumerate(search.all_steps(record.steps)):
-        if step.asked != number:
-            yield f".search.tree[{number}]", f"must be of the request {number}"
+    for name, extended in record.extensions.items():
+        for path, problem in extended.problems(record):
+            yield f".extensions.{name}{path}", problem
 
 
 def _in_message(message: JsonObject) -> Iterator[tuple[str, str]]:

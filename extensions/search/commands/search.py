@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 from checkers.profile import Mode
 from extensions.search.fallible import Errors, FallibleModels
 from extensions.search.feature import SearchFeature, SearchReference, reference_of
+from extensions.search.record import search_of
 from extensions.search.repeating import Attempt, next_round
 from extensions.search.search import SearchLimits, texts_hash
 from extensions.search.searches import SearchMethod, difference_lines, search_lines
@@ -412,8 +413,9 @@ def _found(
 def _brief(folder: Path) -> Iterator[EpisodeRecord]:
     """Yield the records of a run without what was said and done."""
     for record in records_in(folder):
-        search = record.search and record.search._replace(tree=())
-        yield record._replace(messages=(), steps=(), result=None, search=search)
+        search = search_of(record)
+        kept = {} if search is None else {"search": search._replace(tree=())}
+        yield record._replace(messages=(), steps=(), result=None, extensions=kept)
 
 
 def _report(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,8 +11,6 @@ from checkers.profile import BFCL
 from checkers.why.diagnosis import SUB_REASONS, Cause
 from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from envs.state import cut
-from extensions.judges.beside import Opinions, opinions_of
-from extensions.search.search_tree import DEEPEST, SearchView, search_of
 from runner.analysis.figure_lines import (
     errata_line,
     score_lines,
@@ -26,14 +24,13 @@ from runner.analysis.figures import (
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.cards import Card, Shared
 from runner.analysis.report.pages import groups, packed, page
+from runner.analysis.report.parts import PagePart, parts_of
 from runner.analysis.runs import Viewed, ViewedRun
 from runner.analysis.writing import Json
 from runner.episodes.examined import ExaminedCalls, ExaminedTurns
 
 _BUDGET = 4_400
 """Characters that an episode's pack may take on average; 1,000 of them stay under 5 MB."""
-_FEWEST_POINTS = 60
-"""Answers of a search that are shown however large the run is."""
 _FEWEST = 1_000
 """Number of episodes up to which all share what this many would have."""
 _OPENING = 160
@@ -81,11 +78,11 @@ def report(
             [episode.recorded.record for episode in episodes],
             [episode.examined for episode in episodes if episode.examined],
         )
-        opinions = list(opinions_of(run))
-        about = about_run(run, gpu_price, opinions, rows)
+        parts = parts_of(run)
+        about = about_run(run, gpu_price, parts, rows)
         index.append({**about, "first_pack": 1 + len(runs) + len(writers)})
         shared.append(packed(common.to_json(BOUNDS[0])))
-        writers += [partial(_packed_card, episode, common, opinions) for episode in episodes]
+        writers += [partial(_packed_card, episode, common, parts) for episode in episodes]
     title = f"Turnwise: {', '.join(run.source.name for run in runs)}"
     return page(title, [packed(index), *shared, *_fitting(writers)], REPORT_ASSETS)
 
@@ -93,7 +90,7 @@ def report(
 def about_run(
     run: ViewedRun,
     gpu_price: float | None,
-    opinions: Sequence[Opinions],
+    parts: Sequence[PagePart],
     rows: Sequence[Figure] = FIGURES,
 ) -> Json:
     """Return what the page shows of a run besides its episodes."""
@@ -107,62 +104,32 @@ def about_run(
         "overview": overview(run.episodes, machine, rows),
         "mended": mended_scores(run, rows),
         "groups": group_scores(run),
-        "judges": [each.judge for each in opinions],
+        "cards": [card for part in parts for card in part.cards()],
         "options": ["--run", str(run.source.path), "--profile", run.profile.name],
         "meanings": {**{cause: cause.meaning for cause in Cause}, **SUB_REASONS},
-        "rows": [{**row(each), **_judged(each, opinions)} for each in run.episodes],
+        "rows": [
+            {**row(each), **_joined(part.row(each) for part in parts)} for each in run.episodes
+        ],
+        **_joined(part.about() for part in parts),
     }
 
 
-def _judged(episode: Viewed, opinions: Sequence[Opinions]) -> Json:
-    """Return what judges said of an episode, by their places; nothing of a run without any."""
-    key = episode.recorded.record.key
-    return {"judged": [each.summary(key) for each in opinions]} if opinions else {}
+def _packed_card(episode: Viewed, shared: Shared, parts: Sequence[PagePart], bounds: Bounds) -> str:
+    return packed(card_json(episode, shared, parts, bounds))
 
 
-def _packed_card(
-    episode: Viewed, shared: Shared, opinions: Sequence[Opinions], bounds: Bounds
-) -> str:
-    return packed(card_json(episode, shared, opinions, bounds))
-
-
-def card_json(
-    episode: Viewed, shared: Shared, opinions: Sequence[Opinions], bounds: Bounds
-) -> Json:
+def card_json(episode: Viewed, shared: Shared, parts: Sequence[PagePart], bounds: Bounds) -> Json:
     """Return what the page shows of an episode."""
     record, examined = episode.recorded.record, episode.examined
     if examined and examined.show(_Count())[1] > EPISODE_BOUNDS.calls:
         bounds = min(bounds, BOUNDS[-1])  # what was refused shows the same state again and again
     card = Card(record, shared, bounds)
     shown = examined.show(card) if examined else card.asked(episode.trajectory)
-    said = [bounds.json(found) for each in opinions if (found := each.whole(record.key))]
-    searched = search_of(record)
-    return {
-        **shown,
-        **({"judged": said} if said else {}),
-        **({"search": _search_json(searched, bounds)} if searched else {}),
-    }
+    return {**shown, **_joined(part.card(episode, bounds) for part in parts)}
 
 
-def _search_json(searched: SearchView, bounds: Bounds) -> Json:
-    """Return what a search took and its tree, as far as there is room for it."""
-    points = searched.points[: max(bounds.members, _FEWEST_POINTS)]
-    tree = [
-        {
-            "number": point.number,
-            "turn": point.step.turn,
-            "depth": min(point.depth, DEEPEST),
-            "became": point.became,
-            "said": bounds.cut(point.said),
-            # Those of what stands are in the turns.
-            "results": [bounds.cut(text) for text in point.step.results[: bounds.members]]
-            if point.became == "undone"
-            else [],
-        }
-        for point in points
-    ]
-    left = len(searched.points) - len(points)
-    return {"summary": searched.summary, "tree": tree, "left": left}
+def _joined(members: Iterable[Json]) -> Json:
+    return {name: value for each in members for name, value in each.items()}
 
 
 def overview(

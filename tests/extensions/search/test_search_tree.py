@@ -6,11 +6,12 @@ import json
 
 import pytest
 
+from extensions.search.record import SearchRecord, TriedStep
 from extensions.search.search_tree import search_of
 from runner.analysis.report.run_report import report
 from runner.analysis.runs import view_run
 from runner.cli import main
-from runner.records.record import SearchRecord, StepRecord, TriedStep
+from runner.records.record import StepRecord
 from runner.records.run import open_run
 from tests.runner.records.made import episode, step
 from trajectories.dataset import load_embedded

@@ -46,7 +46,13 @@ function overviewOf(run) {
       ),
     trials.length > 0 && card("Over trials", trialsTable(trials)),
     usage && card("What it took", usageList(usage)),
+    run.cards.map(([title, rows]) => card(title, scrolling(title, factsTable(rows)))),
   );
+}
+
+function factsTable(rows) {
+  const row = ([label, text]) => el("tr", el("th", { scope: "row" }, label), el("td", text));
+  return el("table", el("tbody", rows.map(row)));
 }
 
 function headline(run, total) {

@@ -37,7 +37,7 @@ const COLUMNS = [
   {
     name: "judged",
     label: "Judged",
-    there: (run) => run.judges.length > 0,
+    there: (run) => (run.judges || []).length > 0,
     value: (row) => (row.judged || []).map((said) => (said ? said.label : "~")).join(),
     cell: (row) => row.judged.filter(Boolean).map((said) => [judgeBadge(said), " "]),
   },
