@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import BFCL, Profile
-from runner.analysis.figure_lines import both_lines, summary, usage_lines
+from runner.analysis.figure_lines import both_lines, lines, summary
 from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.mended import judge_of
 from runner.analysis.symptoms import Symptoms
@@ -179,7 +179,7 @@ def _print_result(
         plan.settings.mode, plan.settings.max_tokens, plan.settings.protocol
     ):
         note(f"warning: {warning}")
-    for line in usage_lines(figures):
+    for line in lines(figures, usage=True):
         say(line)
     for line in asked.lines(records):
         say(line)

@@ -11,8 +11,8 @@ from checkers.profile import BFCL
 from checkers.why.diagnosis import SUB_REASONS, Cause
 from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from envs.state import cut
-from runner.analysis.figure_lines import errata_line, score_lines
-from runner.analysis.figure_table import FIGURES, Figure, beside_scores, cells, usage_list
+from runner.analysis.figure_lines import errata_line, lines
+from runner.analysis.figure_table import FIGURES, Figure, beside_scores, columns, usage_list
 from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.judges.beside import Opinions, opinions_of
 from runner.analysis.report.bounds import Bounds
@@ -171,7 +171,7 @@ def overview(
     return {
         "scores": _scores(figures, rows),
         "told": figures.told is not None and figures.told.facts > 0,
-        "lines": list(score_lines(figures, rows)),
+        "lines": list(lines(figures, rows)),
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
         "causes": Counter(each.cause for each in diagnoses if each).most_common(),
         "sub_reasons": Counter(
@@ -199,10 +199,10 @@ def mended_scores(run: ViewedRun, rows: Sequence[Figure] = FIGURES) -> Json | No
 
 
 def _scores(figures: RunFigures, rows: Sequence[Figure]) -> list[Json]:
-    beside = cells([score.figures for score in figures.scores], beside_scores(rows))
+    scores = figures.scores
+    beside = columns([score.figures for score in scores], beside_scores(rows))
     return [
-        {**vars(score), "figures": shown}
-        for score, shown in zip(figures.scores, beside, strict=True)
+        {**vars(each), "figures": [row.cell(each.figures) for row in beside]} for each in scores
     ]
 
 

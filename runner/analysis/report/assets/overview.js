@@ -118,7 +118,7 @@ function outcomesBar(outcomes) {
 }
 
 function scoresTable(title, scores) {
-  const labels = scores[0].figures.map((figure) => figure.label);
+  const labels = (scores[0]?.figures ?? []).map((figure) => figure.label);
   const table = el(
     "table.scores",
     el(
