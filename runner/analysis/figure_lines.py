@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
 from envs.lazy import lazily
-from runner.analysis.figure_table import FIGURES, Figure, beside_scores, columns
+from runner.analysis.figure_table import FIGURES, FigureRow, beside_scores, columns
 from runner.analysis.figures import MOST_ERRORS, Acts, CategoryScore, RunFigures
 from runner.analysis.groups import Row
 from runner.show.terminal import clipped, table, visible
@@ -37,7 +37,7 @@ def summary(
     population: int,
     *,
     field: bool,
-    rows: Sequence[Figure] = FIGURES,
+    rows: Sequence[FigureRow] = FIGURES,
 ) -> Iterator[str]:
     """Yield the lines that sum a run up.
 
@@ -70,7 +70,7 @@ def summary(
         yield from group_lines(figures.rows, field=field)
 
 
-def figure_text(row: Figure, figures: RunFigures) -> str:
+def figure_text(row: FigureRow, figures: RunFigures) -> str:
     """Return the value of a figure as text."""
     value = row.value(figures)
     if value is None:
@@ -83,7 +83,7 @@ def figure_text(row: Figure, figures: RunFigures) -> str:
 
 
 def lines(
-    figures: RunFigures, rows: Sequence[Figure] = FIGURES, *, usage: bool = False
+    figures: RunFigures, rows: Sequence[FigureRow] = FIGURES, *, usage: bool = False
 ) -> Iterator[str]:
     """Yield the lines on the figures below the scores, or on tokens, cost and latency."""
     rows = [row for row in rows if row.section.of_usage is usage and not row.section.beside_scores]
@@ -92,7 +92,7 @@ def lines(
         yield from parts.lstrip(",; \n").splitlines()
 
 
-def _part(row: Figure, figures: RunFigures) -> str:
+def _part(row: FigureRow, figures: RunFigures) -> str:
     """Return what the line of its section has of a figure."""
     if callable(row.phrase):
         return row.phrase(figures) or ""
@@ -126,7 +126,7 @@ def errata_line(readings: Readings) -> str:
     return f"errata {readings.name}: {judged or 'none of these entries'}; {others}"
 
 
-def table_lines(runs: Sequence[RunScores], rows: Sequence[Figure] = FIGURES) -> Iterator[str]:
+def table_lines(runs: Sequence[RunScores], rows: Sequence[FigureRow] = FIGURES) -> Iterator[str]:
     """Yield the lines that show what runs scored, at most 100 characters each."""
     for number, run in enumerate(runs, start=1):
         name = clipped(visible(run.name), _LONGEST_NAME)
@@ -156,7 +156,7 @@ def csv_cell(text: str) -> str:
 
 
 def csv_rows(
-    runs: Sequence[RunScores], rows: Sequence[Figure] = FIGURES
+    runs: Sequence[RunScores], rows: Sequence[FigureRow] = FIGURES
 ) -> Iterator[Sequence[object]]:
     """Yield the rows of a CSV file: one per run and line of the table, or figure of the run.
 
@@ -176,7 +176,7 @@ def csv_rows(
                 yield (*head, row.name, *_csv_value(row, run.figures), "")
 
 
-def _csv_value(row: Figure, figures: RunFigures) -> tuple[object, ...]:
+def _csv_value(row: FigureRow, figures: RunFigures) -> tuple[object, ...]:
     value, of = row.value(figures), row.of(figures)
     if isinstance(value, Acts):
         return value.share, "", "", value.judged
@@ -330,7 +330,7 @@ def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:
             yield f"{name}: the runs have {min(counts)} to {max(counts)} entries, not the same ones"
 
 
-def _tables(runs: Sequence[RunFigures], rows: Sequence[Figure], *, usage: bool) -> Iterator[str]:
+def _tables(runs: Sequence[RunFigures], rows: Sequence[FigureRow], *, usage: bool) -> Iterator[str]:
     """Yield the tables of sections, each with the runs by their numbers."""
     shown = columns(runs, [row for row in rows if not row.section.as_lines])
     for section in dict.fromkeys(r.section for r in shown if r.section.of_usage is usage):

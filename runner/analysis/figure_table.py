@@ -40,8 +40,8 @@ class Section:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Figure:
-    """A figure of a run.
+class FigureRow:
+    """A row of the table: one figure of a run.
 
     Attributes:
         name: Name in CSV.
@@ -88,7 +88,7 @@ class Figure:
         return {"label": self.label, "form": self.form, "value": shown}
 
 
-def columns(runs: Sequence[RunFigures], rows: Sequence[Figure]) -> list[Figure]:
+def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow]) -> list[FigureRow]:
     """Return the rows that tables of runs have a column for."""
     rows = [row for row in rows if row.label]
     known = [row for row in rows if any(row.value(run) is not None for run in runs)]
@@ -96,12 +96,12 @@ def columns(runs: Sequence[RunFigures], rows: Sequence[Figure]) -> list[Figure]:
     return [row for row in rows if row in known or (row.section in sections and not row.optional)]
 
 
-def beside_scores(rows: Sequence[Figure]) -> list[Figure]:
+def beside_scores(rows: Sequence[FigureRow]) -> list[FigureRow]:
     """Return the rows that stand beside scores."""
     return [row for row in rows if row.section.beside_scores]
 
 
-def figures_json(figures: RunFigures, rows: Sequence[Figure]) -> dict[str, Any]:
+def figures_json(figures: RunFigures, rows: Sequence[FigureRow]) -> dict[str, Any]:
     """Return the JSON of the figures that ``table`` shows."""
     found: dict[str, Any] = {}
     for row in rows:
@@ -112,7 +112,7 @@ def figures_json(figures: RunFigures, rows: Sequence[Figure]) -> dict[str, Any]:
     return found
 
 
-def cards(runs: Mapping[str, RunFigures], rows: Sequence[Figure]) -> list[dict[str, Any]]:
+def cards(runs: Mapping[str, RunFigures], rows: Sequence[FigureRow]) -> list[dict[str, Any]]:
     """Return the cards of a page on runs, given by the labels of their lines."""
     found = []
     shown = columns([*runs.values()], rows)
@@ -127,7 +127,7 @@ def cards(runs: Mapping[str, RunFigures], rows: Sequence[Figure]) -> list[dict[s
     return found
 
 
-def usage_list(figures: RunFigures, rows: Sequence[Figure]) -> list[Cell] | None:
+def usage_list(figures: RunFigures, rows: Sequence[FigureRow]) -> list[Cell] | None:
     """Return the report's list of usage; None of a run that recorded no request."""
     if not figures.totals or not figures.totals.requests:
         return None
@@ -167,8 +167,8 @@ REQUESTS = Section(title="Requests", of_usage=True)
 MACHINE = Section(title="Requests", of_usage=True)
 
 
-def _made_up(kind: str, before: str = ", ") -> Figure:
-    return Figure(
+def _made_up(kind: str, before: str = ", ") -> FigureRow:
+    return FigureRow(
         name=f"hallucinations/{kind}",
         label=kind.replace("_", " "),
         section=MADE_UP,
@@ -178,8 +178,8 @@ def _made_up(kind: str, before: str = ", ") -> Figure:
     )
 
 
-def _right(thing: str, of: str, phrase: str, *members: str) -> Figure:
-    return Figure(
+def _right(thing: str, of: str, phrase: str, *members: str) -> FigureRow:
+    return FigureRow(
         name=f"selection/{thing}_right",
         label=f"{thing} right",
         section=SELECTION,
@@ -196,8 +196,8 @@ def _distractors(figures: RunFigures) -> Acts | None:
     return found and Acts(found.distractors, found.episodes, found.judged)
 
 
-def _told(label: str, *members: str) -> Figure:
-    return Figure(
+def _told(label: str, *members: str) -> FigureRow:
+    return FigureRow(
         name=f"told/{label.replace(' ', '_')}",
         label=label,
         section=TOLD,
@@ -210,7 +210,7 @@ def _told(label: str, *members: str) -> Figure:
 
 def _usage(
     member: str, label: str = "", caption: str = "", phrase: Phrase = "", **others: Any
-) -> Figure:
+) -> FigureRow:
     """Return a row on a member of the totals, which gives its name and its key in JSON."""
     fields: dict[str, Any] = {
         "name": f"requests/{others.pop('csv', member)}",
@@ -219,10 +219,10 @@ def _usage(
         "form": "count",
         "json": member,
     }
-    return Figure(label=label, caption=caption, phrase=phrase, **{**fields, **others})
+    return FigureRow(label=label, caption=caption, phrase=phrase, **{**fields, **others})
 
 
-def _latency(member: str, label: str, caption: str, words: str) -> Figure:
+def _latency(member: str, label: str, caption: str, words: str) -> FigureRow:
     return _usage(
         f"latency_{member}",
         label,
@@ -255,7 +255,7 @@ def _cost_phrase(figures: RunFigures) -> str | None:
 
 
 FIGURES = (
-    Figure(
+    FigureRow(
         name="irreversible",
         label="acts for good",
         section=IRREVERSIBLE,
@@ -269,7 +269,7 @@ FIGURES = (
     _made_up("calls_where_none_fits"),
     _right("function", "needed", "{label} {text} of {of} calls needed", "needed", "functions"),
     _right("arguments", "functions", ", {label} {text} of these", "arguments"),
-    Figure(
+    FigureRow(
         name="selection/distractors",
         label="distractors called",
         section=SELECTION,

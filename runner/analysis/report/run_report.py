@@ -12,7 +12,7 @@ from checkers.why.diagnosis import SUB_REASONS, Cause
 from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from envs.state import cut
 from runner.analysis.figure_lines import errata_line, lines
-from runner.analysis.figure_table import FIGURES, Figure, beside_scores, columns, usage_list
+from runner.analysis.figure_table import FIGURES, FigureRow, beside_scores, columns, usage_list
 from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.judges.beside import Opinions, opinions_of
 from runner.analysis.report.bounds import Bounds
@@ -58,7 +58,7 @@ REPORT_ASSETS = (
 
 
 def report(
-    runs: Sequence[ViewedRun], gpu_price: float | None = None, rows: Sequence[Figure] = FIGURES
+    runs: Sequence[ViewedRun], gpu_price: float | None = None, rows: Sequence[FigureRow] = FIGURES
 ) -> str:
     """Return the page on runs, at least one; each gets a tab of its own.
 
@@ -87,7 +87,7 @@ def about_run(
     run: ViewedRun,
     gpu_price: float | None,
     opinions: Sequence[Opinions],
-    rows: Sequence[Figure] = FIGURES,
+    rows: Sequence[FigureRow] = FIGURES,
 ) -> Json:
     """Return what the page shows of a run besides its episodes."""
     dataset, definition = run.dataset, run.source.definition
@@ -161,7 +161,7 @@ def _search_json(searched: SearchView, bounds: Bounds) -> Json:
 def overview(
     episodes: Sequence[Viewed],
     machine: OwnMachine | None = None,
-    rows: Sequence[Figure] = FIGURES,
+    rows: Sequence[FigureRow] = FIGURES,
 ) -> Json:
     """Return the figures of a run; with too many errors there is no score among them."""
     totals = totals_of(episode.recorded.record for episode in episodes)
@@ -190,7 +190,7 @@ def group_scores(run: ViewedRun) -> Json | None:
     return groups([figures.rates], [run.profile is BFCL]) if figures.grouped else None
 
 
-def mended_scores(run: ViewedRun, rows: Sequence[Figure] = FIGURES) -> Json | None:
+def mended_scores(run: ViewedRun, rows: Sequence[FigureRow] = FIGURES) -> Json | None:
     """Return the scores as errata have them, to stand beside those as published."""
     if run.mend is None:
         return None
@@ -198,7 +198,7 @@ def mended_scores(run: ViewedRun, rows: Sequence[Figure] = FIGURES) -> Json | No
     return {"errata": errata_line(run.mend.readings), "scores": _scores(figures, rows)}
 
 
-def _scores(figures: RunFigures, rows: Sequence[Figure]) -> list[Json]:
+def _scores(figures: RunFigures, rows: Sequence[FigureRow]) -> list[Json]:
     scores = figures.scores
     beside = columns([score.figures for score in scores], beside_scores(rows))
     return [

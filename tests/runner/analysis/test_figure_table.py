@@ -11,7 +11,7 @@ from checkers.profile import STRICT
 from runner.analysis import comparison_lines
 from runner.analysis.comparison import compare_runs
 from runner.analysis.figure_lines import csv_rows, lines, summary, table_lines
-from runner.analysis.figure_table import FIGURES, REQUESTS, Figure, Section
+from runner.analysis.figure_table import FIGURES, REQUESTS, FigureRow, Section
 from runner.analysis.figures import Acts, RunFigures, Totals
 from runner.analysis.report.pages import comparison_json, scores_page
 from runner.analysis.report.run_report import report
@@ -27,7 +27,7 @@ def turns_share(figures):
     return sum(each.turns_passed for each in figures.judged) / turns if turns else None
 
 
-BELOW = Figure(
+BELOW = FigureRow(
     name="pace/long_episodes",
     label="long episodes",
     section=Section(title="Pace"),
@@ -35,14 +35,14 @@ BELOW = Figure(
     form="acts",
     phrase="pace: {label} {text}",
 )
-BESIDE = Figure(
+BESIDE = FigureRow(
     name="pace/turns",
     label="turn share",
     section=Section(title="Turns", beside_scores=True),
     value=turns_share,
     form="share",
 )
-USAGE = Figure(
+USAGE = FigureRow(
     name="requests/watts",
     label="watts",
     section=REQUESTS,
