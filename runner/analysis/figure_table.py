@@ -131,11 +131,10 @@ def usage_list(figures: RunFigures, rows: Sequence[FigureRow]) -> list[Cell] | N
     """Return the report's list of usage; None of a run that recorded no request."""
     if not figures.totals or not figures.totals.requests:
         return None
-    listed = [(row, row.cell(figures)) for row in rows if row.caption]
     return [
-        {**cell, "label": row.caption}
-        for row, cell in listed
-        if row.always_listed or cell["value"] is not None
+        {**row.cell(figures), "label": row.caption}
+        for row in rows
+        if row.caption and (row.always_listed or row.value(figures) is not None)
     ]
 
 
@@ -189,11 +188,6 @@ def _right(thing: str, of: str, phrase: str, *members: str) -> FigureRow:
         json=_members("selection", *members, f"{thing}_right"),
         phrase=phrase,
     )
-
-
-def _distractors(figures: RunFigures) -> Acts | None:
-    found = figures.selection
-    return found and Acts(found.distractors, found.episodes, found.judged)
 
 
 def _told(label: str, *members: str) -> FigureRow:
@@ -273,7 +267,7 @@ FIGURES = (
         name="selection/distractors",
         label="distractors called",
         section=SELECTION,
-        value=_distractors,
+        value=_member("selection", "distractor_calls"),
         form="acts",
         json=_members("selection", "distractors", "episodes", "judged"),
         phrase="; {label} {text}",
