@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
 from envs.lazy import lazily
-from runner.analysis.figure_table import FIGURES, FigureRow, beside_scores, columns
+from runner.analysis.figure_table import FIGURES, REQUESTS, FigureRow, beside_scores, columns
 from runner.analysis.figures import MOST_ERRORS, Acts, CategoryScore, RunFigures
 from runner.analysis.groups import Row
 from runner.show.terminal import clipped, table, visible
@@ -160,7 +160,7 @@ def csv_rows(
 ) -> Iterator[Sequence[object]]:
     """Yield the rows of a CSV file: one per run and line of the table, or figure of the run.
 
-    What was not run has no value.
+    What was not run has no value. Rows on requests are always there.
     """
     yield CSV_HEADING
     for number, run in enumerate(runs, start=1):
@@ -172,7 +172,8 @@ def csv_rows(
             yield (*head, "/".join(group.path), *scored, field)
         for row in rows:
             section = [other for other in rows if other.section is row.section]
-            if row.label and columns([run.figures], section):
+            known = row.section is REQUESTS or columns([run.figures], section)
+            if row.label and known:
                 yield (*head, row.name, *_csv_value(row, run.figures), "")
 
 
