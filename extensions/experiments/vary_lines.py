@@ -101,7 +101,7 @@ def _row(each: LevelScore) -> list[str]:
         visible(each.level),
         f"{each.tools:.1f}",
         *(percent(share and share[0]) for share in shares),
-        f"{chosen.distractors} ({percent(chosen.share)})" if chosen else "-",
+        f"{chosen.distractors} ({percent(chosen.distractor_calls.share)})" if chosen else "-",
         f"{each.invented('functions')} and {each.invented('parameters')}",
         "-" if each.tokens is None else f"{each.tokens:.0f}",
         "-" if each.latency is None else f"{each.latency:.3f}",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from checkers.profile import Profile
 from checkers.statistics import Attempts, Pair, RunDifference, cluster_test, compare
 from checkers.why.diagnosis import Cause, Diagnosis
-from runner.analysis.figure_table import FIGURES, Figure, beside_scores, figures_json
+from runner.analysis.figure_table import FIGURES, FigureRow, beside_scores, figures_json
 from runner.analysis.figures import RunFigures
 from runner.analysis.runs import Viewed, as_run, executed_again
 from runner.records.record import EpisodeRecord, Key
@@ -105,7 +105,7 @@ class RunComparison:
         better = [entry for entry in self.entries if entry.difference > 0]
         return sorted(better, key=lambda entry: -entry.difference)
 
-    def to_json(self, rows: Sequence[Figure] = FIGURES) -> dict[str, Any]:
+    def to_json(self, rows: Sequence[FigureRow] = FIGURES) -> dict[str, Any]:
         """Return the comparison as a JSON object."""
         data = self.dataset
         sides = [figures_json(each, beside_scores(rows)) for each in self.figures]
@@ -167,12 +167,7 @@ def compare_each(
     ids = [set(run.ids) for run in runs]
     shared = set.intersection(*ids)
     common = _common(shared, runs[0], dataset, readings)
-    again = partial(
-        executed_again,
-        profile=profile,
-        readings=readings,
-        require_told=require_told,
-    )
+    again = partial(executed_again, profile=profile, readings=readings, require_told=require_told)
     trials = [
         _trials(again(run, _keys(run, common), dataset=as_run(run, dataset), step_limit=limit))
         for run, limit in zip(runs, step_limits, strict=True)
@@ -186,8 +181,7 @@ def compare_each(
         LeftOut(len(ids[0] - shared), len(theirs - shared), len(common) - len(judged))
         for theirs in ids[1:]
     ]
-    entries = [common[id] for id in judged]
-    sides = [_compared(entries, trials[0], of) for of in trials[1:]]
+    sides = [_compared([common[id] for id in judged], trials[0], of) for of in trials[1:]]
     figures = [RunFigures([one.judged for id in judged for one in of[id]]) for of in trials]
     return [
         RunComparison(

@@ -7,14 +7,14 @@ from math import ceil
 
 from checkers.statistics import POWER, RunDifference
 from runner.analysis.comparison import Compared, RunComparison
-from runner.analysis.figure_lines import cell, errata_line, p_text
-from runner.analysis.figure_table import FIGURES, Figure, beside_scores, columns
+from runner.analysis.figure_lines import errata_line, figure_text, p_text
+from runner.analysis.figure_table import FIGURES, FigureRow, beside_scores, columns
 from runner.show.terminal import Line, clipped, table
 
 _WIDTH = 160
 
 
-def lines(comparison: RunComparison, rows: Sequence[Figure] = FIGURES) -> Iterator[Line]:
+def lines(comparison: RunComparison, rows: Sequence[FigureRow] = FIGURES) -> Iterator[Line]:
     """Yield the lines that show a comparison; what it comes to is the last of them."""
     yield from _heading(comparison)
     yield from _flips("A passes more often than B", comparison.lost)
@@ -26,7 +26,7 @@ def lines(comparison: RunComparison, rows: Sequence[Figure] = FIGURES) -> Iterat
         yield from map(Line, table(_cause_rows(comparison)).splitlines())
     if beside := columns(comparison.figures, beside_scores(rows)):
         sides = [
-            [label, *(cell(row, figures) for row in beside)]
+            [label, *(figure_text(row, figures) for row in beside)]
             for label, figures in zip("AB", comparison.figures, strict=True)
         ]
         yield Line("")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
 from envs.lazy import lazily
-from runner.analysis.figure_table import FIGURES, Figure, beside_scores, columns, is_known
+from runner.analysis.figure_table import FIGURES, REQUESTS, FigureRow, beside_scores, columns
 from runner.analysis.figures import MOST_ERRORS, Acts, CategoryScore, RunFigures
 from runner.analysis.groups import Row
 from runner.show.terminal import clipped, table, visible
@@ -37,7 +37,7 @@ def summary(
     population: int,
     *,
     field: bool,
-    rows: Sequence[Figure] = FIGURES,
+    rows: Sequence[FigureRow] = FIGURES,
 ) -> Iterator[str]:
     """Yield the lines that sum a run up.
 
@@ -50,13 +50,13 @@ def summary(
     """
     heading = ["category", "entries", "passed", "failed", "errors", "not run", "score", "95%"]
     beside = columns([score.figures for score in figures.scores], beside_scores(rows))
-    lines = [
-        [*_cells(score, trials), *(cell(row, score.figures) for row in beside)]
+    scores = [
+        [*_cells(score, trials), *(figure_text(row, score.figures) for row in beside)]
         for score in figures.scores
     ]
     heading = [*heading, "turns", *(row.label for row in beside)]
-    yield table(_without_zeros([heading, *lines], "not run"))
-    yield from score_lines(figures, rows)
+    yield table(_without_zeros([heading, *scores], "not run"))
+    yield from lines(figures, rows)
     if figures.errors:
         yield from _bounds(figures)
     attempts, entries = figures.attempts, len(figures.planned)
@@ -70,7 +70,7 @@ def summary(
         yield from group_lines(figures.rows, field=field)
 
 
-def cell(row: Figure, figures: RunFigures) -> str:
+def figure_text(row: FigureRow, figures: RunFigures) -> str:
     """Return the value of a figure as text."""
     value = row.value(figures)
     if value is None:
@@ -82,35 +82,25 @@ def cell(row: Figure, figures: RunFigures) -> str:
     return str(value) if row.form == "count" else f"{value:.3f}"
 
 
-def score_lines(figures: RunFigures, rows: Sequence[Figure] = FIGURES) -> Iterator[str]:
-    """Yield the lines on the figures that stand below the scores."""
-    return _lines(figures, [row for row in rows if not row.section.of_usage])
+def lines(
+    figures: RunFigures, rows: Sequence[FigureRow] = FIGURES, *, usage: bool = False
+) -> Iterator[str]:
+    """Yield the lines on the figures below the scores, or on tokens, cost and latency."""
+    rows = [row for row in rows if row.section.of_usage is usage and not row.section.beside_scores]
+    for section in dict.fromkeys(row.section for row in rows):
+        parts = "".join(_part(row, figures) for row in rows if row.section is section)
+        yield from parts.lstrip(",; \n").splitlines()
 
 
-def usage_lines(figures: RunFigures, rows: Sequence[Figure] = FIGURES) -> Iterator[str]:
-    """Yield the lines of ``eval`` on tokens, cost and latency."""
-    return _lines(figures, [row for row in rows if row.section.of_usage])
-
-
-def _lines(figures: RunFigures, rows: Sequence[Figure]) -> Iterator[str]:
-    for section in dict.fromkeys(row.section for row in rows if not row.section.beside_scores):
-        parts = [_part(row, figures) for row in rows if row.section is section]
-        if any(parts):
-            text = "".join(parts).lstrip(",; \n")
-            yield from f"{section.lead(figures)}{text}".split("\n")
-
-
-def _part(row: Figure, figures: RunFigures) -> str:
+def _part(row: FigureRow, figures: RunFigures) -> str:
     """Return what the line of its section has of a figure."""
-    value, of = row.value(figures), row.of(figures)
     if callable(row.phrase):
-        part = row.phrase(figures)
-    elif value is None and of is None:
-        part = None
-    else:
-        text = cell(row, figures)
-        part = row.phrase.format(label=row.label, text=text, value=value, of=of)
-    return f"{row.separator}{part}" if part else ""
+        return row.phrase(figures) or ""
+    value, of = row.value(figures), row.of(figures)
+    if value is None and of is None:
+        return ""
+    text, totals = figure_text(row, figures), figures.totals
+    return row.phrase.format(label=row.label, text=text, value=value, of=of, totals=totals)
 
 
 def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) -> Iterator[str]:
@@ -136,7 +126,7 @@ def errata_line(readings: Readings) -> str:
     return f"errata {readings.name}: {judged or 'none of these entries'}; {others}"
 
 
-def table_lines(runs: Sequence[RunScores], rows: Sequence[Figure] = FIGURES) -> Iterator[str]:
+def table_lines(runs: Sequence[RunScores], rows: Sequence[FigureRow] = FIGURES) -> Iterator[str]:
     """Yield the lines that show what runs scored, at most 100 characters each."""
     for number, run in enumerate(runs, start=1):
         name = clipped(visible(run.name), _LONGEST_NAME)
@@ -153,11 +143,11 @@ def table_lines(runs: Sequence[RunScores], rows: Sequence[Figure] = FIGURES) -> 
         yield from group_lines_of_several([run.figures.rows for run in runs], fields)
         yield from _unequal(runs)
     figures = [run.figures for run in runs]
-    yield from _tables(figures, [row for row in rows if not row.section.of_usage])
+    yield from _tables(figures, rows, usage=False)
     for number, each in enumerate(figures, start=1):
-        for line in _lines(each, [row for row in rows if row.section.as_lines]):
+        for line in lines(each, [row for row in rows if row.section.as_lines]):
             yield f"{line}, run {number}"
-    yield from _tables(figures, [row for row in rows if row.section.of_usage])
+    yield from _tables(figures, rows, usage=True)
 
 
 def csv_cell(text: str) -> str:
@@ -166,11 +156,11 @@ def csv_cell(text: str) -> str:
 
 
 def csv_rows(
-    runs: Sequence[RunScores], rows: Sequence[Figure] = FIGURES
+    runs: Sequence[RunScores], rows: Sequence[FigureRow] = FIGURES
 ) -> Iterator[Sequence[object]]:
     """Yield the rows of a CSV file: one per run and line of the table, or figure of the run.
 
-    What was not run has no value.
+    What was not run has no value. Rows on requests are always there.
     """
     yield CSV_HEADING
     for number, run in enumerate(runs, start=1):
@@ -182,11 +172,12 @@ def csv_rows(
             yield (*head, "/".join(group.path), *scored, field)
         for row in rows:
             section = [other for other in rows if other.section is row.section]
-            if row.label and is_known(run.figures, section):
+            known = row.section is REQUESTS or columns([run.figures], section)
+            if row.label and known:
                 yield (*head, row.name, *_csv_value(row, run.figures), "")
 
 
-def _csv_value(row: Figure, figures: RunFigures) -> tuple[object, ...]:
+def _csv_value(row: FigureRow, figures: RunFigures) -> tuple[object, ...]:
     value, of = row.value(figures), row.of(figures)
     if isinstance(value, Acts):
         return value.share, "", "", value.judged
@@ -340,15 +331,15 @@ def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:
             yield f"{name}: the runs have {min(counts)} to {max(counts)} entries, not the same ones"
 
 
-def _tables(runs: Sequence[RunFigures], rows: Sequence[Figure]) -> Iterator[str]:
+def _tables(runs: Sequence[RunFigures], rows: Sequence[FigureRow], *, usage: bool) -> Iterator[str]:
     """Yield the tables of sections, each with the runs by their numbers."""
     shown = columns(runs, [row for row in rows if not row.section.as_lines])
-    for section in dict.fromkeys(row.section for row in shown):
+    for section in dict.fromkeys(r.section for r in shown if r.section.of_usage is usage):
         mine = [row for row in shown if row.section is section]
-        lines = [
-            [str(number), *(cell(row, run) for row in mine)]
+        cells = [
+            [str(number), *(figure_text(row, run) for row in mine)]
             for number, run in enumerate(runs, start=1)
-            if is_known(run, mine) or not section.of_usage
+            if columns([run], mine) or not section.of_usage
         ]
         yield ""
-        yield table([["run", *(row.label for row in mine)], *lines])
+        yield table([["run", *(row.label for row in mine)], *cells])

@@ -27,7 +27,6 @@ class Section:
 
     Attributes:
         title: Title of its card on pages, which sections may share; None for no card.
-        lead: Text before the first figure of its line of ``eval``.
         of_usage: Whether it shows requests and cost; runs of which it knows nothing are left out.
         beside_scores: Whether its figures are columns beside the scores of categories and of
             compared runs, in place of a line.
@@ -35,15 +34,14 @@ class Section:
     """
 
     title: str | None
-    lead: Callable[[RunFigures], str] = lambda _: ""
     of_usage: bool = False
     beside_scores: bool = False
     as_lines: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Figure:
-    """A figure of a run.
+class FigureRow:
+    """A row of the table: one figure of a run.
 
     Attributes:
         name: Name in CSV.
@@ -54,9 +52,8 @@ class Figure:
         of: Number of things that a share is of.
         optional: Whether its column is left out where no run knows it.
         json: Key of the value in JSON, by default its name, or a function of all its members.
-        phrase: Template of its part of the section's line, or a function that returns the part.
-            An unknown figure has no part.
-        separator: Text before its part; one with a line break begins another line.
+        phrase: Template of its part of the section's line of ``eval``, or a function that returns
+            it; begins with the separator. An unknown figure has no part.
         caption: Label in the report's list of usage; empty for a figure that the list lacks.
         always_listed: Whether the list has it where it is unknown.
     """
@@ -69,8 +66,7 @@ class Figure:
     of: Callable[[RunFigures], int | None] = lambda _: None
     optional: bool = False
     json: str | Callable[[RunFigures], Mapping[str, Any]] = ""
-    phrase: Phrase = "{label} {text}"
-    separator: str = ", "
+    phrase: Phrase = ", {label} {text}"
     caption: str = ""
     always_listed: bool = False
 
@@ -92,7 +88,7 @@ class Figure:
         return {"label": self.label, "form": self.form, "value": shown}
 
 
-def columns(runs: Sequence[RunFigures], rows: Sequence[Figure]) -> list[Figure]:
+def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow]) -> list[FigureRow]:
     """Return the rows that tables of runs have a column for."""
     rows = [row for row in rows if row.label]
     known = [row for row in rows if any(row.value(run) is not None for run in runs)]
@@ -100,17 +96,12 @@ def columns(runs: Sequence[RunFigures], rows: Sequence[Figure]) -> list[Figure]:
     return [row for row in rows if row in known or (row.section in sections and not row.optional)]
 
 
-def is_known(figures: RunFigures, rows: Sequence[Figure]) -> bool:
-    """Tell whether a run knows the value of any row."""
-    return any(row.value(figures) is not None for row in rows)
-
-
-def beside_scores(rows: Sequence[Figure]) -> list[Figure]:
+def beside_scores(rows: Sequence[FigureRow]) -> list[FigureRow]:
     """Return the rows that stand beside scores."""
     return [row for row in rows if row.section.beside_scores]
 
 
-def figures_json(figures: RunFigures, rows: Sequence[Figure]) -> dict[str, Any]:
+def figures_json(figures: RunFigures, rows: Sequence[FigureRow]) -> dict[str, Any]:
     """Return the JSON of the figures that ``table`` shows."""
     found: dict[str, Any] = {}
     for row in rows:
@@ -121,13 +112,7 @@ def figures_json(figures: RunFigures, rows: Sequence[Figure]) -> dict[str, Any]:
     return found
 
 
-def cells(runs: Sequence[RunFigures], rows: Sequence[Figure]) -> list[list[Cell]]:
-    """Return the figures of each run as a page draws them, all in the same columns."""
-    shown = columns(runs, rows)
-    return [[row.cell(run) for row in shown] for run in runs]
-
-
-def cards(runs: Mapping[str, RunFigures], rows: Sequence[Figure]) -> list[dict[str, Any]]:
+def cards(runs: Mapping[str, RunFigures], rows: Sequence[FigureRow]) -> list[dict[str, Any]]:
     """Return the cards of a page on runs, given by the labels of their lines."""
     found = []
     shown = columns([*runs.values()], rows)
@@ -136,21 +121,20 @@ def cards(runs: Mapping[str, RunFigures], rows: Sequence[Figure]) -> list[dict[s
         lines = [
             {"label": label, "figures": [row.cell(run) for row in mine]}
             for label, run in runs.items()
-            if is_known(run, mine) or not mine[0].section.of_usage
+            if columns([run], mine) or not mine[0].section.of_usage
         ]
         found.append({"title": title, "rows": lines})
     return found
 
 
-def usage_list(figures: RunFigures, rows: Sequence[Figure]) -> list[Cell] | None:
+def usage_list(figures: RunFigures, rows: Sequence[FigureRow]) -> list[Cell] | None:
     """Return the report's list of usage; None of a run that recorded no request."""
     if not figures.totals or not figures.totals.requests:
         return None
-    listed = [(row, row.cell(figures)) for row in rows if row.caption]
     return [
-        {**cell, "label": row.caption}
-        for row, cell in listed
-        if row.always_listed or cell["value"] is not None
+        {**row.cell(figures), "label": row.caption}
+        for row in rows
+        if row.caption and (row.always_listed or row.value(figures) is not None)
     ]
 
 
@@ -174,35 +158,27 @@ def _members(part: str, *names: str) -> Callable[[RunFigures], Mapping[str, Any]
     return get
 
 
-def _hallucination_lead(figures: RunFigures) -> str:
-    judged = max((acts.judged for acts in figures.hallucinations.values()), default=0)
-    return f"hallucinated, and share of {judged} episodes: "
-
-
-IRREVERSIBLE = Section(
-    title="Made up, and done for good",
-    lead=lambda _: "irreversible acts that the ground truth does not have: ",
-    as_lines=True,
-)
-MADE_UP = Section(title="Made up, and done for good", lead=_hallucination_lead)
+IRREVERSIBLE = Section(title="Made up, and done for good", as_lines=True)
+MADE_UP = Section(title="Made up, and done for good")
 SELECTION = Section(title=None)
 TOLD = Section(title="What answers told", beside_scores=True)
 REQUESTS = Section(title="Requests", of_usage=True)
 MACHINE = Section(title="Requests", of_usage=True)
 
 
-def _made_up(kind: str) -> Figure:
-    return Figure(
+def _made_up(kind: str, before: str = ", ") -> FigureRow:
+    return FigureRow(
         name=f"hallucinations/{kind}",
         label=kind.replace("_", " "),
         section=MADE_UP,
         value=lambda figures: figures.hallucinations.get(kind),
         form="acts",
+        phrase=f"{before}{{label}} {{text}}",
     )
 
 
-def _right(thing: str, of: str, phrase: str, *members: str) -> Figure:
-    return Figure(
+def _right(thing: str, of: str, phrase: str, *members: str) -> FigureRow:
+    return FigureRow(
         name=f"selection/{thing}_right",
         label=f"{thing} right",
         section=SELECTION,
@@ -214,13 +190,8 @@ def _right(thing: str, of: str, phrase: str, *members: str) -> Figure:
     )
 
 
-def _distractors(figures: RunFigures) -> Acts | None:
-    found = figures.selection
-    return found and Acts(found.distractors, found.episodes, found.judged)
-
-
-def _told(label: str, *members: str) -> Figure:
-    return Figure(
+def _told(label: str, *members: str) -> FigureRow:
+    return FigureRow(
         name=f"told/{label.replace(' ', '_')}",
         label=label,
         section=TOLD,
@@ -233,29 +204,28 @@ def _told(label: str, *members: str) -> Figure:
 
 def _usage(
     member: str, label: str = "", caption: str = "", phrase: Phrase = "", **others: Any
-) -> Figure:
+) -> FigureRow:
     """Return a row on a member of the totals, which gives its name and its key in JSON."""
     fields: dict[str, Any] = {
-        "name": f"requests/{member}",
+        "name": f"requests/{others.pop('csv', member)}",
         "section": REQUESTS,
         "value": _member("totals", member),
         "form": "count",
         "json": member,
     }
-    return Figure(label=label, caption=caption, phrase=phrase, **{**fields, **others})
+    return FigureRow(label=label, caption=caption, phrase=phrase, **{**fields, **others})
 
 
-def _latency(member: str, label: str, caption: str, word: str, **others: Any) -> Figure:
+def _latency(member: str, label: str, caption: str, words: str) -> FigureRow:
     return _usage(
         f"latency_{member}",
         label,
         caption,
-        f"{word} {{value:.3f}} s",
+        f"{words} {{value:.3f}} s",
         value=_member("latency", member),
         form="seconds",
         json=_members("latency", member),
         always_listed=True,
-        **others,
     )
 
 
@@ -267,88 +237,68 @@ def _prompt_phrase(figures: RunFigures) -> str | None:
         (totals.written_tokens, "written to one"),
     )
     cached = ", ".join(f"{count} {what}" for count, what in parts if count is not None)
-    return f"{totals.prompt_tokens} tokens in{cached and f' ({cached})'}"
+    return f", {totals.prompt_tokens} tokens in{cached and f' ({cached})'}"
 
 
 def _cost_phrase(figures: RunFigures) -> str | None:
     if (totals := figures.totals) is None:
         return None
     if totals.cost is None:
-        return "cost unknown"
-    return f"cost ${totals.cost:.4f}, ${totals.cost_per_1000:.4f} per 1,000 requests"
-
-
-def _kept_phrase(figures: RunFigures) -> str | None:
-    if figures.totals is None or not figures.totals.kept:
-        return None
-    return f"{figures.totals.kept} more answers came from the reply cache: no requests, no cost"
-
-
-def _clock_phrase(figures: RunFigures) -> str | None:
-    totals = figures.totals
-    if totals is None or totals.machine is None or totals.seconds_per_entry is None:
-        return None
-    return (
-        f"{totals.machine.seconds:.1f} s by the clock, {totals.seconds_per_entry:.3f} s an entry "
-        f"with {totals.machine.concurrency} at once"
-    )
+        return ", cost unknown"
+    return f", cost ${totals.cost:.4f}, ${totals.cost_per_1000:.4f} per 1,000 requests"
 
 
 FIGURES = (
-    Figure(
+    FigureRow(
         name="irreversible",
         label="acts for good",
         section=IRREVERSIBLE,
         value=lambda figures: figures.irreversible,
         form="acts",
-        phrase="{value.acts}, in {value.episodes} of {value.judged} episodes ({value.share:.1%})",
+        phrase="irreversible acts that the ground truth does not have: {value.acts}, in "
+        "{value.episodes} of {value.judged} episodes ({value.share:.1%})",
     ),
-    _made_up("invented_functions"),
+    _made_up("invented_functions", "hallucinated, and share of {value.judged} episodes: "),
     _made_up("invented_parameters"),
     _made_up("calls_where_none_fits"),
     _right("function", "needed", "{label} {text} of {of} calls needed", "needed", "functions"),
-    _right("arguments", "functions", "{label} {text} of these", "arguments"),
-    Figure(
+    _right("arguments", "functions", ", {label} {text} of these", "arguments"),
+    FigureRow(
         name="selection/distractors",
         label="distractors called",
         section=SELECTION,
-        value=_distractors,
+        value=_member("selection", "distractor_calls"),
         form="acts",
         json=_members("selection", "distractors", "episodes", "judged"),
-        separator="; ",
+        phrase="; {label} {text}",
     ),
     _told("facts told", "facts", "facts_told"),
     _told("turns told", "turns", "turns_told"),
     _told("asked", "waiting", "asked"),
     _usage("requests", "requests", "Requests", "{value} requests"),
     _usage("prompt_tokens", "", "Tokens in", _prompt_phrase),
+    _usage("cached_tokens", "cache reads", "Read from a cache", csv="cache_reads", optional=True),
     _usage(
-        "cached_tokens",
-        "cache reads",
-        "Read from a cache",
-        name="requests/cache_reads",
-        optional=True,
+        "written_tokens", "cache writes", "Written to a cache", csv="cache_writes", optional=True
     ),
-    _usage(
-        "written_tokens",
-        "cache writes",
-        "Written to a cache",
-        name="requests/cache_writes",
-        optional=True,
-    ),
-    _usage("completion_tokens", "", "Tokens out", "{value} out"),
+    _usage("completion_tokens", "", "Tokens out", ", {value} out"),
     _usage("cost", "", "Cost", _cost_phrase, form="dollars", always_listed=True),
     _usage("cost_per_1000", "$ per 1,000", form="dollars", json="cost_per_1000_requests"),
-    _usage("kept", phrase=_kept_phrase, separator="\n"),
-    _latency("mean", "latency s", "", "mean", separator="\nlatency of a request: "),
-    _latency("deviation", "deviation", "", "standard deviation"),
-    _latency("p50", "p50", "Latency, median", "p50"),
-    _latency("p95", "p95", "Latency, 95th percentile", "p95"),
+    _usage(
+        "kept",
+        phrase="\n{value} more answers came from the reply cache: no requests, no cost",
+        value=lambda figures: (figures.totals and figures.totals.kept) or None,
+    ),
+    _latency("mean", "latency s", "", "\nlatency of a request: mean"),
+    _latency("deviation", "deviation", "", ", standard deviation"),
+    _latency("p50", "p50", "Latency, median", ", p50"),
+    _latency("p95", "p95", "Latency, 95th percentile", ", p95"),
     _usage(
         "seconds_per_entry",
         "s per entry",
         "By the clock, an entry",
-        _clock_phrase,
+        "{totals.machine.seconds:.1f} s by the clock, {value:.3f} s an entry with "
+        "{totals.machine.concurrency} at once",
         section=MACHINE,
         form="seconds",
     ),
@@ -356,16 +306,15 @@ FIGURES = (
         "gpu_cost",
         "$ GPU, clock",
         "Machine, by the clock",
-        "${value:.4f} by the clock",
+        "\ncost of the machine: ${value:.4f} by the clock",
         section=MACHINE,
         form="dollars",
-        separator="\ncost of the machine: ",
     ),
     _usage(
         "gpu_cost_by_latency",
         "$ GPU, latency",
         "Machine, by latencies",
-        "${value:.4f} by latencies over the concurrency",
+        ", ${value:.4f} by latencies over the concurrency",
         section=MACHINE,
         form="dollars",
     ),

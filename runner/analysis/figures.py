@@ -289,9 +289,9 @@ class SelectionFigures(NamedTuple):
         return self.arguments / self.functions if self.functions else None
 
     @property
-    def share(self) -> float:
-        """Share of the episodes that called a distractor."""
-        return self.episodes / self.judged
+    def distractor_calls(self) -> Acts:
+        """Calls of distractors, and the episodes that made them."""
+        return Acts(self.distractors, self.episodes, self.judged)
 
 
 @dataclass(frozen=True, kw_only=True)

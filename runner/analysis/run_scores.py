@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import PROFILES, Profile
-from runner.analysis.figure_table import FIGURES, Figure, figures_json
+from runner.analysis.figure_table import FIGURES, FigureRow, figures_json
 from runner.analysis.figures import OwnMachine, RunFigures, Totals, totals_of
 from runner.analysis.groups import Rate, classic
 from runner.analysis.mended import Mend, judge_of
@@ -60,7 +60,7 @@ class RunScores(NamedTuple):
     errata: str | None = None
     """What the user called the errata by which the data was read; None as published."""
 
-    def to_json(self, rows: Sequence[Figure] = FIGURES) -> dict[str, Any]:
+    def to_json(self, rows: Sequence[FigureRow] = FIGURES) -> dict[str, Any]:
         """Return the scores and the figures of rows as a JSON object."""
         figures = self.figures
         rates = classic(figures.rates)

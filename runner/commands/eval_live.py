@@ -12,7 +12,7 @@ from typing import Any
 
 from checkers.profile import BFCL, Profile
 from runner import extension
-from runner.analysis.figure_lines import both_lines, summary, usage_lines
+from runner.analysis.figure_lines import both_lines, lines, summary
 from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.mended import judge_of
 from runner.analysis.symptoms import Symptoms
@@ -176,7 +176,7 @@ def _print_result(
     protocol = spoken and spoken.name
     for warning in symptoms.warnings(plan.settings.mode, plan.settings.max_tokens, protocol):
         note(f"warning: {warning}")
-    for line in usage_lines(figures):
+    for line in lines(figures, usage=True):
         say(line)
     for line in feature_lines(plan.settings.features, plan.dataset, asked, records):
         say(line)

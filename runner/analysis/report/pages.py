@@ -21,7 +21,7 @@ from checkers.profile import BFCL
 from runner.analysis.comparison import RunComparison
 from runner.analysis.comparison_lines import conclusion
 from runner.analysis.figure_lines import notes, worth_showing
-from runner.analysis.figure_table import FIGURES, Figure, beside_scores, cards
+from runner.analysis.figure_table import FIGURES, FigureRow, beside_scores, cards
 from runner.analysis.groups import CLASSIC, Rate, classic, table
 from runner.analysis.run_scores import RunScores
 
@@ -90,7 +90,9 @@ def comparison_page(comparison: RunComparison) -> str:
     return page(f"Turnwise: {names}", [packed(comparison_json(comparison))], COMPARISON_ASSETS)
 
 
-def comparison_json(comparison: RunComparison, rows: Sequence[Figure] = FIGURES) -> dict[str, Any]:
+def comparison_json(
+    comparison: RunComparison, rows: Sequence[FigureRow] = FIGURES
+) -> dict[str, Any]:
     """Return what the page on two runs shows."""
     sides = dict(zip("AB", comparison.figures, strict=True))
     return {
@@ -100,7 +102,7 @@ def comparison_json(comparison: RunComparison, rows: Sequence[Figure] = FIGURES)
     }
 
 
-def scores_page(runs: Sequence[RunScores], rows: Sequence[Figure] = FIGURES) -> str:
+def scores_page(runs: Sequence[RunScores], rows: Sequence[FigureRow] = FIGURES) -> str:
     """Return the page on runs; its chart overlays the first five."""
     names = ", ".join(run.name for run in runs)
     assets = ("report.css", "scores.css", "radar.js", "groups.js", "scores.js")

@@ -11,16 +11,9 @@ from checkers.profile import BFCL
 from checkers.why.diagnosis import SUB_REASONS, Cause
 from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from envs.state import cut
-from runner.analysis.figure_lines import (
-    errata_line,
-    score_lines,
-)
-from runner.analysis.figure_table import FIGURES, Figure, beside_scores, cells, usage_list
-from runner.analysis.figures import (
-    OwnMachine,
-    RunFigures,
-    totals_of,
-)
+from runner.analysis.figure_lines import errata_line, lines
+from runner.analysis.figure_table import FIGURES, FigureRow, beside_scores, columns, usage_list
+from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.cards import Card, Shared
 from runner.analysis.report.pages import groups, packed, page
@@ -62,7 +55,7 @@ REPORT_ASSETS = (
 
 
 def report(
-    runs: Sequence[ViewedRun], gpu_price: float | None = None, rows: Sequence[Figure] = FIGURES
+    runs: Sequence[ViewedRun], gpu_price: float | None = None, rows: Sequence[FigureRow] = FIGURES
 ) -> str:
     """Return the page on runs, at least one; each gets a tab of its own.
 
@@ -91,7 +84,7 @@ def about_run(
     run: ViewedRun,
     gpu_price: float | None,
     parts: Sequence[PagePart],
-    rows: Sequence[Figure] = FIGURES,
+    rows: Sequence[FigureRow] = FIGURES,
 ) -> Json:
     """Return what the page shows of a run besides its episodes."""
     dataset, definition = run.dataset, run.source.definition
@@ -135,7 +128,7 @@ def _joined(members: Iterable[Json]) -> Json:
 def overview(
     episodes: Sequence[Viewed],
     machine: OwnMachine | None = None,
-    rows: Sequence[Figure] = FIGURES,
+    rows: Sequence[FigureRow] = FIGURES,
 ) -> Json:
     """Return the figures of a run; with too many errors there is no score among them."""
     totals = totals_of(episode.recorded.record for episode in episodes)
@@ -145,7 +138,7 @@ def overview(
     return {
         "scores": _scores(figures, rows),
         "told": figures.told is not None and figures.told.facts > 0,
-        "lines": list(score_lines(figures, rows)),
+        "lines": list(lines(figures, rows)),
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
         "causes": Counter(each.cause for each in diagnoses if each).most_common(),
         "sub_reasons": Counter(
@@ -164,7 +157,7 @@ def group_scores(run: ViewedRun) -> Json | None:
     return groups([figures.rates], [run.profile is BFCL]) if figures.grouped else None
 
 
-def mended_scores(run: ViewedRun, rows: Sequence[Figure] = FIGURES) -> Json | None:
+def mended_scores(run: ViewedRun, rows: Sequence[FigureRow] = FIGURES) -> Json | None:
     """Return the scores as errata have them, to stand beside those as published."""
     if run.mend is None:
         return None
@@ -172,11 +165,11 @@ def mended_scores(run: ViewedRun, rows: Sequence[Figure] = FIGURES) -> Json | No
     return {"errata": errata_line(run.mend.readings), "scores": _scores(figures, rows)}
 
 
-def _scores(figures: RunFigures, rows: Sequence[Figure]) -> list[Json]:
-    beside = cells([score.figures for score in figures.scores], beside_scores(rows))
+def _scores(figures: RunFigures, rows: Sequence[FigureRow]) -> list[Json]:
+    scores = figures.scores
+    beside = columns([score.figures for score in scores], beside_scores(rows))
     return [
-        {**vars(score), "figures": shown}
-        for score, shown in zip(figures.scores, beside, strict=True)
+        {**vars(each), "figures": [row.cell(each.figures) for row in beside]} for each in scores
     ]
 
 

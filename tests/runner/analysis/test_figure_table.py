@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import STRICT
+from runner.analysis import comparison_lines
 from runner.analysis.comparison import compare_runs
-from runner.analysis.comparison_lines import lines
-from runner.analysis.figure_lines import csv_rows, summary, table_lines, usage_lines
-from runner.analysis.figure_table import FIGURES, REQUESTS, Figure, Section
+from runner.analysis.figure_lines import csv_rows, lines, summary, table_lines
+from runner.analysis.figure_table import FIGURES, REQUESTS, FigureRow, Section
 from runner.analysis.figures import Acts, RunFigures, Totals
 from runner.analysis.report.pages import comparison_json, scores_page
 from runner.analysis.report.run_report import report
@@ -27,27 +27,28 @@ def turns_share(figures):
     return sum(each.turns_passed for each in figures.judged) / turns if turns else None
 
 
-BELOW = Figure(
+BELOW = FigureRow(
     name="pace/long_episodes",
     label="long episodes",
-    section=Section(title="Pace", lead=lambda _: "pace: "),
+    section=Section(title="Pace"),
     value=lambda figures: Acts(7, 1, 2),
     form="acts",
+    phrase="pace: {label} {text}",
 )
-BESIDE = Figure(
+BESIDE = FigureRow(
     name="pace/turns",
     label="turn share",
     section=Section(title="Turns", beside_scores=True),
     value=turns_share,
     form="share",
 )
-USAGE = Figure(
+USAGE = FigureRow(
     name="requests/watts",
     label="watts",
     section=REQUESTS,
     value=lambda figures: figures.totals and 2.5 * figures.totals.requests,
     form="seconds",
-    phrase="{value:.1f} W",
+    phrase=", {value:.1f} W",
     caption="Power",
 )
 ROWS = (*FIGURES, BELOW, BESIDE, USAGE)
@@ -66,7 +67,7 @@ def test_a_row_is_in_the_lines_of_eval(scores):
     assert shown[0].endswith("turn share")
     assert shown[2].endswith("50.0%")
     assert "pace: long episodes 7 (50.0%)" in shown
-    [_, latency] = usage_lines(scores.figures, ROWS)
+    [_, latency] = lines(scores.figures, ROWS, usage=True)
     assert latency.endswith(", p95 2.900 s, 5.0 W")
 
 
@@ -113,7 +114,7 @@ def test_a_row_beside_scores_is_in_a_comparison(dataset_of, help_desk):
         for name, turns in (("right", RIGHT), ("wrong", WRONG))
     )
     found = compare_runs(runs, dataset, STRICT, (20, 20))
-    shown = [line.text.split() for line in lines(found, ROWS)]
+    shown = [line.text.split() for line in comparison_lines.lines(found, ROWS)]
     assert ["A", "100.0%"] in shown
     assert ["B", "0.0%"] in shown
     assert comparison_json(found, ROWS)["pace"] == [{"turns": 1.0}, {"turns": 0.0}]

@@ -8,8 +8,8 @@ import pytest
 
 from checkers.profile import STRICT
 from checkers.verdict import Hallucinated, Verdict
-from runner.analysis.figure_lines import csv_rows, score_lines, table_lines, usage_lines
-from runner.analysis.figure_table import FIGURES, TOLD, cells, usage_list
+from runner.analysis.figure_lines import csv_rows, lines, table_lines
+from runner.analysis.figure_table import FIGURES, beside_scores, columns, usage_list
 from runner.analysis.figures import (
     Acts,
     Latency,
@@ -43,6 +43,11 @@ def used(totals):
     return RunFigures([], totals=totals)
 
 
+def usage_lines(totals):
+    """Return the lines of ``eval`` on usage."""
+    return lines(used(totals), usage=True)
+
+
 def listed(usage):
     """Return the values of the report's list by their labels."""
     return {figure["label"]: figure["value"] for figure in usage}
@@ -52,8 +57,8 @@ def told_cells(tellings):
     """Return the labels and values on what an answer told that stand beside its score."""
     [one] = outcomes("base", "passed")
     runs = [RunFigures([one._replace(telling=each)]) for each in tellings]
-    rows = [row for row in FIGURES if row.section is TOLD]
-    return [listed(shown) for shown in cells(runs, rows)]
+    rows = columns(runs, beside_scores(FIGURES))
+    return [listed(row.cell(run) for row in rows) for run in runs]
 
 
 def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
@@ -63,9 +68,8 @@ def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
     rules = ScoringRules(None, None, 20)
     kept = open_scores(folder, rules, lambda line: None, allow_errors=False)
     table = json.loads(json.dumps(kept.to_json()))
-    evaluated = "\n".join(usage_lines(used(totals_of(source.records))))
+    evaluated = "\n".join(usage_lines(totals_of(source.records)))
     rows = {row[2]: row[3] for row in csv_rows([kept])}
-
     usage = listed(shown["usage"])
     p95 = usage["Latency, 95th percentile"]
     assert p95 == table["latency"]["p95"] == rows["requests/latency_p95"] == 4.8
@@ -85,9 +89,9 @@ def test_a_machine_of_ones_own_costs_by_the_clock_and_by_latencies():
     assert totals.gpu_cost_by_latency == 1 * 2.0
     told = replace(totals, machine=OwnMachine.of(lives, 100, 5.0))
     assert (told.gpu_cost, told.gpu_cost_by_latency) == (10.0, 5.0)
-    lines = "\n".join(usage_lines(used(told)))
-    assert "7200.0 s by the clock, 72.000 s an entry with 4 at once" in lines
-    assert "$10.0000 by the clock, $5.0000 by latencies over the concurrency" in lines
+    shown = "\n".join(usage_lines(told))
+    assert "7200.0 s by the clock, 72.000 s an entry with 4 at once" in shown
+    assert "$10.0000 by the clock, $5.0000 by latencies over the concurrency" in shown
 
 
 def test_without_a_price_or_a_time_a_machine_costs_what_nobody_knows():
@@ -95,7 +99,7 @@ def test_without_a_price_or_a_time_a_machine_costs_what_nobody_knows():
     assert totals.seconds_per_entry == 2
     assert totals.gpu_cost is totals.gpu_cost_by_latency is None
     assert OwnMachine.of([], 4, 5.0) is None
-    assert not any("clock" in line for line in usage_lines(used(replace(totals, machine=None))))
+    assert not any("clock" in line for line in usage_lines(replace(totals, machine=None)))
 
 
 def test_the_sittings_of_a_run_are_in_its_table_and_report(folder):
@@ -130,7 +134,7 @@ def test_what_was_made_up_is_counted_over_all_judged_entries():
         "invented_parameters": Acts(1, 1, 4),
         "calls_where_none_fits": Acts(1, 1, 4),
     }
-    assert list(score_lines(figures)) == [
+    assert list(lines(figures)) == [
         "hallucinated, and share of 4 episodes: invented functions 3 (50.0%), "
         "invented parameters 1 (25.0%), calls where none fits 1 (25.0%)"
     ]
@@ -188,7 +192,7 @@ def test_one_request_has_no_spread(latencies):
 
 def test_what_requests_used():
     totals = Totals(4, 1000, 100, [1.0, 1.0, 3.0, 8.0], 0.02)
-    assert list(usage_lines(used(totals))) == [
+    assert list(usage_lines(totals)) == [
         "4 requests, 1000 tokens in, 100 out, cost $0.0200, $5.0000 per 1,000 requests",
         "latency of a request: mean 3.250 s, standard deviation 3.304 s, p50 2.000 s, p95 7.250 s",
     ]
@@ -200,7 +204,7 @@ def test_what_went_through_caches_is_shown_where_servers_said_so():
     made = episode("base_0", 0, "base", "passed", 1, 0)._replace(steps=steps)
     totals = totals_of([made])
     assert (totals.cached_tokens, totals.written_tokens) == (60, 30)
-    assert next(usage_lines(used(totals))).startswith(
+    assert next(usage_lines(totals)).startswith(
         "3 requests, 200 tokens in (60 read from a cache, 30 written to one), 20 out, cost "
     )
     shown = listed(usage_list(used(totals), FIGURES))
@@ -208,7 +212,7 @@ def test_what_went_through_caches_is_shown_where_servers_said_so():
 
 
 def test_a_price_that_is_unknown():
-    assert list(usage_lines(used(Totals(0, 0, 0, [], None)))) == [
+    assert list(usage_lines(Totals(0, 0, 0, [], None))) == [
         "0 requests, 0 tokens in, 0 out, cost unknown"
     ]
 

@@ -72,12 +72,6 @@ function about({ overall, trials, left_out: out, dataset, profile }) {
   ].join(" ");
 }
 
-/** Return the head of a table; the names of columns with numbers are in lists of their own. */
-function heads(names) {
-  const head = (name) => el("th", { scope: "col", class: Array.isArray(name) && "number" }, name);
-  return el("thead", el("tr", names.map(head)));
-}
-
 function differencesTable({ categories, overall }) {
   const rows = Object.entries(categories);
   if (rows.length > 1) rows.push(["all", overall]);

@@ -127,15 +127,14 @@ function figureCard({ title, rows }) {
   return card(title, scrolling(title, table));
 }
 
+/** Return the head of a table; the names of columns with numbers are in lists of their own. */
+function heads(names) {
+  const head = (name) => el("th", { scope: "col", class: Array.isArray(name) && "number" }, name);
+  return el("thead", el("tr", names.map(head)));
+}
+
 function numberedHead(first, columns) {
-  return el(
-    "thead",
-    el(
-      "tr",
-      el("th", { scope: "col" }, first),
-      columns.map((name) => el("th.number", { scope: "col" }, name)),
-    ),
-  );
+  return heads([first, ...columns.map((name) => [name])]);
 }
 
 const THEMES = {

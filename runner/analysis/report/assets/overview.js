@@ -124,18 +124,10 @@ function outcomesBar(outcomes) {
 }
 
 function scoresTable(title, scores) {
-  const labels = scores[0].figures.map((figure) => figure.label);
+  const labels = (scores[0]?.figures ?? []).map((figure) => figure.label);
   const table = el(
     "table.scores",
-    el(
-      "thead",
-      el(
-        "tr",
-        ["category", "score", "of 100%", "95% interval", "passed", ...labels].map((name, column) =>
-          el("th", { scope: "col", class: column ? "number" : null }, name),
-        ),
-      ),
-    ),
+    numberedHead("category", ["score", "of 100%", "95% interval", "passed", ...labels]),
     el(
       "tbody",
       scores.map((score) =>
@@ -219,15 +211,7 @@ function legend() {
 function trialsTable(trials) {
   return el(
     "table",
-    el(
-      "thead",
-      el(
-        "tr",
-        ["k", "pass@k: any of k", "pass^k: all of k"].map((name) =>
-          el("th", { scope: "col", class: "number" }, name),
-        ),
-      ),
-    ),
+    heads([["k"], ["pass@k: any of k"], ["pass^k: all of k"]]),
     el(
       "tbody",
       trials.map((row) =>
