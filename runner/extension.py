@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from runner.analysis.figures import StepTook
     from runner.analysis.report.parts import PagePart
     from runner.analysis.runs import ViewedRun
+    from runner.commands.export import TranscriptsOfRun
     from runner.commands.variants import Variants
     from runner.data.services import Reach
     from runner.episodes.allowance import Allowance
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from runner.show.terminal import Line
     from trajectories.bfcl import EntryReader
     from trajectories.dataset import Dataset
-    from trajectories.schema import JudgedBy, Trajectory
+    from trajectories.schema import Category, JudgedBy, Trajectory
 else:
     # Only asked for a name that is none of ours.
     metadata = lazily("importlib.metadata")
@@ -245,6 +246,33 @@ class Extension:
     def figures(self) -> Sequence[FigureRow]:
         """Return the figures of runs in whose records it has a member."""
         return ()
+
+    def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
+        """Load the data set of a name, of which some categories are wanted; None if unknown.
+
+        Raises:
+            DataError: It cannot be read.
+        """
+        return None
+
+    def reviews(self, dataset: Dataset) -> str | None:
+        """Return how the built-in entries were reviewed, in one line; None if it does not know."""
+        return None
+
+    def check_export(self, options: Any, own: Any) -> None:
+        """Refuse its own options of ``export`` where they contradict others.
+
+        Raises:
+            DataError: They do.
+        """
+
+    def export(self, options: Any, own: Any, found: Sequence[TranscriptsOfRun]) -> bool:
+        """Write transcripts as its own options of ``export`` say; tell whether it wrote any.
+
+        Raises:
+            DataError: The options contradict each other, or a file cannot be written.
+        """
+        return False
 
     def entry_kind(self, judged_by: JudgedBy) -> EntryKind | None:
         """Return how entries are judged whose verdicts depend on something that only it knows."""

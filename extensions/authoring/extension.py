@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from envs.lazy import lazily
 from runner.extension import Command, Extension
+
+if TYPE_CHECKING:
+    from extensions.authoring import held_back, standing
+    from trajectories.dataset import Dataset
+    from trajectories.schema import Category
+else:
+    held_back = lazily("extensions.authoring.held_back")
+    standing = lazily("extensions.authoring.standing")
 
 
 class AuthoringExtension(Extension):
@@ -44,6 +56,14 @@ class AuthoringExtension(Extension):
             f"{__package__}.commands.overlap",
         ),
     }
+
+    def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
+        """Load the held-back entries."""
+        return held_back.load_held_back(categories) if name == held_back.NAME else None
+
+    def reviews(self, dataset: Dataset) -> str | None:
+        """Return how many of the built-in entries readers found sound."""
+        return standing.summary(standing.standings(dataset.trajectories, standing.read_record()))
 
 
 EXTENSION = AuthoringExtension()

@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256, shake_256
 from pathlib import Path
 
 from extensions.authoring.canary import CANARY
-from trajectories.dataset import DATA
+from runner.data.cache import cache_root
+from trajectories.dataset import DATA, Dataset, load_path
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
+from trajectories.schema import Category
 
 HELD_BACK = DATA / "held_back.bin"
 NAME = "held-back"
@@ -73,3 +76,20 @@ def _hidden(body: bytes) -> bytes:
     size = len(body)
     key = shake_256(CANARY.encode()).digest(size)
     return (int.from_bytes(body) ^ int.from_bytes(key)).to_bytes(size)
+
+
+def unpacked_folder() -> Path:
+    """Return the folder in the cache of the unpacked entries, whether or not it exists."""
+    return cache_root() / f"{NAME}-{sha256(HELD_BACK.read_bytes()).hexdigest()[:12]}"
+
+
+def load_held_back(categories: Sequence[Category]) -> Dataset:
+    """Load the held-back entries.
+
+    Raises:
+        DataError: They have not been unpacked.
+    """
+    folder = unpacked_folder()
+    if not (folder / "base.jsonl").is_file():
+        raise DataError("--dataset", f"{NAME} is packed; turnwise dataset unpack")
+    return replace(load_path(folder, categories), name=NAME)

@@ -10,10 +10,12 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from extensions.retrieval import feature
+    from extensions.retrieval import feature, parts_of_runs
+    from runner.commands.export import TranscriptsOfRun
     from runner.live.settings import Settings
 else:
     feature = lazily("extensions.retrieval.feature")
+    parts_of_runs = lazily("extensions.retrieval.parts_of_runs")
 
 
 class RetrievalExtension(Extension):
@@ -37,8 +39,20 @@ class RetrievalExtension(Extension):
     }
 
     def options(self, command: str) -> type | None:
-        """Return the options on retrieval of ``eval``."""
+        """Return the options on retrieval of ``eval``, and on splits of ``export``."""
+        if command == "export":
+            return parts_of_runs.SplitOptions
         return feature.RetrieveOptions if command == "eval" else None
+
+    def check_export(self, options: Any, own: Any) -> None:
+        """Refuse options that contradict each other."""
+        parts_of_runs.check_split(options, own)
+
+    def export(self, options: Any, own: Any, found: Sequence[TranscriptsOfRun]) -> bool:
+        """Write the two files of a split."""
+        if own.split is not None:
+            parts_of_runs.write_parts(options, own, found)
+        return own.split is not None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
         """Return what is retrieved."""

@@ -37,12 +37,8 @@ from trajectories.schema import LongContext, Trajectory
 
 if TYPE_CHECKING:
     import pydantic
-
-    from extensions.authoring import held_back
 else:
     pydantic = lazily("pydantic")
-    # Few runs are of what is held back.
-    held_back = lazily("extensions.authoring.held_back")
 
 _FORMAT = 2
 _DIGEST = 32
@@ -53,25 +49,20 @@ _KEEP = 12
 
 def cache_folder() -> Path:
     """Return where BFCL's data of the pinned version is kept, whether or not it is there."""
-    return _root() / f"{bfcl.PACKAGE}-{bfcl.VERSION}"
-
-
-def held_back_folder() -> Path:
-    """Return where what is held back of our data stands unpacked, whether or not it is there."""
-    return _root() / f"{held_back.NAME}-{sha256(held_back.HELD_BACK.read_bytes()).hexdigest()[:12]}"
+    return cache_root() / f"{bfcl.PACKAGE}-{bfcl.VERSION}"
 
 
 def replies_folder() -> Path:
     """Return where answers of models are kept for runs that are repeated."""
-    return _root() / "replies"
+    return cache_root() / "replies"
 
 
 def embeddings_folder() -> Path:
     """Return where the vectors of texts are kept that a server gave."""
-    return _root() / "embeddings"
+    return cache_root() / "embeddings"
 
 
-def _root() -> Path:
+def cache_root() -> Path:
     """Return our folder; ``TURNWISE_CACHE`` names another than that in the user's cache folder."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(os.environ.get("TURNWISE_CACHE") or Path(base) / "turnwise")

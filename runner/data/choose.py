@@ -14,7 +14,7 @@ from envs.errors import ConfigProblem
 from envs.initial_configs import check_config
 from envs.lazy import lazily
 from runner import extension
-from runner.data.cache import cache_folder, counted, held_back_folder
+from runner.data.cache import cache_folder, counted
 from runner.data.services import FIXTURE_ONLY, Reach, connect
 from runner.records import result_file
 from runner.records.run import Run
@@ -36,17 +36,14 @@ if TYPE_CHECKING:
     import logging
 
     from checkers.replies import code
-    from extensions.authoring import held_back, standing
     from runner.data import fetch
     from trajectories import splits
 else:
     # What Java takes, or a download, is loaded for one only; all the rest starts faster without.
     code = lazily("checkers.replies.code")
     fetch = lazily(".fetch", __package__)
-    held_back = lazily("extensions.authoring.held_back")
     logging = lazily("logging")
     splits = lazily("trajectories.splits")
-    standing = lazily("extensions.authoring.standing")
 
 Notify = Callable[[str], object]
 """Takes a line for the user."""
@@ -170,12 +167,15 @@ def dataset(
         loaded = load_embedded(wanted)
     elif is_bfcl(name):
         loaded = _bfcl(bfcl_folder(name, notify), wanted, name)
-    elif name == held_back.NAME:
-        loaded = replace(load_path(_unpacked(), wanted), name=name)
     elif name and Path(name).exists():
         loaded = load_path(Path(name), wanted)
     else:
-        raise DataError("--dataset", f"{name!r} is neither bfcl, bfcl:FOLDER nor a file or folder")
+        found = [each.dataset(name, wanted) for each in extension.extensions().values()]
+        data = next((each for each in found if each), None)
+        if data is None:
+            known = f"{name!r} is neither bfcl, bfcl:FOLDER nor a file or folder"
+            raise DataError("--dataset", known)
+        loaded = data
     if not loaded.trajectories and len(wanted) == len(Category):
         raise DataError("--dataset", f"{loaded.name} holds no entry")
     if not loaded.trajectories:
@@ -188,13 +188,6 @@ def _bfcl(folder: Path, wanted: Sequence[Category], name: str = "bfcl") -> Datas
     if {FACTS[category].judged_by for category in wanted} <= {JudgedBy.STATE, JudgedBy.CALLS}:
         return load_bfcl(folder, wanted, name)
     return load_bfcl(folder, wanted, name, extension.bfcl_readers())
-
-
-def _unpacked() -> Path:
-    folder = held_back_folder()
-    if not (folder / "base.jsonl").is_file():
-        raise DataError("--dataset", f"{held_back.NAME} is packed; turnwise dataset unpack")
-    return folder
 
 
 def dataset_named(name: str | None, wanted: str | None, notify: Notify) -> Dataset:
@@ -362,7 +355,7 @@ def trajectory(data: Dataset, id: str) -> Trajectory:
 
 def known_datasets() -> list[list[str]]:
     """Return name, version, size, place and standing of every data set."""
-    embedded = load_embedded(list(Category))
+    embedded, known = load_embedded(list(Category)), extension.extensions().values()
     folder = cache_folder()
     here = (folder / bfcl.MANIFEST_FILE).is_file()
     size = str(len(_bfcl(folder, list(Category)).trajectories)) if here else "-"
@@ -373,7 +366,7 @@ def known_datasets() -> list[list[str]]:
             embedded.version,
             str(len(embedded.trajectories)),
             "comes with turnwise",
-            standing.summary(standing.standings(embedded.trajectories, standing.read_record())),
+            next(filter(None, (each.reviews(embedded) for each in known)), "-"),
         ],
         ["bfcl", bfcl.VERSION, size, where, "-"],
     ]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from extensions.authoring.held_back import NAME, NOTE, unpack
+from extensions.authoring.held_back import NAME, NOTE, unpack, unpacked_folder
 from runner.commands import DONE
 from runner.commands.options import option
 from runner.commands.shared import note
-from runner.data.cache import held_back_folder
 from runner.records.files import write_whole
 from runner.show.terminal import say
 
@@ -25,7 +24,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Write the held-back entries and the scenarios they are made of, and print where they are."""
-    folder = options.to or held_back_folder()
+    folder = options.to or unpacked_folder()
     # The base comes last: where that is, everything is.
     for name, text in sorted(unpack().items(), reverse=True):
         write_whole(folder / name, [text.encode()])

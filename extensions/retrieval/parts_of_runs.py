@@ -1,0 +1,78 @@
+"""Transcripts of runs for training, and those that are held out: ``turnwise export --split``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from extensions.retrieval.queries import Unseen
+from extensions.retrieval.transcript_parts import tuning_parts
+from runner.analysis.runs import dataset_of
+from runner.commands.export import TranscriptsOfRun
+from runner.commands.options import index, option, positive
+from runner.commands.shared import note
+from runner.records.fine_tuning import write_transcripts
+from runner.show.terminal import say
+from trajectories.errors import DataError
+
+TRAINING, HELD_OUT = "train.jsonl", "held_out.jsonl"
+"""Names of the files of a split."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SplitOptions:
+    """Training and held-out transcripts."""
+
+    split: Literal["instruction", "tool", "category"] | None = option(
+        f"transcripts: write {TRAINING} and {HELD_OUT}, which share no scenario (instruction), no "
+        "backend (tool) or no group of backends (category)"
+    )
+    fold: int | None = option("with --split: which fold is held out (default: 0)", "N", read=index)
+    folds: int | None = option(
+        "with --split: how many folds there are (default: 5)", "N", read=positive
+    )
+    split_seed: int | None = option(
+        "with --split: seed of who is in which fold (default: 0)", "S", read=index
+    )
+
+
+def check_split(options: Any, own: SplitOptions) -> None:
+    """Refuse options that say how to split where nothing is split, or cannot be.
+
+    Raises:
+        DataError: There is one.
+    """
+    if own.split is not None and options.format == "bfcl":
+        raise DataError("--split", "is for --format openai-messages, sharegpt or trl, not bfcl")
+    for flag, value in (
+        ("--fold", own.fold),
+        ("--folds", own.folds),
+        ("--split-seed", own.split_seed),
+    ):
+        if value is not None and own.split is None:
+            raise DataError(flag, "says how --split parts; add it")
+
+
+def write_parts(options: Any, own: SplitOptions, found: Sequence[TranscriptsOfRun]) -> None:
+    """Write the transcripts for training and those that are held out.
+
+    Raises:
+        DataError: A run's data cannot be loaded, or a file cannot be written.
+    """
+    parts = tuning_parts(
+        [(each, data) for run, some in found for data in [dataset_of(run, None, note)]
+         for each in some],
+        Unseen(own.split or ""),
+        fold=own.fold or 0,
+        folds=own.folds or 5,
+        seed=own.split_seed or 0,
+    )  # fmt: skip
+    folder = options.output or options.runs[0] / options.format
+    for name, some in ((TRAINING, parts.training), (HELD_OUT, parts.held_out)):
+        count = write_transcripts(some, options.format, folder / name)
+        say(f"{folder / name}: {count} transcripts")
+    if parts.left_out:
+        say(f"{parts.left_out} are of both parts, and in neither file")
+    if own.split != "instruction":
+        say(f"held out: {', '.join(sorted(parts.held))}")
