@@ -11,6 +11,7 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.models.protocols.base import Native, Written
 from runner.models.protocols.registry import PROTOCOLS
+from tests.examples import examples
 from tests.runner.models.protocols.making import (
     NATIVE,
     WRITTEN,
@@ -21,7 +22,7 @@ from tests.runner.models.protocols.making import (
 )
 
 LOAD = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[*HealthCheck]
+    max_examples=examples(60), deadline=None, derandomize=True, suppress_health_check=[*HealthCheck]
 )
 PAIR = [Call("cd", (), {"folder": "a b"}), Call("cat", (), {"file_name": 'it\'s "x".txt'})]
 
