@@ -65,7 +65,7 @@ test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite but for
 	@$(pytest) -m "not slow" $(ARGS)
 
 test-all: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the whole test suite
-	@$(pytest) $(ARGS)
+	@$(pytest) --hypothesis-profile=full $(ARGS)
 
 test-browser: $(VENV)/.dev $(VENV)/.extras $(VENV)/.browser ## Test the pages in Chromium: [CHROMIUM=/usr/bin/chromium]
 	@$(VENV)/bin/python -m pytest tests/browser $(ARGS)

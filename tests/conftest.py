@@ -25,8 +25,9 @@ from trajectories.schema import (
 from trajectories.validation import to_json
 
 # How long an example takes is the machine's affair; others may be busy on it.
-settings.register_profile("suite", settings(deadline=None))
-settings.load_profile("suite")
+settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("full", deadline=None, max_examples=100)
+settings.load_profile("quick")
 
 PRINTER_TICKET = {
     "id": 1,

@@ -7,8 +7,9 @@ import pytest
 
 from tests.benchmarks import hostile
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_nothing_hostile_is_raised_slow_or_large(monkeypatch, capsys, seed):
     counts = ["--seed", str(seed), "--texts", "60", "--episodes", "6"]

@@ -10,6 +10,8 @@ from tests.benchmarks import bfcl_side, measuring, turnwise_side, workload
 from tests.benchmarks.generate import Figure, schedule
 from tests.benchmarks.measuring import IN_PROCESS, WHOLE, Pairs, Side
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def written(bfcl_folder, tmp_path):

@@ -7,6 +7,8 @@ import pytest
 
 from tests.benchmarks import hotspots, soak
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("growth", "flat"), [(0, True), (1 << 20, False)])
 def test_growing_memory_is_noticed(monkeypatch, capsys, growth, flat):

@@ -24,6 +24,7 @@ from envs.calls import (
 from envs.errors import MalformedCall
 from envs.registry import BACKENDS
 from envs.session import Session
+from tests.examples import examples
 
 literals = st.recursive(
     st.none()
@@ -83,7 +84,7 @@ def read_by_tree(text):
 
 
 @given(near_plain, near_plain)
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @example("a=1", "")
 @example("a='x', b=[1, -2.5, True], c=None", "")
 @example("a=1, a=2", "")

@@ -12,6 +12,7 @@ from envs.registry import BACKENDS
 from envs.session import Session
 from envs.testing.play import arguments, scripts, shown_in
 from envs.testing.subject import Subject
+from tests.examples import examples
 
 
 def a_read(data, subject, session):
@@ -27,7 +28,7 @@ def test_reads_inserted_anywhere_change_nothing_after_them(name):
     # Made up beforehand: plays come from hypothesis, too.
     played = scripts(subject)
 
-    @settings(max_examples=40, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=examples(40), deadline=None, derandomize=True, database=None)
     @given(data=st.data())
     def insert(data):
         assert_the_same_with_reads_between(data, subject, data.draw(st.sampled_from(played)))

@@ -14,6 +14,7 @@ from envs.errors import NotFound
 from envs.registry import BACKENDS
 from envs.results import Result, render, surely_alike
 from envs.session import Session
+from tests.examples import examples
 from trajectories.dataset import load_embedded
 from trajectories.prepare import load_session
 from trajectories.schema import Category
@@ -102,7 +103,7 @@ ENTRIES = list(DATA.trajectories.values())
 
 
 @given(st.sampled_from(ENTRIES), st.lists(st.booleans(), min_size=1, max_size=20))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_who_changes_a_value_changes_no_state_no_result_and_no_other_session(trajectory, whether):
     calls = [read_call(text) for turn in trajectory.turns for text in turn.ground_truth]
     untouched = load_session(DATA, trajectory)
@@ -154,7 +155,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES, VALUES)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_what_is_surely_alike_is_written_alike(one, other):
     if surely_alike(one, other):
         assert render(one) == render(other)

@@ -98,8 +98,9 @@ def test_whatever_a_model_says_can_be_read_and_is_read_alike(answer: str) -> Non
     ["a", "a ", "5", "5 ", "5,", "111 ", "1/2", "$", "-", "not ", "no a ", ".5", ":5", "a, ", "\n",
      "june 1 ", "and a is ", "one hundred ", "messages 5 ", "(", "5 messages", "1-", "a is not "],
 )  # fmt: skip
-def test_hostile_answers_are_read(piece: str) -> None:
-    untold(FACTS, piece * (LONGEST // len(piece)))
+@pytest.mark.parametrize("length", [LONGEST // 2, pytest.param(LONGEST, marks=pytest.mark.slow)])
+def test_hostile_answers_are_read(piece: str, length: int) -> None:
+    untold(FACTS, piece * (length // len(piece)))
 
 
 @pytest.mark.parametrize("digits", ["9" * 1000, "0." + "0" * 1000 + "1", "1" + ",000" * 500])

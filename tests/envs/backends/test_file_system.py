@@ -22,6 +22,7 @@ from envs.errors import (
 from envs.long_context import Pack
 from envs.schema import spec
 from envs.session import Session
+from tests.examples import examples
 
 NAME = "GorillaFileSystem"
 PACK = Pack(
@@ -554,7 +555,9 @@ class FileSystemMachine(RuleBasedStateMachine):
 
 
 TestFileSystemMachine = FileSystemMachine.TestCase
-TestFileSystemMachine.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestFileSystemMachine.settings = settings(
+    max_examples=examples(60), stateful_step_count=30, deadline=None
+)
 
 
 # Initial configs

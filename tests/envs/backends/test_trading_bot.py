@@ -25,6 +25,7 @@ from envs.long_context import Pack
 from envs.results import Result
 from envs.session import Session
 from tests.envs.backends.calling import assert_refused, call, state
+from tests.examples import examples
 
 OPEN = {"authenticated": True, "market_status": "Open"}
 PACK = Pack(
@@ -530,5 +531,7 @@ class AnyTrading(RuleBasedStateMachine):
         assert all(order["id"] == key for key, order in orders(self.session).items())
 
 
-AnyTrading.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+AnyTrading.TestCase.settings = settings(
+    max_examples=examples(40), stateful_step_count=25, deadline=None
+)
 TestAnyTrading = AnyTrading.TestCase

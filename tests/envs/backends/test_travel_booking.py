@@ -26,6 +26,7 @@ from envs.long_context import Pack
 from envs.results import Result
 from envs.session import Session
 from tests.envs.backends.calling import assert_refused, call, state
+from tests.examples import examples
 
 BOOKING = {
     "card_id": "c1",
@@ -592,7 +593,9 @@ class AnyTravel(RuleBasedStateMachine):
         assert len(set(self.ids)) == len(self.ids)
 
 
-AnyTravel.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+AnyTravel.TestCase.settings = settings(
+    max_examples=examples(40), stateful_step_count=25, deadline=None
+)
 TestAnyTravel = AnyTravel.TestCase
 
 

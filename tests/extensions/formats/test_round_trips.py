@@ -5,16 +5,25 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.runner.models.protocols.making import (
+    NATIVE,
+    WRITTEN,
+    calls,
+    documents,
+    plain,
+    through,
+)
 
 from envs.bounds import BOUNDS
 from envs.calls import Call
 from envs.errors import MalformedCall
 from extensions.formats.registry import PROTOCOLS
 from runner.models.protocols.base import Native, Written
+from tests.examples import examples
 from tests.extensions.formats.making import NATIVE, WRITTEN, calls, documents, plain, through
 
 LOAD = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[*HealthCheck]
+    max_examples=examples(60), deadline=None, derandomize=True, suppress_health_check=[*HealthCheck]
 )
 PAIR = [Call("cd", (), {"folder": "a b"}), Call("cat", (), {"file_name": 'it\'s "x".txt'})]
 

@@ -17,6 +17,7 @@ from envs.calls import Call, parse_call
 from runner.episodes.scripts import oracle
 from runner.rollouts.env import REWARDS, RolloutEnv
 from tests.envs.test_results import spoil
+from tests.examples import examples
 from tests.judging import run_script
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
@@ -156,7 +157,7 @@ def test_the_step_limit_truncates(help_desk):
 # Forks, snapshots, pickles
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(data=st.data())
 @each_category
 def test_forks_snapshots_and_pickles_go_on_alike(trajectory, data):
