@@ -22,7 +22,7 @@ from envs.registry import backend_class
 from envs.tool import bind
 from runner.data.rest import connect
 from runner.data.rest.reach import FIXTURE_ONLY
-from runner.data.wording import Observations, Wording, observations_for, wording_of
+from runner.data.wording import Wording, observations_for, wording_of
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import STEP_LIMIT
 from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
@@ -30,6 +30,7 @@ from runner.models.compression import Compression, observing
 from runner.models.conversation import Style
 from runner.models.prompting import PromptTexts, read_prompts
 from runner.models.reply import read_completion
+from runner.models.settings import Observations
 from runner.models.tools import toolbox_of
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
