@@ -10,6 +10,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
+from math import inf
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from checkers.profile import Mode
@@ -80,14 +81,16 @@ class DefiningMember(NamedTuple):
     """Whether it is there also where it is null."""
 
 
-def setting(default: Any = None, **about: Any) -> Any:
+def setting(help: str, metavar: str | None = None, *, default: Any = None, **about: Any) -> Any:
     """Return the field of a setting.
 
     Args:
+        help: What it is for.
+        metavar: What to call its value.
         default: The value where none is given; ``dict`` for an empty mapping.
-        about: The members of About.
+        about: Further members of About.
     """
-    metadata = {"about": About(**about)}
+    metadata = {"about": About(help=help, metavar=metavar, **about)}
     if default is dict:
         return field(default_factory=dict, metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -120,7 +123,7 @@ def recorded(record: type) -> list[DefiningMember]:
 
 def sent_as(record: type, *ways: Sent) -> Mapping[str, str]:
     """Return the flags of the settings that are sent in one of some ways, by name."""
-    order = sorted(fields(record), key=lambda member: about(member).place)
+    order = sorted(fields(record), key=lambda member: about(member).place or inf)
     return {member.name: flag_of(member) for member in order if about(member).sent in ways}
 
 
@@ -172,26 +175,23 @@ class ReachSettings:
     """Live models: how they are reached."""
 
     base_url: str | None = setting(
-        help="address of an OpenAI-compatible server (default: the provider's own)",
-        metavar="URL",
+        "address of an OpenAI-compatible server (default: the provider's own)",
+        "URL",
         sent="server",
         place=1,
     )
     api: ApiName | None = setting(
-        help="which API of OpenAI's is spoken (default: what the model needs, else chat)",
+        "which API of OpenAI's is spoken (default: what the model needs, else chat)",
         sent="server",
         place=14,
     )
     timeout: float = setting(
-        600.0,
-        help="how long one request may take (default: 600)",
-        metavar="SECONDS",
-        read=above_zero,
+        "how long one request may take (default: 600)", "SECONDS", default=600.0, read=above_zero
     )
     extra_headers: Mapping[str, str] = setting(
-        dict,
-        help="a further HTTP header of every request; may be repeated",
-        metavar="NAME=VALUE",
+        "a further HTTP header of every request; may be repeated",
+        "NAME=VALUE",
+        default=dict,
         read=_header,
         flag="--header",
         pairs=True,
@@ -201,9 +201,9 @@ class ReachSettings:
         recorded_as=list[str],
     )
     extra_body: Mapping[str, Any] = setting(
-        dict,
-        help="an object whose members are put into every request",
-        metavar="JSON",
+        "an object whose members are put into every request",
+        "JSON",
+        default=dict,
         read=_object,
         flag="--body",
         sent="server",
@@ -216,29 +216,29 @@ class SamplingSettings:
     """Live models: how they are asked."""
 
     reasoning_effort: Effort | None = setting(
-        help="how much a reasoning model is to think: none, minimal, low, medium, high, xhigh or "
+        "how much a reasoning model is to think: none, minimal, low, medium, high, xhigh or "
         "max (default: the server's)",
-        metavar="LEVEL",
+        "LEVEL",
         sent="sampling",
         place=11,
     )
     temperature: float | None = setting(
-        help="sampling temperature, from 0 (default: the server's)",
-        metavar="T",
+        "sampling temperature, from 0 (default: the server's)",
+        "T",
         read=from_zero,
         sent="sampling",
         place=5,
     )
     top_p: float | None = setting(
-        help="sample from this share of the probability, up to 1 (default: the server's)",
-        metavar="P",
+        "sample from this share of the probability, up to 1 (default: the server's)",
+        "P",
         read=from_zero,
         sent="sampling",
         place=6,
     )
     max_tokens: int | None = setting(
-        help="tokens of an answer, at most (default: the server's; of raw protocols 4096)",
-        metavar="N",
+        "tokens of an answer, at most (default: the server's; of raw protocols 4096)",
+        "N",
         read=positive,
         sent="sampling",
         place=8,
@@ -250,67 +250,63 @@ class AskingSettings:
     """Live models: how they are asked."""
 
     mode: Mode = setting(
-        "fc",
-        help="function calling, or calls in text (default: fc)",
-        place=2,
-        recorded_as=Mode,
+        "function calling, or calls in text (default: fc)", default="fc", place=2, recorded_as=Mode
     )
     reasoning: ReasoningPolicy = setting(
-        "all",
-        help="thoughts of which earlier turns it sees again; those of its own turn always "
+        "thoughts of which earlier turns it sees again; those of its own turn always "
         "(default: all)",
+        default="all",
         place=3,
     )
     tool_choice: str | None = setting(
-        help="whether it may call functions (auto, none), or must, in entries of one answer: "
+        "whether it may call functions (auto, none), or must, in entries of one answer: "
         "required, or the name of the one (default: the server's, auto)",
-        metavar="{auto,none,required,NAME}",
+        "{auto,none,required,NAME}",
         sent="calling",
         place=12,
     )
     parallel_tool_calls: Literal["on", "off"] | None = setting(
-        help="whether it may make several calls in one answer (default: the server's)",
+        "whether it may make several calls in one answer (default: the server's)",
         sent="calling",
         place=13,
     )
     compress: str | None = setting(
-        help="make results of more than LIMIT tokens short before it reads them: the beginning "
+        "make results of more than LIMIT tokens short before it reads them: the beginning "
         "(cut), half from each end (ends, if no way is named), or the members that a file keeps "
         "(keys) (default: it reads all)",
-        metavar="LIMIT[,cut|ends|keys]",
+        "LIMIT[,cut|ends|keys]",
         place=18,
     )
     tokenizer: str | None = setting(
-        help="with --compress: a tokenizer.json that counts (default: four characters a token)",
-        metavar="PATH",
+        "with --compress: a tokenizer.json that counts (default: four characters a token)",
+        "PATH",
         place=19,
     )
     prompt_caching: Literal["on", "off"] | None = setting(
-        help="mark prompts for Anthropic's cache, all or none (default: those that later requests "
+        "mark prompts for Anthropic's cache, all or none (default: those that later requests "
         "begin with)",
         sent="provider",
         place=17,
     )
     function_docs: FunctionDocs | None = setting(
-        help="whose function documents it reads (default: those of the data set)", place=4
+        "whose function documents it reads (default: those of the data set)", place=4
     )
     observations: Observations | None = setting(
-        help="whose texts it reads where calls are refused (default: bfcl for BFCL's data under "
+        "whose texts it reads where calls are refused (default: bfcl for BFCL's data under "
         "profile bfcl, else own)",
         place=16,
     )
     prompts: str | None = setting(
-        help="TOML file of the texts that are put to it (default: configs/prompts/default.toml)",
-        metavar="FILE",
+        "TOML file of the texts that are put to it (default: configs/prompts/default.toml)", "FILE"
     )
     protocol: str | None = setting(
-        help="how functions are shown and calls are written: tools, functions, responses, "
+        "how functions are shown and calls are written: tools, functions, responses, "
         "multi_call, or a family that writes them as text, such as hermes (docs/protocols.md)",
-        metavar="NAME",
+        "NAME",
     )
     seed: int | None = setting(
-        help="seed of its sampling; trial k, from 0, has S+k (default: none is sent)",
-        metavar="S",
+        "seed of its sampling; trial k, from 0, has S+k (default: none is sent)",
+        "S",
         read=index,
         sent="sampling",
         place=7,
@@ -322,48 +318,40 @@ class PaceSettings:
     """Live models: the run."""
 
     concurrency: int = setting(
-        16, help="episodes at once (default: 16)", metavar="N", read=positive, least=1
+        "episodes at once (default: 16)", "N", default=16, read=positive, least=1
     )
     attempts: int = setting(
-        8,
-        help="tries of one request (default: 8); of one that takes too long at most 2, and what a "
+        "tries of one request (default: 8); of one that takes too long at most 2, and what a "
         "rate limit refuses is waited for",
-        metavar="N",
+        "N",
+        default=8,
         read=positive,
         least=1,
     )
     rpm: int | None = setting(
-        help="most requests a minute (default: as many as the server takes)",
-        metavar="N",
-        read=positive,
-        least=1,
+        "most requests a minute (default: as many as the server takes)", "N", read=positive, least=1
     )
     tpm: int | None = setting(
-        help="most tokens a minute (default: as many as the server takes)",
-        metavar="N",
-        read=positive,
-        least=1,
+        "most tokens a minute (default: as many as the server takes)", "N", read=positive, least=1
     )
     outage: float = setting(
-        600.0,
-        help="stop after so long without any answer (default: 600)",
-        metavar="SECONDS",
+        "stop after so long without any answer (default: 600)",
+        "SECONDS",
+        default=600.0,
         read=above_zero,
     )
     max_requests: int | None = setting(
-        help="most requests, those before a resume included (default: no limit)",
-        metavar="N",
-        read=positive,
+        "most requests, those before a resume included (default: no limit)", "N", read=positive
     )
     max_cost: float | None = setting(
-        help="most US dollars, those before a resume included (default: no limit)",
-        metavar="USD",
+        "most US dollars, those before a resume included (default: no limit)",
+        "USD",
         read=above_zero,
     )
     price: PriceList | None = setting(
-        help="US dollars per million tokens: of prompts, of answers, read from a prompt cache, "
+        "US dollars per million tokens: of prompts, of answers, read from a prompt cache, "
         "written to it (default: litellm's table)",
-        metavar="IN,OUT[,READ[,WRITE]]",
+        "IN,OUT[,READ[,WRITE]]",
         read=_price,
         sent="server",
     )
@@ -374,18 +362,18 @@ class KeepingSettings:
     """Live models: the run."""
 
     reply_cache: str | None = setting(
-        help="keep answers in this folder (without DIR in one of ours), and take from it what was "
+        "keep answers in this folder (without DIR in one of ours), and take from it what was "
         "asked before in the same trial (default: off)",
-        metavar="DIR",
+        "DIR",
         bare="",
     )
     errors_as: Mapping[str, CountedAs] = setting(
-        dict,
-        help="what a request without an answer counts as, of all kinds or of one (default: "
+        "what a request without an answer counts as, of all kinds or of one (default: "
         "context_overflow, unparsed_call, content_policy and request_too_large are the model's "
         "failures; timeout, connection, rate_limit, server, refused and agent are errors); may be "
         "repeated",
-        metavar="[KIND=]failure|error",
+        "[KIND=]failure|error",
+        default=dict,
         read=_counted,
         pairs=True,
         place=15,

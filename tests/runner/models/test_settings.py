@@ -27,11 +27,9 @@ USUAL = Settings().defining().to_json()
 class Fake:
     """Settings of a test."""
 
-    fancy: Literal["on", "off"] | None = setting(
-        help="whether it is fancy", sent="provider", place=99
-    )
-    depth: int | None = setting(help="how deep", metavar="N", least=2, sent="sampling", place=98)
-    pushes: bool = setting(False, help="defines nothing")
+    fancy: Literal["on", "off"] | None = setting("whether it is fancy", sent="provider", place=99)
+    depth: int | None = setting("how deep", "N", least=2, sent="sampling", place=98)
+    pushes: bool = setting("defines nothing", default=False)
 
 
 @dataclass(frozen=True, kw_only=True)
