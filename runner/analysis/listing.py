@@ -31,7 +31,7 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 _NOT_IN_TEXT = ("utf-8", "replace")
-_NOTHING_ASKED = Asked(None, "fc", "", None, None, None, None, None, (), {})
+_NOTHING_ASKED = Asked(**dict.fromkeys(Asked._fields))
 
 
 class RunTook(NamedTuple):
