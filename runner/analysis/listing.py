@@ -37,18 +37,7 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 _NOT_IN_TEXT = ("utf-8", "replace")
-_NOTHING_ASKED = Asked(
-    base_url=None,
-    mode="fc",
-    reasoning="",
-    function_docs=None,
-    temperature=None,
-    top_p=None,
-    seed=None,
-    max_tokens=None,
-    extra_headers=(),
-    extra_body={},
-)
+_NOTHING_ASKED = Asked(**dict.fromkeys(Asked._fields))
 
 
 class RunTook(NamedTuple):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from checkers.profile import BFCL, Profile
 from runner import extension
@@ -17,7 +16,7 @@ from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.mended import judge_of
 from runner.analysis.symptoms import Symptoms
 from runner.commands import DONE, RUN_ERROR
-from runner.commands.eval_options import EvalOptions
+from runner.commands.eval_options import EvalOptions, settings_in
 from runner.commands.eval_variants import run_variants, variants_of
 from runner.commands.features import feature_lines, narrowed
 from runner.commands.judging import held_to, mend_for, workers_for
@@ -106,7 +105,7 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
     """
     if options.only and not options.resume:
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
-    settings = read_settings(options.config, _flags(options))
+    settings = read_settings(options.config, settings_in(options))
     for name, own in options.extensions.items():
         made = extension.named(name).features(options, own, settings)
         settings = replace(settings, features=(*settings.features, *made))
@@ -261,10 +260,3 @@ def _in_dollars(plan: Plan, guess: Estimate) -> str:
         "without thoughts, results of calls and caches, at "
         f"${price.input * 1e6:g} and ${price.output * 1e6:g} per million tokens in and out"
     )
-
-
-def _flags(options: EvalOptions) -> dict[str, Any]:
-    """Return the settings that were given as options, and None for the others."""
-    given = dict(vars(options))
-    given |= {name: dict(given[name]) or None for name in ("extra_headers", "errors_as")}
-    return {member.name: given.get(member.name) for member in fields(Settings)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, field, fields, is_dataclass, make_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType, NoneType
 from typing import (
@@ -27,6 +27,12 @@ from typing import (
 
 from envs.lazy import lazily
 from runner.commands import USER_ERROR
+from runner.models import settings
+from runner.models.numbers import above_zero as above_zero
+from runner.models.numbers import from_zero as from_zero
+from runner.models.numbers import index as index
+from runner.models.numbers import port as port
+from runner.models.numbers import positive as positive
 from trajectories.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -93,6 +99,25 @@ def argument(help: str, metavar: str, *, required: bool = True, default: Any = N
 def switch(help: str, *, one_of: str | None = None) -> Any:
     """Return a field that is true where its flag is given."""
     return option(help, default=False, one_of=one_of)
+
+
+def options_of(group: type) -> Any:
+    """Return the record of options for a group of settings, each of which may be left out."""
+    made = []
+    for member in fields(group):
+        about = settings.about(member)
+        kind = "tuple[tuple[str, str], ...]" if about.pairs else f"{member.type} | None"
+        how = option(
+            about.help,
+            about.metavar,
+            default=() if about.pairs else None,
+            read=about.read,
+            flags=(settings.flag_of(member),),
+            bare=about.bare,
+        )
+        made.append((member.name, kind, how))
+    names = {"__doc__": group.__doc__, "__module__": group.__module__}
+    return make_dataclass(group.__name__, made, frozen=True, kw_only=True, namespace=names)
 
 
 def parse(
@@ -298,49 +323,3 @@ def _help(text: str, default: Any) -> str:
     escaped = text.replace("%", "%%")
     told = default is None or default is False or default == () or default == ""
     return escaped if told or "(default" in escaped else f"{escaped} (default: {default})"
-
-
-_MOST_DIGITS = 18
-
-
-def positive(text: str) -> int:
-    """Read a whole number above 0, of no more digits than anything here is counted in."""
-    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r:.40} is not a positive whole number")
-    return int(text)
-
-
-def index(text: str) -> int:
-    """Read a whole number from 0, of no more digits than anything here is counted in."""
-    if not text.isdecimal() or len(text) > _MOST_DIGITS:
-        raise argparse.ArgumentTypeError(f"{text!r:.40} is not a whole number from 0")
-    return int(text)
-
-
-def port(text: str) -> int:
-    """Read the number of a port."""
-    if not text.isdecimal() or len(text) > len("65535") or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r:.40} is not a port, a number from 0 to 65535")
-    return int(text)
-
-
-def from_zero(text: str) -> float:
-    """Read a finite number that is not negative."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0")
-    return value
-
-
-def above_zero(text: str) -> float:
-    """Read a finite number above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return value

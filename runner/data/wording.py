@@ -31,12 +31,10 @@ from envs.session import Session
 from envs.tool import Tool, bind, parameters
 from runner.data.literals import Given, Texts, load_texts
 from runner.models.prompting import PromptTexts
+from runner.models.settings import Observations
 from runner.models.tools import OWN_FOOTNOTES, Footnotes
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-
-Observations = Literal["own", "bfcl"]
-"""Whose texts a model reads where a call is refused, functions are handed over or described."""
 
 PLACES_FILE = Path(__file__).with_name("bfcl_places.json")
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from checkers.profile import Profile
 from envs import __version__
-from runner.data.wording import Observations, Wording, observations_for, wording_of
+from runner.data.wording import Wording, observations_for, wording_of
 from runner.episodes.boundary import fault_of
 from runner.episodes.dialogue import Dialogue
 from runner.extension import RunFeature
@@ -23,6 +23,7 @@ from runner.models.base import ChatMessage, Request
 from runner.models.connect import names_a_provider, usual_api
 from runner.models.conversation import Style
 from runner.models.prompting import PromptTexts
+from runner.models.settings import Observations
 from runner.models.tools import OWN_FOOTNOTES, Footnotes, toolbox_of
 from runner.records.record import (
     AnsweredStep,
@@ -139,10 +140,11 @@ class Plan(NamedTuple):
         """Return what defines how the model is asked, without what is so anyway."""
         settings = self.settings
         usual = usual_api(self.model, settings.request_options())
-        return settings.defining()._replace(
+        asked: Asked = settings.defining()._replace(
             observations=None if self.observations == "own" else self.observations,
             api=None if settings.api == usual else settings.api,
         )
+        return asked
 
     def definition(self, selection: Selection) -> RunDefinition:
         """Return what defines the run, for its folder.

@@ -8,21 +8,18 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from checkers.profile import Mode
 from envs.lazy import lazily
 from envs.state import brief
-from runner.data.wording import Observations
 from runner.models.base import (
     ERROR_KINDS,
     FAULTS,
-    ApiName,
     ErrorKind,
     Price,
     RequestOptions,
 )
-from runner.models.conversation import ReasoningPolicy
+from runner.models.settings import ALL_KINDS, About, CountedAs, LiveSettings, Sent, about, sent_as
 from runner.models.tools import legal_name
 from runner.records.record import Asked
 from runner.records.secret import MASK, address_without, body_without, is_secret_header
@@ -37,117 +34,46 @@ else:
     # Only a run with a file of settings needs it.
     pydantic = lazily("pydantic")
 
-PriceList = tuple[float, float] | tuple[float, float, float] | tuple[float, float, float, float]
-"""US dollars per million tokens: prompt, completion, and of the prompt cache reads and writes."""
-
-FunctionDocs = Literal["own", "bfcl"]
-"""Whose function documents the model is shown."""
-
-Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much a reasoning model is to think; each takes some of them."""
-
-CountedAs = Literal["failure", "error"]
-"""Whose doing it is that a request got no answer: the model's, or nobody's who is measured."""
-ALL_KINDS = "all"
-
-_SAMPLING = ("temperature", "top_p", "seed", "max_tokens", "reasoning_effort")
-_CALLING = ("tool_choice", "parallel_tool_calls")
+_CALLING = tuple(sent_as(LiveSettings, "calling"))
+_DECIDING = (*sent_as(LiveSettings, "sampling"), *_CALLING)
+"""What goes with a request and decides its answer."""
+_SWITCH: Mapping[object, bool] = {"on": True, "off": False}
 CHOICES = ("auto", "none", "required")
 """What may be said of calls besides the name of a function."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How a model is reached, asked and paid for.
+@dataclass(frozen=True, kw_only=True)
+class Settings(LiveSettings):
+    """The settings of a live model, and what follows from them."""
 
-    Attributes:
-        base_url: An OpenAI-compatible server, or None for the provider's own.
-        mode: Function calling, or calls in text.
-        reasoning: Thoughts of which turns that are over a model sees again.
-        api: Which of OpenAI's APIs; None for what the model needs.
-        function_docs: Whose function documents are shown; None for those of the data set.
-        observations: Whose texts it reads where calls are refused; None for BFCL's with its data
-            and profile, else ours.
-        prompts: File with the texts put to the model, or None for ours.
-        reasoning_effort: How much a reasoning model is to think; only sent when given.
-        tool_choice: Whether it may or must call functions, or the one that it must; only sent when
-            given, and with tools.
-        parallel_tool_calls: Whether it may make several calls at once; likewise.
-        prompt_caching: Whether prompts are marked for the cache of a provider that wants marks;
-            None for where that pays.
-        temperature: Sampling parameter; like those below, only sent when given.
-        top_p: Sampling parameter.
-        seed: Sampling parameter of the first trial; the one with the number k has ``seed + k``.
-        max_tokens: Longest answer, in tokens.
-        timeout: Longest time for one request, in seconds; a model may think for long.
-        extra_headers: Further HTTP headers.
-        extra_body: Further members of every request.
-        price: US dollars per million tokens, as prompt and completion, and then perhaps those read
-            from a cache and written to it, which else cost what others do; None to look it up.
-        concurrency: Episodes at once.
-        attempts: How often one request is tried; one that takes too long is tried twice at most.
-        rpm: Most requests a minute, or None for as many as the server takes.
-        tpm: Most tokens a minute, likewise.
-        outage: Stop the run after so many seconds without any answer.
-        max_requests: Stop the run after so many requests.
-        max_cost: Stop the run after so many US dollars.
-        reply_cache: Folder of answers that are not asked for again, an empty text for ours; None
-            to ask for all.
-        errors_as: What counts as the model's failure, and what as an error, where that is not as
-            usual, by the kind of what kept a request from being answered, or ``all``.
-        features: What extensions change in the run.
-    """
-
-    base_url: str | None = None
-    mode: Mode = "fc"
-    reasoning: ReasoningPolicy = "all"
-    api: ApiName | None = None
-    function_docs: FunctionDocs | None = None
-    observations: Observations | None = None
-    prompts: str | None = None
-    reasoning_effort: Effort | None = None
-    tool_choice: str | None = None
-    parallel_tool_calls: Literal["on", "off"] | None = None
-    prompt_caching: Literal["on", "off"] | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    seed: int | None = None
-    max_tokens: int | None = None
-    timeout: float = 600.0
-    extra_headers: Mapping[str, str] = field(default_factory=dict)
-    extra_body: Mapping[str, Any] = field(default_factory=dict)
-    price: PriceList | None = None
-    concurrency: int = 16
-    attempts: int = 8
-    rpm: int | None = None
-    tpm: int | None = None
-    outage: float = 600.0
-    max_requests: int | None = None
-    max_cost: float | None = None
-    reply_cache: str | None = None
-    errors_as: Mapping[str, CountedAs] = field(default_factory=dict)
-    features: tuple[RunFeature, ...] = ()
+    features: tuple[RunFeature, ...] = field(default=(), metadata={"about": About(help="")})
+    """What extensions change in the run."""
 
     def request_options(self) -> RequestOptions:
         """Return how the model is reached, with the sampling parameters that were given."""
-        given = {name: vars(self)[name] for name in _SAMPLING}
-        parallel = self.parallel_tool_calls and self.parallel_tool_calls == "on"
-        sampling = {name: value for name, value in given.items() if value is not None}
-        calling = {"tool_choice": self._choice(), "parallel_tool_calls": parallel}
+        sampling = self._sent("sampling")
+        calling = self._sent("calling")
+        if self.tool_choice is not None:
+            calling["tool_choice"] = self._choice()
         options = RequestOptions(
             base_url=self.base_url,
             sampling=sampling,
-            calling={name: value for name, value in calling.items() if value is not None},
+            calling=calling,
+            provider=self._sent("provider"),
             extra_headers=self.extra_headers,
             extra_body=self.extra_body,
             api=self.api,
-            prompt_caching=self.prompt_caching and self.prompt_caching == "on",
             timeout=self.timeout,
             price=self.price and Price(*[dollars / 1e6 for dollars in self.price]),
         )
         for feature in self.features:
             options = feature.request_options(options)
         return options
+
+    def _sent(self, way: Sent) -> dict[str, Any]:
+        """Return what was given of the settings that are sent in one way."""
+        given = {name: vars(self)[name] for name in sent_as(type(self), way)}
+        return {k: _SWITCH.get(v, v) for k, v in given.items() if v is not None}
 
     @property
     def forces_calls(self) -> bool:
@@ -187,25 +113,13 @@ class Settings:
         Of headers only the names are given, of the address no credentials, of the body no keys.
         """
         server = self.base_url or os.environ.get("OPENAI_BASE_URL")
-        return Asked(
-            base_url=server and address_without(server),
-            mode=self.mode,
-            reasoning=self.reasoning,
-            function_docs=self.function_docs,
-            observations=self.observations,
-            temperature=self.temperature,
-            top_p=self.top_p,
-            seed=self.seed,
-            max_tokens=self.max_tokens,
-            extra_headers=sorted(self.extra_headers),
-            extra_body=body_without(self.extra_body),
-            reasoning_effort=self.reasoning_effort,
-            tool_choice=self.tool_choice,
-            parallel_tool_calls=self.parallel_tool_calls,
-            api=self.api,
-            errors_as=self._counted_otherwise() or None,
-            prompt_caching=self.prompt_caching,
-        )
+        other = {
+            "base_url": server and address_without(server),
+            "extra_headers": sorted(self.extra_headers),
+            "extra_body": body_without(self.extra_body),
+            "errors_as": self._counted_otherwise() or None,
+        }
+        return Asked(**{name: other.get(name, vars(self)[name]) for name in Asked._fields})
 
     def of_requests(self) -> Mapping[str, Any]:
         """Return what decides an answer besides the request, without secrets, as a JSON object."""
@@ -215,7 +129,7 @@ class Settings:
             for name, value in self.extra_headers.items()
         }
         return {
-            **{name: defining.get(name) for name in (*_SAMPLING, *_CALLING)},
+            **{name: defining.get(name) for name in _DECIDING},
             **{name: defining.get(name) for name in ("base_url", "api", "extra_body")},
             **{name: key for each in self.features for name, key in each.request_key().items()},
             "extra_headers": headers,
@@ -258,17 +172,17 @@ def _from_file(path: Path) -> Settings:
         raise DataError(str(path), f"cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataError(str(path), f"is not valid TOML: {error}") from None
-    hints = get_type_hints(Settings)
-    names = [member.name for member in fields(Settings)]
+    hints = get_type_hints(LiveSettings)
+    known = {member.name: member for member in fields(LiveSettings)}
     for key, value in given.items():
-        if key not in names:
-            advice = did_you_mean(key, names) or f"; there are {', '.join(names)}"
+        if key not in known:
+            advice = did_you_mean(key, known) or f"; there are {', '.join(known)}"
             raise DataError(f"{path}: {key}", f"unknown key{advice}")
-        given[key] = _checked(key, value, hints[key], f"{path}: {key}")
+        given[key] = _checked(about(known[key]), value, hints[key], f"{path}: {key}")
     return Settings(**given)
 
 
-def _checked(name: str, value: Any, hint: Any, where: str) -> Any:
+def _checked(known: About, value: Any, hint: Any, where: str) -> Any:
     """Return a value that fits a type hint of Settings.
 
     Raises:
@@ -276,7 +190,7 @@ def _checked(name: str, value: Any, hint: Any, where: str) -> Any:
     """
     check_finite(value, where)
     # A header's value may be a key, which belongs in no message.
-    given = "" if name == "extra_headers" else f", got {brief(value, 60)}"
+    given = "" if known.secret else f", got {brief(value, 60)}"
     try:
         checked = pydantic.TypeAdapter(hint).validate_json(
             json.dumps(value, default=str), strict=True
@@ -286,7 +200,6 @@ def _checked(name: str, value: Any, hint: Any, where: str) -> Any:
     except ValueError:  # it has more digits than Python writes
         raise DataError(where, "is an integer too large") from None
     numbers = checked if isinstance(checked, tuple) else (checked,)
-    least = 1 if name in ("concurrency", "attempts", "rpm", "tpm") else 0
-    if any(isinstance(n, (int, float)) and not n >= least for n in numbers):
-        raise DataError(where, f"must be at least {least}{given}")
+    if any(isinstance(n, (int, float)) and not n >= known.least for n in numbers):
+        raise DataError(where, f"must be at least {known.least}{given}")
     return checked

@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 from runner.models.base import USUAL, AgentError, Reply, Request, RequestOptions
 from runner.models.reply import one_line, read_completion
+from runner.models.settings import LiveSettings, sent_as
 from trajectories.errors import DataError, did_you_mean
 
 Agent = Callable[[list[dict[str, Any]], list[dict[str, Any]]], Any]
@@ -127,15 +128,9 @@ def refuse_options(name: str, options: RequestOptions) -> None:
     Raises:
         DataError: There is something of it.
     """
-    given = [
-        *(["--base-url"] if options.base_url else []),
-        *(f"--{key.replace('_', '-')}" for key in (*options.sampling, *options.calling)),
-        *(["--api"] if options.api else []),
-        *(["--header"] if options.extra_headers else []),
-        *(["--body"] if options.extra_body else []),
-        *(["--prompt-caching"] if options.prompt_caching is not None else []),
-        *(["--price"] if options.price else []),
-    ]
+    told = {*options.sampling, *options.calling, *options.provider}
+    flags = sent_as(LiveSettings, "server", "sampling", "calling", "provider")
+    given = [flag for name, flag in flags.items() if name in told or vars(options).get(name)]
     if given:
         raise DataError(given[0], f"is for a server; {name} is your own code, so set it there")
 

@@ -153,9 +153,8 @@ class RequestOptions:
     """Further members of the body as the server knows them; they win over ``sampling``."""
     api: Wire | None = None
     """By which API; None for what the model needs."""
-    prompt_caching: bool | None = None
-    """Whether prompts are marked for a provider's cache, where it wants marks; None for where that
-    pays."""
+    provider: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that only clients of some providers act on, by our names for them."""
     timeout: float = 600.0
     """Seconds that a request may take as a whole."""
     price: Price | None = None

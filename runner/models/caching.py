@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.models.base import ChatMessage
+from runner.models.base import ChatMessage, RequestOptions
+from trajectories.errors import DataError
 
 _MARKED = re.compile(r"anthropic/|(?:bedrock|vertex_ai)/.*claude|openrouter/anthropic/")
 MARKED = "Claude at anthropic/, bedrock/, vertex_ai/ and openrouter/"
@@ -22,6 +23,16 @@ MARK = {MEMBER: {"type": "ephemeral"}}
 def wants_marks(name: str) -> bool:
     """Tell whether the cache of a model, ``provider/model``, wants marks."""
     return bool(_MARKED.match(name))
+
+
+def refuse_marks(name: str, options: RequestOptions) -> None:
+    """Refuse to mark prompts for a model whose cache wants no marks.
+
+    Raises:
+        DataError: That was asked for.
+    """
+    if options.provider.get("prompt_caching") and (options.base_url or not wants_marks(name)):
+        raise DataError("--prompt-caching", f"on is for {MARKED}; others cache by themselves")
 
 
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from envs.lazy import lazily
 from runner.models.agent import PREFIX, connect_agent
 from runner.models.base import USUAL, ApiName, FatalError, Model, Price, RequestOptions
-from runner.models.caching import MARKED, wants_marks
+from runner.models.caching import refuse_marks
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
@@ -67,8 +67,7 @@ def load_client(name: str, options: RequestOptions = USUAL) -> None:
 def _client(name: str, options: RequestOptions) -> Model:
     if name.startswith(PREFIX):
         return connect_agent(name, options)
-    if options.prompt_caching and (options.base_url or not wants_marks(name)):
-        raise DataError("--prompt-caching", f"on is for {MARKED}; others cache by themselves")
+    refuse_marks(name, options)
     server = _server(options)
     at_openai = _OPENAI_HOST in server
     options = replace(options, price=price_of(name, options))

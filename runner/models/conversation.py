@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from itertools import zip_longest
 from math import inf
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from checkers.profile import Mode
 from checkers.replies.decoding import UNREADABLE, Step
@@ -31,11 +31,9 @@ from runner.models.prompting import (
 )
 from runner.models.protocols.base import Native, Protocol, Written
 from runner.models.protocols.tools import TOOLS
+from runner.models.settings import ReasoningPolicy
 from runner.models.tools import Document, Toolbox
 from trajectories.schema import Message
-
-ReasoningPolicy = Literal["none", "last", "all"]
-"""Of how many turns that are over a model sees its thoughts again; in a turn it always does."""
 
 _NO_IDENTIFIER = re.compile(r"\W")
 _TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf}

@@ -185,7 +185,7 @@ class LiteLLMModel(Client):
         """Tell whether a request is marked for the provider's cache."""
         if not self._wants_marks:
             return False
-        chosen = self._options.prompt_caching
+        chosen = self._options.provider.get("prompt_caching")
         return request.grows if chosen is None else chosen
 
     def _body(self, answer: Any) -> object:

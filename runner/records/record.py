@@ -6,6 +6,7 @@ same names. ``runner.records.store`` writes them and ``runner.records.run`` read
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
 
@@ -18,6 +19,7 @@ from envs.notebook import table
 from envs.state import ABSENT, Difference, to_json
 from runner import extension
 from runner.models.base import ToolCall, Usage
+from runner.models.settings import LiveSettings, recorded
 from runner.records.codec import members_of, read, written
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -452,51 +454,23 @@ class Selection(NamedTuple):
         return members
 
 
-class Asked(NamedTuple):
+def asked_of(settings: type) -> Any:
+    """Return the record of those of the settings that define a run."""
+    members = recorded(settings)
+    late = [None for member in members if not member.always]
+    make: Any = namedtuple
+    made = make("Asked", [m.name for m in members], defaults=late, module=__name__)
+    made.__annotations__ = {member.name: member.kind for member in members}
+    return made
+
+
+class Asked(asked_of(LiveSettings)):  # type: ignore[misc]
     """How a model was reached and asked: those of the settings that decide what it answers."""
 
-    base_url: str | None
-    """The server, without credentials; null for the provider's own."""
-    mode: Mode
-    """Function calling (``fc``), or calls in text (``prompt``)."""
-    reasoning: str
-    """Its thoughts of which earlier turns were sent: ``none``, ``last`` or ``all``; once it was
-    ``keep`` or ``drop``, of all turns."""
-    function_docs: str | None
-    """Whose function documents it was shown: ``own`` or ``bfcl``; null for the data set's."""
-    temperature: float | None
-    """Sampling parameter; null, as those below, where it was not sent."""
-    top_p: float | None
-    """Sampling parameter."""
-    seed: int | None
-    """Sampling parameter of trial 0; trial k had ``seed + k``."""
-    max_tokens: int | None
-    """Longest answer, in tokens."""
-    extra_headers: Sequence[str]
-    """Names of further HTTP headers; their values may be secret."""
-    extra_body: JsonObject
-    """Further members of every request."""
-    reasoning_effort: str | None = None
-    """How much it was to think; left out, as those below, where it was not sent."""
-    tool_choice: str | None = None
-    """Whether it might or must call functions: ``auto``, ``none``, ``required``, or which one."""
-    parallel_tool_calls: str | None = None
-    """Whether it might make several calls at once: ``on`` or ``off``."""
-    api: str | None = None
-    """``chat`` or ``responses``; left out where the model's need decided."""
-    errors_as: JsonObject | None = None
-    """What counted as a ``failure`` of the model or as an ``error``, otherwise than usual, by the
-    kind of what kept a request from being answered; left out where nothing did."""
-
-    observations: str | None = None
-    """Whose texts it read where calls were refused: ``bfcl``; left out where ours."""
-
-    prompt_caching: str | None = None
-    """Whether prompts were marked for a provider's cache: ``on`` or ``off``; left out where they
-    were as far as that pays."""
+    __slots__ = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as a JSON object."""
+        """Return the settings as a JSON object; a later one is left out where it is null."""
         late = self._field_defaults
         return {k: v for k, v in members_of(self).items() if v is not None or k not in late}
 

@@ -23,7 +23,7 @@ from envs.registry import backend_class
 from envs.tool import bind
 from runner import extension
 from runner.data.services import FIXTURE_ONLY, connect
-from runner.data.wording import Observations, Wording, observations_for, wording_of
+from runner.data.wording import Wording, observations_for, wording_of
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.episodes.episode import STEP_LIMIT
 from runner.extension import RunFeature
@@ -31,6 +31,7 @@ from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
 from runner.models.conversation import Observe, Style
 from runner.models.prompting import PromptTexts, read_prompts
 from runner.models.reply import read_completion
+from runner.models.settings import Observations
 from runner.models.tools import toolbox_of
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

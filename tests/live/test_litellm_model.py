@@ -330,8 +330,8 @@ def test_a_growing_conversation_is_marked_for_the_cache(
     [
         ({}, False, 0),
         ({}, True, 2),
-        ({"prompt_caching": True}, False, 2),
-        ({"prompt_caching": False}, True, 0),
+        ({"provider": {"prompt_caching": True}}, False, 2),
+        ({"provider": {"prompt_caching": False}}, True, 0),
         ({"extra_body": {"cache_control": {"type": "ephemeral"}}}, True, 1),
     ],
 )

@@ -22,9 +22,10 @@ from runner.models.base import (
     Verbatim,
 )
 from runner.models.connect import connect
-from runner.models.conversation import FunctionCalling, ReasoningPolicy, Style
+from runner.models.conversation import FunctionCalling, Style
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
+from runner.models.settings import ReasoningPolicy
 from runner.models.tools import Toolbox
 from runner.records.run import open_run
 from tests.live.asking import CD, ask, talk

@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -27,7 +27,7 @@ from extensions.generation.entries.tasks import PERSONAS, Sampling, Tasks, datas
 from extensions.generation.making import Maker, Output, Rejected
 from extensions.generation.yields import ERROR, MEANINGS
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
-from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions
+from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions, settings_in
 from runner.commands.live_run import check_budget
 from runner.commands.options import argument, index, option, positive, switch
 from runner.commands.shared import JsonOption, note
@@ -308,10 +308,8 @@ def _order(options: Options, graph: Graph, own: Dataset, wishes: Sequence[str]) 
 
 
 def _settings(options: Options) -> Settings:
-    given = {**vars(options), "extra_headers": dict(options.extra_headers) or None}
-    # These two are of other things here.
-    given |= {"seed": None, "prompts": None}
-    flags = {member.name: given.get(member.name) for member in fields(Settings)}
+    # Seed and prompts are of other things here.
+    flags = {**settings_in(options), "seed": None, "prompts": None}
     if not options.no_cache:
         flags["reply_cache"] = options.reply_cache or ""
     return read_settings(options.config, flags)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +33,12 @@ from extensions.judges.votes import JudgeDefinition, PreferenceVote, Vote, judge
 from runner.analysis.figure_lines import percent
 from runner.analysis.runs import data_change
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
+from runner.commands.eval_options import settings_in
 from runner.commands.live_run import check_budget
 from runner.commands.shared import note
 from runner.data import choose
 from runner.data.choose import profile_for
-from runner.live.settings import Settings, read_settings
+from runner.live.settings import read_settings
 from runner.models.base import Usage
 from runner.models.connect import price_of
 from runner.records.files import written
@@ -267,10 +267,9 @@ def _setting(options: JudgeOptions, name: str, show: Show) -> JudgeSetting:
     Raises:
         DataError: A file or an option cannot be used.
     """
-    given = {**vars(options), "extra_headers": dict(options.extra_headers) or None}
     if options.no_cache and options.reply_cache is not None:
         raise DataError("--no-cache", "and --reply-cache exclude each other")
-    flags = {member.name: given.get(member.name) for member in fields(Settings)}
+    flags = settings_in(options)
     if not options.no_cache:
         flags["reply_cache"] = options.reply_cache or ""
     settings = read_settings(options.config, flags)

@@ -9,7 +9,7 @@ import time
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from extensions.search.searches import SearchMethod, difference_lines, search_li
 from extensions.search.searching import run_search
 from runner import extension
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
-from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions
+from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions, settings_in
 from runner.commands.live_run import check_budget, keep_run, say_what_is_to_do, selection_of
 from runner.commands.options import index, option, positive, switch
 from runner.commands.shared import (
@@ -39,7 +39,6 @@ from runner.commands.shared import (
 from runner.commands.variants import left_of, with_budget
 from runner.data import choose
 from runner.data.choose import profile_for
-from runner.data.wording import Observations
 from runner.episodes.evaluate import kind_of
 from runner.episodes.scripted import Scripted
 from runner.live.campaign import Job, Plan, jobs_of
@@ -52,11 +51,12 @@ from runner.live.conduct import (
     preflight,
 )
 from runner.live.meter import Meter
-from runner.live.settings import Settings, read_settings
+from runner.live.settings import read_settings
 from runner.models.agent import PREFIX
 from runner.models.base import Model, ModelError
 from runner.models.connect import connect
 from runner.models.prompting import read_prompts
+from runner.models.settings import Observations
 from runner.records.files import written
 from runner.records.record import EpisodeRecord
 from runner.records.run import is_run, open_run, records_in
@@ -220,7 +220,7 @@ def _asked(options: Options) -> tuple[Plan, list[Trajectory]]:
     chosen = choose.part(entries, options.ids, options.limit, None, 0)
     if not chosen:
         raise DataError("--category", f"{dataset.name} has no entry of several turns in it")
-    settings = read_settings(options.config, _flags(options))
+    settings = read_settings(options.config, settings_in(options))
     for name, own in options.extensions.items():
         made = extension.named(name).features(options, own, settings)
         settings = replace(settings, features=(*settings.features, *made))
@@ -237,12 +237,6 @@ def _asked(options: Options) -> tuple[Plan, list[Trajectory]]:
     # That texts are missing is said before anything is asked.
     plan.wording()
     return plan, chosen
-
-
-def _flags(options: Options) -> dict[str, Any]:
-    """Return the settings that were given as options, and None for the others."""
-    given = {**vars(options), "extra_headers": dict(options.extra_headers) or None}
-    return {member.name: given.get(member.name) for member in fields(Settings)}
 
 
 def _methods(options: Options, plan: Plan) -> list[_Method]:

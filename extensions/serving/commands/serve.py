@@ -20,8 +20,9 @@ from runner.commands import DONE
 from runner.commands.options import argument, option, port, positive
 from runner.commands.shared import DatasetOption, note
 from runner.data import choose
-from runner.data.wording import Observations, wording_of
+from runner.data.wording import wording_of
 from runner.models.conversation import Observe
+from runner.models.settings import Observations
 from runner.records.result_file import categories_of
 from trajectories.errors import DataError, needing
 from trajectories.jsonl import parse_object

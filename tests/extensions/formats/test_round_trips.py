@@ -5,14 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.runner.models.protocols.making import (
-    NATIVE,
-    WRITTEN,
-    calls,
-    documents,
-    plain,
-    through,
-)
 
 from envs.bounds import BOUNDS
 from envs.calls import Call

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import FrozenInstanceError, fields, replace
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -49,6 +50,27 @@ server = "failure"
 top_k = 20
 guided = { kind = "none", stops = [1, 2] }
 """
+
+
+ELSEWHERE = ("tool_choice", CALLS, "protocol")
+KINDS = get_type_hints(Settings)
+
+
+def value_of(member):
+    """Return a value of a setting's type that is not its default."""
+    kind = next(iter(get_args(KINDS[member.name])), KINDS[member.name])
+    values = get_args(kind) or [{int: 7, float: 0.5, bool: True, str: "text"}[kind]]
+    return next(value for value in values if value != member.default)
+
+
+UNTOLD = {
+    member.name: value_of(member)
+    for member in fields(Settings)
+    if member.name not in ELSEWHERE and not re.search(rf"(?m)^\[?{member.name}\b", EVERYTHING)
+}
+EVERYTHING = (
+    "".join(f"{name} = {json.dumps(value)}\n" for name, value in UNTOLD.items()) + EVERYTHING
+)
 
 
 @pytest.fixture
@@ -111,9 +133,10 @@ def test_every_setting_can_be_in_a_file(written):
         max_cost=1.5,
         reply_cache="replies",
         errors_as={"content_policy": "error", "server": "failure"},
+        **UNTOLD,
     )
     default = Settings()
-    given = [f.name for f in fields(Settings) if f.name not in ("tool_choice", CALLS, "protocol")]
+    given = [f.name for f in fields(Settings) if f.name not in ELSEWHERE]
     assert all(getattr(settings, name) != getattr(default, name) for name in given)
 
 

@@ -11,9 +11,10 @@ from envs.calls import Call
 from envs.results import Result
 from runner.models.anthropic_api import ANTHROPIC
 from runner.models.base import ModelError, Reply, ToolCall, Usage
-from runner.models.conversation import FunctionCalling, ReasoningPolicy, Style
+from runner.models.conversation import FunctionCalling, Style
 from runner.models.prompting import read_prompts
 from runner.models.reply import read_completion
+from runner.models.settings import ReasoningPolicy
 from runner.models.tools import Toolbox
 from trajectories.schema import Message
 

@@ -23,7 +23,9 @@ from runner.records.record import (
 
 Turns = Sequence[Sequence[Any]]
 
-ASKED = Asked(None, "prompt", "all", None, None, None, None, None, [], {})
+ASKED = Asked(**dict.fromkeys(Asked._fields))._replace(
+    mode="prompt", reasoning="all", extra_headers=[], extra_body={}
+)
 EVERYTHING = Selection(None, None, None, None, None, 1)
 
 
