@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from envs.lazy import lazily
 from runner import extension
 from runner.analysis.runs import as_offered
 from runner.commands.eval_options import EvalOptions, LiveOptions
-from runner.commands.features import feature_lines, narrowed
+from runner.commands.features import feature_lines, narrowed, with_features
 from runner.commands.judging import judge_all, mend_for, report
 from runner.commands.options import given
 from runner.commands.shared import note
@@ -19,6 +19,7 @@ from runner.data import choose, services
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import run_null, run_oracle, run_recorded, run_scripted
 from runner.episodes.scripted import Scripted
+from runner.extension import RunFeature
 from runner.live.settings import Settings
 from runner.records import result_file
 from runner.records.run import open_run
@@ -73,11 +74,7 @@ def run(options: Options) -> int:
         _note_irregularities(dataset)
     if model.live or varies:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
-    features = [
-        feature
-        for name, each in chosen.items()
-        for feature in each.features(options, options.extensions[name], Settings(mode="fc"))
-    ]
+    features: Sequence[RunFeature] = with_features(options, options.extensions, Settings()).features
     for feature in features:
         if recorded or scripted or not feature.is_offline:
             models = "live models, oracle and null" if feature.is_offline else "live models"

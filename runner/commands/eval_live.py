@@ -10,15 +10,14 @@ from datetime import datetime
 from pathlib import Path
 
 from checkers.profile import BFCL, Profile
-from runner import extension
 from runner.analysis.figure_lines import both_lines, lines, summary
 from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.mended import judge_of
 from runner.analysis.symptoms import Symptoms
 from runner.commands import DONE, RUN_ERROR
-from runner.commands.eval_options import EvalOptions, settings_in
+from runner.commands.eval_options import EvalOptions
 from runner.commands.eval_variants import run_variants, variants_of
-from runner.commands.features import feature_lines, narrowed
+from runner.commands.features import feature_lines, narrowed, settings_of
 from runner.commands.judging import held_to, mend_for, workers_for
 from runner.commands.live_run import check_budget, connect_to, run_plan
 from runner.commands.shared import note
@@ -28,7 +27,7 @@ from runner.episodes.telling import requiring_told
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Estimate, estimate, preflight
 from runner.live.forcing import check_forced
-from runner.live.settings import Settings, read_settings
+from runner.live.settings import Settings
 from runner.models.agent import PREFIX
 from runner.models.base import ModelError
 from runner.models.connect import price_of
@@ -105,10 +104,7 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
     """
     if options.only and not options.resume:
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
-    settings = read_settings(options.config, settings_in(options))
-    for name, own in options.extensions.items():
-        made = extension.named(name).features(options, own, settings)
-        settings = replace(settings, features=(*settings.features, *made))
+    settings = settings_of(options, "eval")
     _check_replies(options, settings)
     if options.model.startswith(PREFIX) and any(each.protocol for each in settings.features):
         raise DataError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -136,18 +136,21 @@ class Settings(LiveSettings):
         }
 
 
-def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:
+def read_settings(
+    path: Path | None, flags: Mapping[str, Any], others: Collection[str] = ()
+) -> Settings:
     """Return the settings of a file, overridden by flags.
 
     Args:
         path: A TOML file with the members of Settings as keys, or None.
         flags: Members by name; None where a flag was not given.
+        others: Keys of the file that somebody else reads.
 
     Raises:
         DataError: The file cannot be read, a key is unknown or of the wrong type, or a setting is
             not for models of that mode.
     """
-    given = Settings() if path is None else _from_file(path)
+    given = Settings() if path is None else _from_file(path, others)
     settings = replace(given, **{name: flag for name, flag in flags.items() if flag is not None})
     for kind in settings.errors_as:
         if kind not in (*ERROR_KINDS, ALL_KINDS):
@@ -165,13 +168,27 @@ def read_settings(path: Path | None, flags: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def _from_file(path: Path) -> Settings:
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the members of a TOML file.
+
+    Raises:
+        DataError: It cannot be read.
+    """
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(str(path), f"cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataError(str(path), f"is not valid TOML: {error}") from None
+
+
+def known_keys() -> list[str]:
+    """Return the keys that a file of settings may have."""
+    return [member.name for member in fields(LiveSettings)]
+
+
+def _from_file(path: Path, others: Collection[str]) -> Settings:
+    given = {key: value for key, value in read_toml(path).items() if key not in others}
     hints = get_type_hints(LiveSettings)
     known = {member.name: member for member in fields(LiveSettings)}
     for key, value in given.items():

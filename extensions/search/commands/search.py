@@ -9,7 +9,7 @@ import time
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -24,9 +24,9 @@ from extensions.search.repeating import Attempt, next_round
 from extensions.search.search import SearchLimits, texts_hash
 from extensions.search.searches import SearchMethod, difference_lines, search_lines
 from extensions.search.searching import run_search
-from runner import extension
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
-from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions, settings_in
+from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions
+from runner.commands.features import settings_of
 from runner.commands.live_run import check_budget, keep_run, say_what_is_to_do, selection_of
 from runner.commands.options import index, option, positive, switch
 from runner.commands.shared import (
@@ -51,7 +51,6 @@ from runner.live.conduct import (
     preflight,
 )
 from runner.live.meter import Meter
-from runner.live.settings import read_settings
 from runner.models.agent import PREFIX
 from runner.models.base import Model, ModelError
 from runner.models.connect import connect
@@ -220,10 +219,7 @@ def _asked(options: Options) -> tuple[Plan, list[Trajectory]]:
     chosen = choose.part(entries, options.ids, options.limit, None, 0)
     if not chosen:
         raise DataError("--category", f"{dataset.name} has no entry of several turns in it")
-    settings = read_settings(options.config, settings_in(options))
-    for name, own in options.extensions.items():
-        made = extension.named(name).features(options, own, settings)
-        settings = replace(settings, features=(*settings.features, *made))
+    settings = settings_of(options, "search")
     if options.model.startswith(choose.SCRIPTED) and any(
         each.protocol for each in settings.features
     ):
