@@ -92,7 +92,7 @@ fuzz: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Read damaged files with ev
 
 check: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Check format, lint, types and docstrings
 	@failed=; for tool in "ruff format --check ." "ruff check ." "mypy --strict" \
-		"pydocstyle envs checkers trajectories runner extensions"; do \
+		"pydocstyle envs checkers trajectories runner extensions tools"; do \
 		echo "$$tool"; $(VENV)/bin/$$tool || failed=1; done; test -z "$$failed"
 
 conformance: $(VENV)/.dev $(VENV)/.models $(BFCL_VENV)/.bfcl ## Compare with BFCL itself: [RECORDED=folder of runs] [BFCL=its command] [VLLM=python that has it]

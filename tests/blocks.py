@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from runner.cli import all_commands, module_of
-from runner.commands.options import parse, parser_of
+from runner.cli import all_commands, read_options
 from tests.source import ROOT
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -152,9 +151,7 @@ def _read(words: list[str]) -> None:
     commands = all_commands()
     name = next((n for n in (" ".join(words[:2]), words[0]) if n in commands), None)
     assert name, f"there is no command {words[0]}"
-    module = module_of(name, commands[name])
-    parser = parser_of(module.Options, name, commands[name].text, module.EXAMPLE, "")
     try:
-        parse(module.Options, parser, words[len(name.split()) :])
+        read_options(name, commands[name], words[len(name.split()) :])
     except SystemExit as left:
         raise AssertionError(f"turnwise {shlex.join(words)} is refused") from left

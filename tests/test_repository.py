@@ -23,7 +23,7 @@ PRINTERS = (
     "runner/show/terminal.py",
     "runner/commands/shared.py",
     "runner/commands/completion.py",
-    "trajectories/making/check.py",
+    "tools/check.py",
 )
 """Where modules may print: what is a stranger's is shown by the first only, or by its helpers."""
 
@@ -50,6 +50,7 @@ ALLOWED = {
     ("runner/__init__.py", "getattr"): "takes a name of its own list out of the module it is in",
     ("runner/__init__.py", "import_module"): "loads the module of a name out of a list of its own",
     ("runner/extension.py", "import_module"): "loads extensions out of a list of our own",
+    ("runner/analysis/figure_table.py", "getattr"): "reads members that the table itself names",
     ("runner/models/agent.py", "getattr"): "finds the user's own agent, which he named",
     ("runner/models/agent.py", "import_module"): "imports the user's own agent, which he named",
     ("runner/data/fetch.py", "subprocess"): "starts the package installer to download the data",

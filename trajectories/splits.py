@@ -12,7 +12,7 @@ from trajectories.jsonl import read_text
 from trajectories.schema import Tier, Trajectory
 
 MINI = DATA / "mini.json"
-"""A list of ids of the data that comes along; ``runner.analysis.strength`` chooses them."""
+"""A list of ids of the data that comes along; ``tools.strength`` chooses them."""
 
 
 class Split(StrEnum):

@@ -139,7 +139,7 @@ def parse(
     typed = {name: tuple(v) if isinstance(v, list) else v for name, v in typed.items()}
 
     def made(kind: type) -> Any:
-        return kind(**{member.name: typed[member.name] for member in _members(kind)})
+        return kind(**{member.name: typed[member.name] for member in members_of(kind)})
 
     found: Record = made(record)
     if further:
@@ -184,7 +184,7 @@ def parser_of(
     for extension, kind in further.items():
         title = f"{extension}: {(kind.__doc__ or '').partition('.')[0].lower()}"
         group, hints = parser.add_argument_group(title), get_type_hints(kind)
-        for member in _members(kind):
+        for member in members_of(kind):
             _add(group, member, hints[member.name])
     return parser
 
@@ -205,7 +205,7 @@ def fill(parser: argparse.ArgumentParser, record: type) -> None:
 def given(options: Any, record: type) -> list[str]:
     """Return the flags that were given, of those that one of the records has that options are."""
     values = vars(options)
-    return [flags_of(f)[0] for f in _members(record) if values[f.name] != f.default]
+    return [flags_of(f)[0] for f in members_of(record) if values[f.name] != f.default]
 
 
 def flags_of(member: Field[Any]) -> tuple[str, ...]:
@@ -246,13 +246,13 @@ class _Parser(argparse.ArgumentParser):
         self.exit(USER_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def _members(record: type) -> list[Field[Any]]:
+def members_of(record: type) -> list[Field[Any]]:
     """Return the fields of a record that are options."""
     return [member for member in fields(record) if member.name != EXTENSIONS]
 
 
 def _flags(records: Sequence[type]) -> list[str]:
-    return [flag for each in records for member in _members(each) for flag in flags_of(member)]
+    return [flag for each in records for member in members_of(each) for flag in flags_of(member)]
 
 
 def _refuse_unknown(
@@ -273,12 +273,12 @@ def _sections(record: type) -> dict[str, list[Field[Any]]]:
     sections: dict[str, list[Field[Any]]] = {}
     made_of = [cls for cls in record.__mro__ if is_dataclass(cls)]
     # A record may say otherwise what one that it is made of says.
-    latest = {f.name: f for f in _members(record)}
+    latest = {f.name: f for f in members_of(record)}
     for cls in made_of:
         above = made_of[made_of.index(cls) + 1 :]
         inherited = {f.name for base in above if issubclass(cls, base) for f in fields(base)}
         title = "" if cls is record else (cls.__doc__ or "").partition(".")[0].lower()
-        own = [latest[f.name] for f in _members(cls) if f.name not in inherited]
+        own = [latest[f.name] for f in members_of(cls) if f.name not in inherited]
         # What a record adds to one of the same title comes after it.
         sections[title] = [*own, *sections.get(title, [])] if title else own
     return {title: members for title, members in sections.items() if members}

@@ -6,12 +6,13 @@ import json
 import os
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from envs.lazy import lazily
 from envs.state import brief
+from runner.extension import RunFeature
 from runner.models.base import (
     ERROR_KINDS,
     FAULTS,
@@ -28,8 +29,6 @@ from trajectories.jsonl import check_finite
 
 if TYPE_CHECKING:
     import pydantic
-
-    from runner.extension import RunFeature
 else:
     # Only a run with a file of settings needs it.
     pydantic = lazily("pydantic")
@@ -184,13 +183,17 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def known_keys() -> list[str]:
     """Return the keys that a file of settings may have."""
-    return [member.name for member in fields(LiveSettings)]
+    return [member.name for member in _known()]
+
+
+def _known() -> list[Field[Any]]:
+    return [member for member in fields(Settings) if member.name != "features"]
 
 
 def _from_file(path: Path, others: Collection[str]) -> Settings:
     given = {key: value for key, value in read_toml(path).items() if key not in others}
-    hints = get_type_hints(LiveSettings)
-    known = {member.name: member for member in fields(LiveSettings)}
+    hints = get_type_hints(Settings)
+    known = {member.name: member for member in _known()}
     for key, value in given.items():
         if key not in known:
             advice = did_you_mean(key, known) or f"; there are {', '.join(known)}"

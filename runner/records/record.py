@@ -260,8 +260,8 @@ class EpisodeRecord(NamedTuple):
     """What was told; left out where nothing was asked to be told, or no words were recorded."""
     fault: Fault | None = None
     """What ended it in its last turn that was the model's doing; left out where nothing did."""
-    extensions: Mapping[str, EpisodeMember] = {}
-    """What extensions keep of it, by their names; left out where none does."""
+    extensions: Mapping[str, Any] = {}
+    """What extensions keep of it, by their names, each an ``EpisodeMember``; left out if empty."""
 
     @classmethod
     def of(
@@ -338,6 +338,7 @@ class EpisodeRecord(NamedTuple):
     def present(self) -> dict[str, Any]:
         """Return the members that are written, as they are."""
         members = self._asdict()
+        members["extensions"] = {name: written(each) for name, each in self.extensions.items()}
         absent = [
             name
             for name in ("traceback", "telling", "fault", "extensions")
@@ -377,8 +378,8 @@ def _extensions_of(record: EpisodeRecord, where: str) -> dict[str, EpisodeMember
     Raises:
         DataError: An extension is not installed, or its member is not what it wrote.
     """
-    members: Mapping[str, Any] = record.extensions
-    return {name: extension.named(name).episode(each, where) for name, each in members.items()}
+    members = record.extensions.items()
+    return {name: extension.named(name).episode(each, where) for name, each in members}
 
 
 def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:

@@ -44,7 +44,8 @@ def test_a_model_that_does_as_it_is_told_passes_in_every_format(
     for each in ALL:
         folder = tmp_path / "runs" / each.name
         definition = open_run(folder).definition
-        assert definition.prompt_format == (each.name, each.sha256)
+        named = {"name": each.name, "sha256": each.sha256}
+        assert definition.extensions == {"formats": {"prompt_format": named}}
         assert {record["outcome"] for record in records(folder)} == {"passed"}
         assert {record["messages"][0]["role"] for record in records(folder)} == {"system"}
 

@@ -17,8 +17,8 @@ from extensions.authoring.statistics import (
     shares,
     statistics,
 )
+from tools.figures import README
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.making.figures import README
 from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
 
 CONFIG: dict[str, Any] = {

@@ -84,7 +84,7 @@ def test_only_what_is_shown_changes() -> None:
     shown = observe(session, call, result)
     assert result.text == before
     assert shown is None or len(shown) <= 256
-    env = RolloutEnv(trajectory, dataset=data, compress="64,ends")
+    env = RolloutEnv(trajectory, dataset=data, extensions={"compression": {"compress": "64,ends"}})
     env.reset()
     assert max(len(text) for text in env.step([call]).info["results"]) <= 256
 

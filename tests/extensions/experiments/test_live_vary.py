@@ -58,7 +58,8 @@ def test_a_live_model_is_shown_what_each_level_says(
     assert all(name.startswith("fn_") for names in codes for name in names)
     assert {r["outcome"] for r in records(tmp_path / "tools=all,names=plain")} == {"passed"}
     definition = open_run(tmp_path / "tools=20,names=codes").definition
-    assert definition.vary == {"tools": "20", "names": "codes", "seed": 0}
+    levels = {"tools": "20", "names": "codes", "seed": 0}
+    assert definition.extensions == {"experiments": {"vary": levels}}
 
 
 def test_codes_come_back_as_the_real_functions(tmp_path: Path) -> None:

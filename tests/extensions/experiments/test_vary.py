@@ -112,10 +112,10 @@ def test_damaged_levels_are_told(value):
 def test_the_data_of_a_run_are_made_anew_from_its_definition(data):
     levels = Levels({"tools": "20"}, 1)
     made = varied(data, levels, [*data.trajectories])
-    again = varied_for(data, levels.to_json(), "run.json")
+    again = varied_for(data, Levels.from_json(levels.to_json(), "run.json"))
     assert again.trajectories == made.dataset.trajectories
     assert again.trajectories != data.trajectories
-    assert varied_for(data, {"names": "codes", "seed": 0}, "run.json") is data
+    assert varied_for(data, Levels({"names": "codes"})) is data
     assert made.sizes == {id: len(own_functions(t)) for id, t in again.trajectories.items()}
     assert all(
         size >= max(2, len(needed(data.trajectories[id]))) for id, size in made.sizes.items()

@@ -62,8 +62,8 @@ def test_the_oracle_passes_in_every_protocol(
             assert step == "That is done."
     definition = open_run(tmp_path).definition
     assert definition is not None
-    assert definition.protocol is not None
-    assert (definition.protocol.name, definition.settings.mode) == (name, "fc")
+    assert definition.extensions["formats"]["protocol"]["name"] == name
+    assert definition.settings.mode == "fc"
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)

@@ -54,13 +54,15 @@ def test_what_was_undone_is_on_record_and_counts_among_the_tokens(
     assert main(asking(errs_once, "--run-dir", str(tmp_path))) == 0
     assert f"runs in {tmp_path}" in capsys.readouterr().out
     for line in records(tmp_path / "dfsdt"):
-        search = line["search"]
+        search = line["extensions"]["search"]
         assert line["outcome"] == "passed"
         assert [tried["became"] for tried in search["tree"]][:2] == ["undone", "given_up"]
         assert search["requests"] == len(line["steps"]) + 2
     assert main(["table", str(tmp_path / "dfsdt"), "--json"]) == 0
     asked = json.loads(capsys.readouterr().out)["runs"][0]["requests"]
-    assert asked == sum(line["search"]["requests"] for line in records(tmp_path / "dfsdt"))
+    assert asked == sum(
+        line["extensions"]["search"]["requests"] for line in records(tmp_path / "dfsdt")
+    )
 
 
 @pytest.mark.parametrize("moment", [0.2, 0.6])

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from extensions.search.record import SearchRecord, TriedStep
-from extensions.search.search_tree import search_of
+from extensions.search.record import SearchRecord, TriedStep, search_of
+from extensions.search.search_tree import view_of
 from runner.analysis.report.run_report import report
 from runner.analysis.runs import view_run
 from runner.cli import main
@@ -32,11 +32,11 @@ def searched(*answers: tuple[int | None, str, str]):
     tree = [each for each, _ in made]
     search = SearchRecord(len(tree), len(tree), 2, False, 60, 50, tree)
     standing = [s for t, s in made if t.became == "stands"]
-    return EPISODE._replace(steps=standing, search=search)
+    return EPISODE._replace(steps=standing, extensions={"search": search})
 
 
 def test_what_comes_before_another_answer_at_its_point_is_a_branch():
-    found = search_of(
+    found = view_of(
         searched(
             (None, "stands", "a()"),
             (0, "undone", "b()"),
@@ -55,7 +55,7 @@ def test_what_comes_before_another_answer_at_its_point_is_a_branch():
 
 
 def test_an_episode_that_was_not_searched_has_no_tree():
-    assert search_of(EPISODE) is None
+    assert view_of(EPISODE) is None
 
 
 @pytest.fixture(scope="module")
@@ -70,13 +70,13 @@ def kept(tmp_path_factory):
 @pytest.fixture
 def undone(kept):
     """Return the record of an episode with a branch that was undone."""
-    return next(each for each in open_run(kept).records if each.search.undone)
+    return next(each for each in open_run(kept).records if search_of(each).undone)
 
 
 def test_replay_shows_it_and_all_that_it_took(kept, undone, capsys):
     assert main(["replay", undone.id, "--run", str(kept)]) == 0
     shown = capsys.readouterr().out
-    assert f"search: {undone.search.requests} of at most 100 requests" in shown
+    assert f"search: {search_of(undone).requests} of at most 100 requests" in shown
     assert "^ give_up_branch(" in shown
     assert main(["replay", undone.id, "--run", str(kept), "--turn", "0"]) == 0
     part = capsys.readouterr().out
@@ -86,7 +86,7 @@ def test_replay_shows_it_and_all_that_it_took(kept, undone, capsys):
     assert "search:" not in capsys.readouterr().out
     assert main(["replay", undone.id, "--run", str(kept), "--json"]) == 0
     tree = json.loads(capsys.readouterr().out)["search"]["tree"]
-    assert len(tree) == undone.search.requests
+    assert len(tree) == search_of(undone).requests
     assert {point["became"] for point in tree} >= {"stands", "undone"}
 
 

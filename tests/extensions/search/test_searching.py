@@ -7,6 +7,7 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.backends.ticket import TicketAPI
+from extensions.search.record import search_of
 from extensions.search.search import SearchLimits
 from extensions.search.searching import run_search
 from runner.live.loop import ModelAnswer
@@ -78,7 +79,7 @@ def as_read(value, kind):
 
 def became(record):
     """Return of each answer after which it came, and what became of it."""
-    return [(tried.parent, tried.became) for tried in record.search.tree]
+    return [(tried.parent, tried.became) for tried in search_of(record).tree]
 
 
 @both_modes
@@ -94,7 +95,7 @@ def test_the_record_is_of_the_branch_that_stands_and_the_tree_has_the_rest(
         *[(None, "undone"), (0, "given_up"), (None, "stands"), (2, "stands")],
         *[(3, "stands"), (4, "stands"), (5, "stands")],
     ]
-    search = record.search
+    search = search_of(record)
     assert (search.requests, search.steps, search.undone, search.exhausted) == (7, 3, 1, False)
     assert [step.asked for step in record.requests] == [*range(7)]
     assert search.tree[0].step.calls == [WRONG]
@@ -165,8 +166,8 @@ def test_a_bug_is_an_error_with_the_answer_that_met_it(dataset_of, help_desk, mo
         patched.setattr(TicketAPI, "_find", broken)
         record = searched(dataset_of, help_desk, asked, ready=ready)
     assert record.outcome == "error"
-    assert [tried.became for tried in record.search.tree] == ["undone"]
-    assert record.search.tree[0].step.calls == []
+    assert [tried.became for tried in search_of(record).tree] == ["undone"]
+    assert search_of(record).tree[0].step.calls == []
 
 
 @pytest.mark.parametrize(
@@ -182,7 +183,7 @@ def test_why_a_turn_ended_is_told(dataset_of, help_desk, limits, replies, ends):
     record = searched(dataset_of, help_desk, Asked("fc", *replies), limits=limits)
     assert [end.why for end in record.turn_ends][:1] == ends
     assert len(record.turn_ends) == 3
-    assert record.search.exhausted is (ends == ["exhausted"])
+    assert search_of(record).exhausted is (ends == ["exhausted"])
 
 
 def test_finish_says_the_answer_and_is_no_call_of_the_episode(dataset_of, help_desk):
@@ -244,7 +245,7 @@ def test_whatever_finish_is_given_ends_the_turn(dataset_of, help_desk, given):
 )
 def test_a_tree_that_is_none_is_refused(dataset_of, help_desk, change, complaint):
     line = json.loads(json.dumps(searched(dataset_of, help_desk, Asked("fc", *COURSE)).to_json()))
-    change(line["search"]["tree"])
+    change(line["extensions"]["search"]["tree"])
     with pytest.raises(DataError) as refused:
         EpisodeRecord.from_json(line, "a file")
     assert complaint in str(refused.value)

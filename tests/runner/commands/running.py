@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from runner.cli import all_commands, module_of
-from runner.commands.options import parse, parser_of
+from runner.cli import all_commands, read_options
 
 
 def run(name: str, *words: object) -> int:
     """Run a command and return its exit status; what it complains of is raised."""
-    command = all_commands()[name]
-    module = module_of(name, command)
-    parser = parser_of(module.Options, name, command.text, module.EXAMPLE)
-    status: int = module.run(parse(module.Options, parser, [str(word) for word in words]))
+    module, options = read_options(name, all_commands()[name], [str(word) for word in words])
+    status: int = module.run(options)
     return status

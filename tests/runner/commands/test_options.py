@@ -24,6 +24,7 @@ from runner.commands.options import (
     flags_of,
     given,
     index,
+    members_of,
     option,
     parse,
     parser_of,
@@ -149,8 +150,8 @@ def test_every_command_s_example_is_one_of_its_command_lines(
     words = words_of(module.EXAMPLE)
     length = len(name.split())
     assert words[:length] == name.split()
-    parser = parser_of(module.Options, name, COMMANDS[name].text, module.EXAMPLE)
-    assert isinstance(parse(module.Options, parser, words[length:]), module.Options)
+    _, options = cli.read_options(name, COMMANDS[name], words[length:])
+    assert isinstance(options, module.Options)
     with pytest.raises(SystemExit, match="0"):
         main([*name.split(), "--help"])
     shown = " ".join(capsys.readouterr().out.split())
@@ -200,7 +201,7 @@ def test_examples_that_need_no_run_work(name: str, capsys: pytest.CaptureFixture
 def test_the_same_option_has_the_same_name_and_type_everywhere(name: str) -> None:
     options = module_of(name).Options
     assert is_dataclass(options)
-    for member in fields(options):
+    for member in members_of(options):
         flags = flags_of(member)
         assert all(re.fullmatch(r"--[a-z][a-z-]*|-[ko]", flag) for flag in flags)
         if flags in (("--output", "-o"), ("--dataset",), ("--ids",), ("--category",)):
@@ -273,7 +274,7 @@ def test_an_offline_model_refuses_what_only_live_ones_have(
 def test_there_are_live_options() -> None:
     flags = {flag for member in LIVE for flag in flags_of(member)}
     assert {"--trials", "--temperature", "--resume", "--run-dir", "--max-cost"} <= flags
-    assert {"--max-requests", "--dry-run", "--config", "--formats", "--mode"} <= flags
+    assert {"--max-requests", "--dry-run", "--config", "--mode"} <= flags
     assert "--concurrency" in flags
     assert {f.name for f in LIVE} < {f.name for f in fields(EvalOptions)}
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from checkers.profile import STRICT
+from extensions.experiments.feature import VaryFeature
 from extensions.experiments.vary import Levels
 from runner.data import choose
 from runner.live.campaign import Plan
 from runner.live.forcing import check_forced
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
-from runner.records.record import RetrieveReference
 from trajectories.errors import DataError
 from trajectories.scene import needed
 
@@ -50,13 +52,13 @@ def test_what_must_be_called_is_offered_by_every_entry() -> None:
 def test_a_function_under_another_name_cannot_be_named() -> None:
     codes = Levels({"names": "codes"})
     with pytest.raises(DataError, match="does not offer it by that name"):
-        check_forced(plan(NAME)._replace(vary=codes), SINGLE[:1])
+        check_forced(plan(NAME).with_feature(VaryFeature(codes)), SINGLE[:1])
 
 
 def test_what_is_retrieved_may_lack_it() -> None:
-    reference = RetrieveReference("top=3", "own", "bm25", keep=True, pool_sha256="0")
+    narrowed = replace(DATA, offering={})
     with pytest.raises(DataError, match="--retrieve offers: leave one out"):
-        check_forced(plan(NAME)._replace(retrieve=reference), SINGLE[:1])
+        check_forced(plan(NAME)._replace(dataset=narrowed), SINGLE[:1])
 
 
 def test_a_provider_that_is_not_told_is_named() -> None:

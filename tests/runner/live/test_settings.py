@@ -7,7 +7,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from runner.live.settings import Settings, read_settings
+from runner.live.settings import Settings, known_keys, read_settings
 from runner.records.record import Asked
 from trajectories.errors import DataError
 
@@ -18,8 +18,6 @@ mode = "prompt"
 reasoning = "last"
 reasoning_effort = "low"
 prompt_caching = "off"
-compress = "2048,cut"
-tokenizer = "tokenizer.json"
 api = "responses"
 function_docs = "own"
 observations = "own"
@@ -52,7 +50,7 @@ guided = { kind = "none", stops = [1, 2] }
 """
 
 
-ELSEWHERE = ("tool_choice", CALLS, "protocol")
+ELSEWHERE = ("tool_choice", CALLS, "features")
 KINDS = get_type_hints(Settings)
 
 
@@ -110,8 +108,6 @@ def test_every_setting_can_be_in_a_file(written):
         reasoning="last",
         reasoning_effort="low",
         prompt_caching="off",
-        compress="2048,cut",
-        tokenizer="tokenizer.json",
         api="responses",
         function_docs="own",
         observations="own",
@@ -138,19 +134,6 @@ def test_every_setting_can_be_in_a_file(written):
     default = Settings()
     given = [f.name for f in fields(Settings) if f.name not in ELSEWHERE]
     assert all(getattr(settings, name) != getattr(default, name) for name in given)
-
-
-def test_a_protocol_can_be_in_a_file(written):
-    settings = read_settings(written('protocol = "responses"\n'), {})
-    assert (settings.protocol, settings.request_options().api) == ("responses", "responses")
-    with pytest.raises(DataError, match="--mode: prompt does not go together"):
-        read_settings(written('protocol = "hermes"\nmode = "prompt"\n'), {})
-    raw = read_settings(written('protocol = "kimi"\nbase_url = "http://x/v1"\n'), {})
-    options = raw.request_options()
-    assert (options.api, options.sampling) == ("completions", {"max_tokens": 4096})
-    assert options.extra_body == {"stop": ["<|im_end|>"], "skip_special_tokens": False}
-    own = replace(raw, extra_body={"stop": []}, max_tokens=9).request_options()
-    assert (own.extra_body["stop"], own.sampling) == ([], {"max_tokens": 9})
 
 
 def test_what_goes_with_tools_can_be_in_a_file_and_is_for_function_calling_only(written):
@@ -199,7 +182,7 @@ def test_an_unknown_key_is_told_the_nearest_name(written):
 def test_a_key_that_resembles_none_is_told_all_names(written):
     said = complaint(written("[model]\nname = 'x'"))
     assert said.startswith("model: unknown key; ")
-    everything = ", ".join(member.name for member in fields(Settings))
+    everything = ", ".join(known_keys())
     assert complaint(written("zzz = 1")) == f"zzz: unknown key; there are {everything}"
 
 
@@ -345,7 +328,6 @@ PUSHING = {
     "max_cost",
     "price",
     "prompts",
-    "protocol",
     "reply_cache",
     "timeout",
 }
@@ -362,7 +344,7 @@ def test_everything_else_defines_a_run(written):
     calling = {"tool_choice": "none", CALLS: "on"}
     given = replace(read_settings(written(EVERYTHING), {}), **calling)
     settings, default = given.defining(), Settings().defining()
-    assert set(Asked._fields) == {member.name for member in fields(Settings)} - PUSHING
+    assert set(Asked._fields) == {*known_keys()} - PUSHING
     assert all(one != other for one, other in zip(settings, default, strict=True))
     assert settings.extra_body == {"top_k": 20, "guided": {"kind": "none", "stops": [1, 2]}}
     assert json.loads(json.dumps(settings)) == list(settings)

@@ -5,8 +5,9 @@ import os
 
 import pytest
 
+from extensions.search.feature import SearchFeature, SearchReference
 from runner.records.files import LOCK_FILE
-from runner.records.record import EpisodeRecord, SearchReference
+from runner.records.record import EpisodeRecord
 from runner.records.shelf import shelved, shelved_run
 from runner.records.store import EPISODES_FILE, RunStore
 from tests.runner.records.made import defining
@@ -59,7 +60,8 @@ def test_a_run_says_what_it_has_and_which_episodes_ended_how(tmp_path):
 
 def test_attempts_at_an_entry_are_one_episode_that_was_planned(tmp_path):
     search = SearchReference(1, 100, 100, finish=False, repeat=3, texts_sha256="0" * 64)
-    folder = make(tmp_path / "a", episodes=2, defined=defining()._replace(search=search))
+    defined = defining()._replace(extensions={"search": SearchFeature(search).definition()})
+    folder = make(tmp_path / "a", episodes=2, defined=defined)
     lines = [EpisodeRecord("a", trial, "base", "failed", None, None) for trial in range(3)]
     lines.append(EpisodeRecord("b", 0, "base", "passed", None, None))
     texts = [json.dumps(line.to_json()) + "\n" for line in lines]

@@ -21,7 +21,6 @@ from runner.records.record import (
     TIMING_FIELDS,
     AnsweredStep,
     EpisodeRecord,
-    FormatReference,
     ReplyRecord,
     Spent,
     TurnEnd,
@@ -480,8 +479,8 @@ def changed(**settings):
         (changed(extra_body={}), "settings.extra_body.seed was None, is nothing"),
         (changed(extra_body={"seed": None, "n": 2}), "settings.extra_body.n was nothing, is 2"),
         (
-            DEFINITION._replace(prompt_format=FormatReference("a" * 500, "0")),
-            f"prompt_format was nothing, is {{'name': '{'a' * 109}",
+            DEFINITION._replace(extensions={"formats": {"name": "a" * 500}}),
+            f"extensions was nothing, is {{'formats': {{'name': '{'a' * 90}",
         ),
         (changed(extra_headers=["a"]), "settings.extra_headers was [], is ['a']"),
     ],

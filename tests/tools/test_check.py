@@ -5,7 +5,7 @@ import json
 import pytest
 
 from extensions.authoring.making.scenarios import SCENARIOS
-from trajectories.making import check
+from tools import check
 
 NAME = "files_ticket_disk_pressure"
 

@@ -1,6 +1,6 @@
 """Packs scenarios that are held back, with what is built of them.
 
-``python -m trajectories.making.held_back FOLDER`` takes the scenarios of a folder outside of the
+``python -m tools.held_back FOLDER`` takes the scenarios of a folder outside of the
 repository; ``turnwise dataset unpack --to FOLDER`` gives them back.
 """
 

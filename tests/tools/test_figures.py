@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from tools import figures
 from trajectories.dataset import load_embedded
-from trajectories.making import figures
 from trajectories.schema import Category
 
 
@@ -14,7 +14,7 @@ def test_the_data_card_is_up_to_date():
 def test_figures_are_written_between_the_marks(tmp_path):
     path = tmp_path / "README.md"
     path.write_text(f"before\n{figures.OPENING}\nold\n{figures.CLOSING}\nafter\n", encoding="utf-8")
-    assert figures.main(["--check"], path) == "README.md: run python -m trajectories.making.figures"
+    assert figures.main(["--check"], path) == "README.md: run python -m tools.figures"
     assert figures.main([], path) is None
     assert figures.main(["--check"], path) is None
     text = path.read_text(encoding="utf-8")

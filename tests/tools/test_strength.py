@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from runner.analysis.strength import MINI_SIZE, RATES, choose_mini, lines, passed, rank_correlation
 from runner.episodes.scripted import POLICIES
+from tools.strength import MINI_SIZE, RATES, choose_mini, lines, passed, rank_correlation
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 

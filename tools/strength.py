@@ -1,6 +1,6 @@
 """What a data set tells apart: the scores of scripted models of known strength.
 
-``python -m runner.analysis.strength`` writes them into the README of the data, between two marks;
+``python -m tools.strength`` writes them into the README of the data, between two marks;
 ``--check`` only says whether they are up to date, and ``--choose`` chooses the small part anew
 beforehand that ranks models as the whole does.
 """
@@ -18,12 +18,12 @@ from checkers.profile import STRICT
 from runner.analysis.figure_lines import percent
 from runner.episodes.evaluate import evaluate, run_scripted
 from runner.episodes.scripted import POLICIES, Scripted
+from tools.figures import README, written
 from trajectories.dataset import Dataset, load_embedded, sample
-from trajectories.making.figures import README, written
 from trajectories.schema import MULTI_TURN, Tier, Trajectory
 from trajectories.splits import MINI, Split, of_split
 
-OPENING = "<!-- strength: written by python -m runner.analysis.strength -->"
+OPENING = "<!-- strength: written by python -m tools.strength -->"
 CLOSING = "<!-- end of strength -->"
 
 RATES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7)

@@ -1,6 +1,6 @@
 """The figures of the data card, counted from the embedded data.
 
-``python -m trajectories.making.figures`` writes them into README.md, between its two marks;
+``python -m tools.figures`` writes them into README.md, between its two marks;
 ``--check`` only says whether they are up to date.
 """
 
@@ -34,8 +34,8 @@ from extensions.authoring.standing import (
 from trajectories.dataset import load_embedded
 from trajectories.schema import MULTI_TURN, Category, Label, Tier, Trajectory
 
-README = Path(__file__).parents[1] / "README.md"
-OPENING = "<!-- figures: written by python -m trajectories.making.figures -->"
+README = Path(__file__).parents[1] / "trajectories" / "README.md"
+OPENING = "<!-- figures: written by python -m tools.figures -->"
 CLOSING = "<!-- end of figures -->"
 LARGE = 50
 """Items from which on a world is large."""

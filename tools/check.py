@@ -1,6 +1,6 @@
 """Shows an author what a scenario comes to: its world, its ground truth played, what rules find.
 
-``python -m trajectories.making.check NAME...`` takes names of scenarios or paths of their files;
+``python -m tools.check NAME...`` takes names of scenarios or paths of their files;
 ``--full`` shows results as long as they are. Nothing is written.
 """
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from extensions.authoring.standing import Opinion, Reading, read_record
+from tools.readings import main
 from trajectories.dataset import DATA, load_path
 from trajectories.fingerprint import fingerprint
-from trajectories.making.readings import main
 from trajectories.schema import Category
 
 HIVE = "base_files_math_hive_weights"

@@ -1,6 +1,6 @@
 """Adds what a reader found to the record of readings beside the data.
 
-``python -m trajectories.making.readings FILE --reader A`` takes a file of JSON objects, one a line:
+``python -m tools.readings FILE --reader A`` takes a file of JSON objects, one a line:
 ``entry``, ``class`` (sound, arguable or wrong), ``reason``, and ``mend``, a proposal that is not
 recorded. ``--mended FILE`` says what came of it: ``entry`` and ``mended``, where a text that begins
 with "not changed: " or "withdrawn: " says why. ``--data FOLDER`` is the data as it was read, where

@@ -1,0 +1,47 @@
+"""Calling formats in the settings of a run: from a flag or a file, and what is sent in them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from extensions.formats.feature import in_protocol
+from runner.cli import all_commands, read_options
+from runner.commands.features import settings_of
+from runner.live.settings import Settings
+from trajectories.errors import DataError
+
+
+def from_file(path: Path, text: str) -> Settings:
+    """Return the settings of ``eval`` with a file."""
+    path.write_text(text, encoding="utf-8")
+    words = ["--model", "m", "--config", str(path)]
+    _, options = read_options("eval", all_commands()["eval"], words)
+    return settings_of(options, "eval")
+
+
+def test_a_protocol_can_be_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "model.toml"
+    settings = from_file(path, 'protocol = "responses"\n')
+    assert [each.protocol.name for each in settings.features if each.protocol] == ["responses"]
+    assert settings.request_options().api == "responses"
+    with pytest.raises(DataError, match="--mode: prompt does not go together"):
+        from_file(path, 'protocol = "hermes"\nmode = "prompt"\n')
+    with pytest.raises(DataError, match="model.toml: protocol: must be text"):
+        from_file(path, "protocol = 3\n")
+
+
+def test_results_can_be_shortened_by_a_file(tmp_path: Path) -> None:
+    settings = from_file(tmp_path / "model.toml", 'compress = "2048,cut"\n')
+    assert [each.definition() for each in settings.features] == [{"compress": "2048,cut"}]
+
+
+def test_a_raw_protocol_asks_for_texts_that_end() -> None:
+    raw = in_protocol(Settings(base_url="http://x/v1"), "kimi")
+    options = raw.request_options()
+    assert (options.api, options.sampling) == ("completions", {"max_tokens": 4096})
+    assert options.extra_body == {"stop": ["<|im_end|>"], "skip_special_tokens": False}
+    own = replace(raw, extra_body={"stop": []}, max_tokens=9).request_options()
+    assert (own.extra_body["stop"], own.sampling) == ([], {"max_tokens": 9})

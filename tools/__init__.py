@@ -1,0 +1,1 @@
+"""Scripts for those who make the data; none of them is shipped."""
