@@ -11,9 +11,9 @@ from functools import lru_cache
 from random import Random
 from typing import Any, Literal, NamedTuple
 
+from envs.tool import Document
 from runner.models.base import Same
 
-Document = Mapping[str, Any]
 Order = Literal["as-is", "shuffled", "alphabetical"]
 Place = Literal["head", "middle", "tail", "spread"]
 Naming = Literal["plain", "snake", "codes", "swapped"]
