@@ -7,18 +7,13 @@ from collections.abc import Sequence
 
 from envs.calls import Call
 from runner.models.protocols.base import Written
-from runner.models.protocols.json_calls import written_list
+from runner.models.protocols.json_calls import writing_list
 from runner.models.protocols.raw import CHATML, RESULT
 from runner.models.protocols.reading import check_length, json_at, listed_calls
-from runner.models.protocols.showing import answering, before, indented, showing
+from runner.models.protocols.showing import answering, indented, showing
 from runner.models.tools import Document
 
 _BEGINNING = re.compile(r"\[\s*+\{\s*+\"(?:name|arguments)\"\s*+:")
-
-
-def write(calls: Sequence[Call], text: str = "", _documents: Sequence[Document] = ()) -> str:
-    """Write calls as one list."""
-    return before(text, written_list(calls) if calls else "")
 
 
 def read(text: str, _documents: Sequence[Document]) -> list[Call]:
@@ -32,6 +27,7 @@ def read(text: str, _documents: Sequence[Document]) -> list[Call]:
     return listed_calls(json_at(text, found.start())[0]) if found else []
 
 
+write = writing_list("")
 show = showing("several", write, indented)
 
 XLAM = Written("xlam", "text", True, show, write, answering("{result}"), read)
