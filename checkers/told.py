@@ -15,6 +15,9 @@ from itertools import pairwise, permutations
 from math import isclose
 from typing import Any, NamedTuple
 
+from checkers.telling.vocabulary import MONTHS, NUMBERS, ONES, ORDINALS, SCALES, TENS
+from envs.state import cut
+
 _MOST_TOLD = 0.8
 """Share of told words from which on a text is a rewording."""
 _RESULTS, _CHARACTERS, _OPERANDS = 6, 2000, 60
@@ -22,22 +25,11 @@ _RESULTS, _CHARACTERS, _OPERANDS = 6, 2000, 60
 _TELLING = 3
 """Longest text that may stand inside of a word by chance."""
 
-ONES, TENS, MONTHS, _ORDINALS = (
-    words.split()
-    for words in (
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen",
-        "twenty thirty forty fifty sixty seventy eighty ninety",
-        "january february march april may june july august september october november december",
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
-    )
-)
 _WORDS: Mapping[str, float] = {
-    **{word: value for value, word in enumerate(ONES)},
-    **{word: 10 * value for value, word in enumerate(TENS, start=2)},
+    **NUMBERS,
+    **{word: place for place, word in enumerate(ORDINALS[:5], start=1)},
     "half": 0.5,
     "quarter": 0.25,
-    "dozen": 12,
     "couple": 2,
     "pair": 2,
     "single": 1,
@@ -45,24 +37,8 @@ _WORDS: Mapping[str, float] = {
     "twice": 2,
     "double": 2,
     "triple": 3,
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "fifth": 5,
 }
-_SCALES: Mapping[str, float] = {
-    "hundred": 1e2,
-    "thousand": 1e3,
-    "grand": 1e3,
-    "k": 1e3,
-    "million": 1e6,
-    "m": 1e6,
-    "billion": 1e9,
-    "dozen": 12,
-    "%": 0.01,
-    "percent": 0.01,
-}
+_SCALES: Mapping[str, float] = {**SCALES, "m": 1e6, "dozen": 12, "%": 0.01, "percent": 0.01}
 _ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
     "km": ("kilometre", "kilometer"),
     "kg": ("kilo",),
@@ -115,8 +91,7 @@ def readable(text: str) -> str:
 
 def clipped(text: str, limit: int = 80) -> str:
     """Return a text in one line, cut off where it gets long."""
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit else f"{line[: limit - 3]}..."
+    return cut(" ".join(text[: 4 * limit].split()), limit)
 
 
 def stands_in(literal: str | float, text: str) -> bool:
@@ -310,7 +285,7 @@ def _tells_month(words: str, month: int) -> bool:
     if not 1 <= month <= 12:
         return False
     name = MONTHS[month - 1]
-    if re.search(rf"\b{_ORDINALS[month - 1]} month\b", words):
+    if re.search(rf"\b{ORDINALS[month - 1]} month\b", words):
         return True
     numeric = rf"(?<!\d)0?{month}[/.-]|[/.-]0?{month}(?!\d)"
     return bool(re.search(rf"\b{name[:3]}(?:{name[3:]}|t)?\b|{numeric}", words))

@@ -40,6 +40,9 @@ else:
     # Only mistakes need them.
     difflib, traceback = lazily("difflib"), lazily("traceback")
 
+Document = Mapping[str, Any]
+"""``{"name", "description", "parameters"}``, the parameters as a schema."""
+
 
 class Mark(NamedTuple):
     """What a backend's method says of itself that makes it a function for the model."""

@@ -5,24 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
+from checkers.telling.vocabulary import NUMBERS, SCALES, TENS
 from checkers.telling.words import Utterance, Word
-from checkers.told import ONES, TENS
 
-_NUMBERS = {
-    **{word: value for value, word in enumerate(ONES)},
-    **{word: 10 * value for value, word in enumerate(TENS, start=2)},
-    "dozen": 12,
-}
-SCALES = {
-    "hundred": 100,
-    "thousand": 1_000,
-    "grand": 1_000,
-    "k": 1_000,
-    "million": 1_000_000,
-    "mn": 1_000_000,
-    "billion": 1_000_000_000,
-    "bn": 1_000_000_000,
-}
 _PRONOUN_AFTER = frozenset(
     word
     for words in (
@@ -41,7 +26,7 @@ def counted(answer: Utterance) -> Iterator[tuple[Decimal, int, int]]:
         if row and not (word.start - row[-1].end <= 1 and _goes_on(row, word)):
             yield from _read(answer, row)
             row = []
-        if row or word.text in _NUMBERS or word.text in ("hundred", "thousand", "half"):
+        if row or word.text in NUMBERS or word.text in ("hundred", "thousand", "half"):
             row.append(word)
     yield from _read(answer, row)
 
@@ -53,9 +38,9 @@ def _goes_on(row: list[Word], word: Word) -> bool:
         return last == "hundred"
     if word.text in ("hundred", "thousand", "million", "billion"):
         return last != "half"
-    if word.text not in _NUMBERS:
+    if word.text not in NUMBERS:
         return False
-    tens = last in TENS and 0 < _NUMBERS[word.text] < 10
+    tens = last in TENS and 0 < NUMBERS[word.text] < 10
     return tens or last in ("and", "hundred", "thousand", "million")
 
 
@@ -66,8 +51,8 @@ def _read(answer: Utterance, row: list[Word]) -> Iterator[tuple[Decimal, int, in
         return
     total = current = Decimal(0)
     for word in row:
-        if word.text in _NUMBERS:
-            current += _NUMBERS[word.text]
+        if word.text in NUMBERS:
+            current += NUMBERS[word.text]
         elif word.text == "half":
             current += Decimal("0.5")
         elif word.text == "hundred":

@@ -13,9 +13,10 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
 from checkers.answers import MOST_DECIMALS, Number
-from checkers.telling.counting import SCALES, counted
+from checkers.telling.counting import counted
 from checkers.telling.dates import days
 from checkers.telling.units import SIGNS, beside, named, singular, units
+from checkers.telling.vocabulary import SCALES
 from checkers.telling.words import Utterance, words
 
 _DIGITS = re.compile(r"(?<!\w)(?:\d+(?:[.,']\d+)*|(?<!\.)\.\d+)")

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple
 
+from envs.tool import Document
 from runner.models.base import Same
 from runner.models.tools import Document, Footnotes, Toolbox, as_texts, documents_of
 from trajectories.scene import needed

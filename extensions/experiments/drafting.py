@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from envs.tool import Document
 from extensions.experiments.arranging import Paraphrase
 from extensions.experiments.paraphrases import defects
 from runner.live.engine import Engine, Limits
 from runner.live.loop import Ask
 from runner.models.base import Model, Request
 from runner.models.blocks import object_within
-
-Document = Mapping[str, Any]
 
 _TRIES = 3
 _MOST_REPLY = 20_000

@@ -9,12 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from envs.tool import Document
 from extensions.experiments.arranging import Paraphrase
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects, read_text
 from trajectories.schema import Message, Trajectory
-
-Document = Mapping[str, Any]
 
 _WORD = re.compile(r"[\w.]+")
 _CODE = re.compile(r"`([\w.]+)(?:\(\))?`|\b([\w.]+)\(")

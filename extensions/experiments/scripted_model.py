@@ -16,7 +16,7 @@ from runner.episodes.evaluate import kind_of
 from runner.episodes.scripted import Scripted, Sight, wrong_call
 from runner.episodes.scripts import Script, oracle
 from runner.live.campaign import Plan
-from runner.models.base import ChatMessage, Reply, Request, ToolCall, Usage
+from runner.models.base import CHARACTERS_PER_TOKEN, ChatMessage, Reply, Request, ToolCall, Usage
 from runner.models.tools import Names
 from trajectories.prepare import Prepared, prepare
 from trajectories.right_step import right_calls
@@ -27,7 +27,6 @@ from trajectories.task import task_of
 Steps = Sequence[Sequence[Sequence[ToolCall]]]
 """Turns of steps of calls, under the names that the model is shown."""
 
-_CHARACTERS_PER_TOKEN = 4
 _DONE = "Done."
 
 
@@ -47,7 +46,7 @@ class ScriptedModel:
         steps = self._steps(request.entry, request.trial)
         due = turn < len(steps) and step < len(steps[turn])
         calls = tuple(steps[turn][step]) if due else ()
-        usage = Usage(_tokens(request), 1 + len(str(calls)) // _CHARACTERS_PER_TOKEN)
+        usage = Usage(_tokens(request), 1 + len(str(calls)) // CHARACTERS_PER_TOKEN)
         if not calls:
             return Reply(_DONE, (), None, "stop", usage, 0.0)
         return Reply(None, calls, None, "tool_calls", usage, 0.0)
@@ -151,4 +150,4 @@ def _progress(messages: Sequence[ChatMessage]) -> tuple[int, int]:
 def _tokens(request: Request) -> int:
     size = len(request.tools.encoded) if request.tools else 0
     size += sum(len(str(message.get("content") or "")) for message in request.messages)
-    return size // _CHARACTERS_PER_TOKEN
+    return size // CHARACTERS_PER_TOKEN

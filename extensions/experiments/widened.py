@@ -19,6 +19,7 @@ from envs.initial_configs import example_file
 from envs.lazy import lazily
 from envs.registry import BACKENDS, backend_class, library, tools_of
 from envs.session import Session
+from envs.tool import Document as Document
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import load_session
@@ -31,7 +32,6 @@ else:
     # It brings pydantic, which takes longer to load than most runs take to begin.
     schema = lazily("envs.schema")
 
-Document = Mapping[str, Any]
 Distractors = Literal["far", "near"]
 Similar = Callable[[Sequence[Document]], Sequence[Sequence[float]]]
 """Says of each document, in a row, how near every one is to it: more is nearer."""

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from envs.calls import Call
-from extensions.formats.json_calls import reading_list, written_list
+from extensions.formats.json_calls import reading_list, writing_list
 from extensions.formats.raw import blocks
-from extensions.formats.showing import answering, before, indented, showing
+from extensions.formats.showing import answering, indented, showing
 from runner.models.protocols.base import Frame, Written
-from runner.models.tools import Document
 
 _MARK = "<|tool_call|>"
 
 
-def write(calls: Sequence[Call], text: str = "", _documents: Sequence[Document] = ()) -> str:
-    """Write calls as one list behind the mark."""
-    return before(text, f"{_MARK}{written_list(calls)}" if calls else "")
-
-
+write = writing_list(_MARK)
 show = showing("several", write, indented)
 read = reading_list(_MARK, "<tool_call>")
 

@@ -16,6 +16,7 @@ from extensions.formats.reading import (
     listed_calls,
     meant,
 )
+from extensions.formats.showing import Write, before
 from runner.models.tools import Document
 
 Read = Callable[[str, Sequence[Document]], list[Call]]
@@ -29,6 +30,15 @@ def written(call: Call, arguments: str = "arguments") -> str:
 def written_list(calls: Sequence[Call]) -> str:
     """Return calls as a JSON list of objects."""
     return f"[{', '.join(map(written, calls))}]"
+
+
+def writing_list(mark: str) -> Write:
+    """Return what writes calls as one list behind a mark."""
+
+    def write(calls: Sequence[Call], text: str = "", _documents: Sequence[Document] = ()) -> str:
+        return before(text, f"{mark}{written_list(calls)}" if calls else "")
+
+    return write
 
 
 def reading_each(opening: str, closing: str) -> Read:

@@ -6,19 +6,14 @@ import re
 from collections.abc import Sequence
 
 from envs.calls import Call
-from extensions.formats.json_calls import written_list
+from extensions.formats.json_calls import writing_list
 from extensions.formats.raw import CHATML, RESULT
 from extensions.formats.reading import check_length, json_at, listed_calls
-from extensions.formats.showing import answering, before, indented, showing
+from extensions.formats.showing import answering, indented, showing
 from runner.models.protocols.base import Written
 from runner.models.tools import Document
 
 _BEGINNING = re.compile(r"\[\s*+\{\s*+\"(?:name|arguments)\"\s*+:")
-
-
-def write(calls: Sequence[Call], text: str = "", _documents: Sequence[Document] = ()) -> str:
-    """Write calls as one list."""
-    return before(text, written_list(calls) if calls else "")
 
 
 def read(text: str, _documents: Sequence[Document]) -> list[Call]:
@@ -32,6 +27,7 @@ def read(text: str, _documents: Sequence[Document]) -> list[Call]:
     return listed_calls(json_at(text, found.start())[0]) if found else []
 
 
+write = writing_list("")
 show = showing("several", write, indented)
 
 XLAM = Written("xlam", "text", True, show, write, answering("{result}"), read)

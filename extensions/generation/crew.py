@@ -33,7 +33,7 @@ from runner.live.budget import Budget
 from runner.live.conduct import limits_of, secrets_of
 from runner.live.meter import Meter
 from runner.live.settings import Settings
-from runner.models.base import Model, Usage
+from runner.models.base import CHARACTERS_PER_TOKEN, Model, Usage
 from runner.models.connect import connect, price_of
 from runner.records.masking import Secrets
 from runner.records.replies import ReplyCache
@@ -45,7 +45,6 @@ NOBODY = ("oracle", "null", "replay:", "python:")
 """Models of runs that write nothing."""
 _PER_TURN, _PER_CALL = 90, 40
 """Tokens of an answer, roughly: a turn in words, a call."""
-_CHARACTERS_PER_TOKEN = 4
 _TOKENS_OF_PLAY = 4000
 """Prompt tokens of a request of a solver, roughly: functions and the conversation."""
 
@@ -298,7 +297,7 @@ class CommissionGuess:
         turns, calls = len(task.bare.turns), len(task.steps)
         if not order.model.startswith(SCRIPTED):
             request = WriterQuestions(order.prompts, order.tasks.how.graph).ask(task)
-            tokens = said_in(request.messages) // _CHARACTERS_PER_TOKEN
+            tokens = said_in(request.messages) // CHARACTERS_PER_TOKEN
             self._count("writer", 1, tokens, turns * _PER_TURN)
         if order.solves and not order.solver.startswith(SCRIPTED):
             times = order.trials

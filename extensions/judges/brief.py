@@ -18,6 +18,7 @@ from checkers.why.trace import TracedTurn
 from envs.state import Difference, brief
 from runner.analysis.view import view
 from runner.episodes.examined import ExaminedCalls, ExaminedTurns
+from runner.models.base import CHARACTERS_PER_TOKEN
 from runner.models.tools import own_documents
 from runner.records.record import EpisodeRecord, call_text
 from trajectories.schema import Turn
@@ -25,10 +26,9 @@ from trajectories.schema import Turn
 Show = Literal["answer", "steps", "changes"]
 """The words that end the turns; calls and results as well; and what each call changed, too."""
 
-_CHARACTERS_PER_TOKEN = 4
-LONGEST_RESULT = 1_024 * _CHARACTERS_PER_TOKEN
+LONGEST_RESULT = 1_024 * CHARACTERS_PER_TOKEN
 """Characters of a result, or of a call, that are shown: half from each end."""
-_LONGEST_WORDS = 4_096 * _CHARACTERS_PER_TOKEN
+_LONGEST_WORDS = 4_096 * CHARACTERS_PER_TOKEN
 _LONGEST_CHANGE = 200
 _MOST_CHANGES = 20
 _MOST_CALLS = 200

@@ -33,7 +33,7 @@ from runner.live.conduct import Ending
 from runner.live.engine import Engine, Limits
 from runner.live.loop import Ask, ModelAnswer
 from runner.live.meter import Meter
-from runner.models.base import Model, ModelError, Reply, Request
+from runner.models.base import CHARACTERS_PER_TOKEN, Model, ModelError, Reply, Request
 from runner.records.record import EpisodeRecord, Key, Outcome
 from runner.records.replies import ReplyCache
 
@@ -432,4 +432,5 @@ def _guesses(
         size = len(request.tools.encoded) if request.tools else 0
         size += sum(len(message["content"]) for message in request.messages)
         most = 2 * (case.draws.votes - len(votes))
-        yield requests, most, requests * (size // 4), requests * len(turns) * _PER_TURN
+        tokens = requests * (size // CHARACTERS_PER_TOKEN)
+        yield requests, most, tokens, requests * len(turns) * _PER_TURN

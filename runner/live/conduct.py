@@ -21,6 +21,7 @@ from runner.live.loop import Playing, run_live
 from runner.live.settings import Settings
 from runner.models.agent import PREFIX, AgentModel
 from runner.models.base import (
+    CHARACTERS_PER_TOKEN,
     ChatMessage,
     FatalError,
     Model,
@@ -43,7 +44,6 @@ from trajectories.schema import Trajectory
 Only = Literal["errors", "failed"]
 """Which finished episodes to do again."""
 
-_CHARACTERS_PER_TOKEN = 4
 _CHARACTERS_OF_ANSWER = 200
 """Of the words that end a turn; such answers have about so many."""
 _PREFLIGHT_TRIES = 3
@@ -130,9 +130,9 @@ def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Es
         asked = sum(len(turn.ground_truth) + 1 for turn in turns)
         said = sum(len(message.content) for turn in turns for message in turn.messages)
         requests += asked
-        tokens += asked * (tools_size(job.trajectory) + said) // _CHARACTERS_PER_TOKEN
+        tokens += asked * (tools_size(job.trajectory) + said) // CHARACTERS_PER_TOKEN
         called = sum(len(call) for turn in turns for call in turn.ground_truth)
-        answered += (called + len(turns) * _CHARACTERS_OF_ANSWER) // _CHARACTERS_PER_TOKEN
+        answered += (called + len(turns) * _CHARACTERS_OF_ANSWER) // CHARACTERS_PER_TOKEN
     return Estimate(len(jobs), requests, tokens, answered)
 
 

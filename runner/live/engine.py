@@ -25,6 +25,7 @@ from runner.live.budget import Budget, Quota, Share
 from runner.live.loop import Ask, ModelAnswer
 from runner.live.pace import LONGEST_HOLD, Clock, GivenUp, Pace, RealTime, Started, Waits
 from runner.models.base import (
+    CHARACTERS_PER_TOKEN,
     ErrorKind,
     FatalError,
     Model,
@@ -48,7 +49,6 @@ _REFUSALS = 3
 _MANY = 8
 """When so many requests fail at once, and none is answered, it is the server that fails."""
 _FIRST = 3
-_CHARACTERS_PER_TOKEN = 4
 _GRACE = 1.5
 """How long a run that is being stopped waits without any answer, in seconds."""
 
@@ -427,7 +427,7 @@ def likely_tokens(request: Request) -> float:
     """Return how many tokens a request is likely to need, roughly."""
     tools = len(request.tools.encoded) if request.tools else 0
     said = sum(len(str(message)) for message in request.messages)
-    return (tools + said) / _CHARACTERS_PER_TOKEN
+    return (tools + said) / CHARACTERS_PER_TOKEN
 
 
 def _duration(seconds: float) -> str:

@@ -18,6 +18,9 @@ ApiName = Literal["chat", "responses"]
 Wire = Literal[ApiName, "functions", "completions"]
 """The same, and its older ones, by which only protocols ask."""
 
+CHARACTERS_PER_TOKEN = 4
+"""A rough average, for estimates."""
+
 
 class Same:
     """A value as a key that only the very same object has: nothing is to change it."""

@@ -13,6 +13,7 @@ from envs.errors import ConfigError
 from envs.lazy import lazily
 from envs.registry import backend_class
 from envs.session import Session
+from envs.tool import Document as Document
 from envs.tool import Tool
 from runner.models.base import Same, ToolList
 from trajectories import bfcl
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 else:
     # It brings pydantic, which takes longer to load than most runs take to begin.
     schema = lazily("envs.schema")
-
-Document = Mapping[str, Any]
-"""``{"name", "description", "parameters"}``, the parameters as a schema."""
 
 _TYPES = {"dict": "object", "float": "number", "tuple": "array"}
 _JSON_TYPES = {"object", "number", "array", "string", "integer", "boolean", "null"}

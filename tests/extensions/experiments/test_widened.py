@@ -115,7 +115,8 @@ def test_another_seed_draws_others(data):
 def test_two_processes_draw_the_same():
     code = (
         "from runner.data.choose import load_dataset\n"
-        "from extensions.experiments.widened import Widening, widened\nfrom trajectories.scene import own_functions\n"
+        "from extensions.experiments.widened import Widening, widened\n"
+        "from trajectories.scene import own_functions\n"
         "data = load_dataset(categories='base,multiple,exec_multiple')\n"
         "found, _ = widened(data, Widening(20), None, [*data.trajectories][::20])\n"
         "print([own_functions(each.trajectory) for each in found.values()])\n"

@@ -1,0 +1,29 @@
+"""Words for numbers, scales and months, which all readers of English share."""
+
+from __future__ import annotations
+
+ONES, TENS, MONTHS, ORDINALS = (
+    words.split()
+    for words in (
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen",
+        "twenty thirty forty fifty sixty seventy eighty ninety",
+        "january february march april may june july august september october november december",
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
+    )
+)
+NUMBERS = {
+    **{word: value for value, word in enumerate(ONES)},
+    **{word: 10 * value for value, word in enumerate(TENS, start=2)},
+    "dozen": 12,
+}
+SCALES = {
+    "hundred": 100,
+    "thousand": 1_000,
+    "grand": 1_000,
+    "k": 1_000,
+    "million": 1_000_000,
+    "mn": 1_000_000,
+    "billion": 1_000_000_000,
+    "bn": 1_000_000_000,
+}
