@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from envs.tool import Document
 from runner.models.base import Same
-from runner.models.tools import Document, Footnotes, Toolbox, as_texts, documents_of
+from runner.models.tools import Footnotes, Toolbox, as_texts, documents_of
 from trajectories.scene import needed
 from trajectories.schema import Trajectory
 
