@@ -29,7 +29,7 @@ def test_a_protocol_can_be_in_a_file(tmp_path: Path) -> None:
     assert settings.request_options().api == "responses"
     with pytest.raises(DataError, match="--mode: prompt does not go together"):
         from_file(path, 'protocol = "hermes"\nmode = "prompt"\n')
-    with pytest.raises(DataError, match="model.toml: protocol: must be text"):
+    with pytest.raises(DataError, match=r"model\.toml: protocol: must be text"):
         from_file(path, "protocol = 3\n")
 
 
