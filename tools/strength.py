@@ -17,7 +17,7 @@ from statistics import correlation
 from checkers.profile import STRICT
 from runner.analysis.figure_lines import percent
 from runner.episodes.evaluate import evaluate, run_scripted
-from runner.episodes.scripted import POLICIES, Scripted
+from runner.episodes.scripted import POLICIES, ScriptedBehaviour
 from tools.figures import README, written
 from trajectories.dataset import Dataset, load_embedded, sample
 from trajectories.schema import MULTI_TURN, Tier, Trajectory
@@ -42,8 +42,8 @@ Passed = Mapping[str, frozenset[str]]
 
 def passed(dataset: Dataset, entries: Sequence[Trajectory], seed: int = 0) -> Passed:
     """Return what twenty models pass, each of which errs elsewhere with another seed."""
-    models = {f"{rate}": Scripted(None, rate) for rate in RATES}
-    models |= {policy: Scripted(policy) for policy in POLICIES}
+    models = {f"{rate}": ScriptedBehaviour(None, rate) for rate in RATES}
+    models |= {policy: ScriptedBehaviour(policy) for policy in POLICIES}
     found = {}
     for at, (name, scripted) in enumerate(models.items()):
         run = partial(run_scripted, scripted=scripted, profile=STRICT, seed=seed + at)

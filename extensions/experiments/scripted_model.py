@@ -13,10 +13,11 @@ from random import Random
 from envs.calls import Call
 from extensions.experiments.vary import Levels
 from runner.episodes.evaluate import kind_of
-from runner.episodes.scripted import Scripted, Sight, wrong_call
+from runner.episodes.scripted import ScriptedBehaviour, Sight, wrong_call
 from runner.episodes.scripts import Script, oracle
 from runner.live.campaign import Plan
 from runner.models.base import CHARACTERS_PER_TOKEN, ChatMessage, Reply, Request, ToolCall, Usage
+from runner.models.model_name import Null, Scripted, parsed
 from runner.models.tools import Names
 from trajectories.prepare import Prepared, prepare
 from trajectories.right_step import right_calls
@@ -36,8 +37,8 @@ class ScriptedModel:
     def __init__(self, plan: Plan, levels: Levels) -> None:
         self._plan = plan
         self._levels = levels
-        named = plan.model.startswith("scripted:")
-        self._scripted = Scripted.named(plan.model) if named else None
+        named = isinstance(parsed(plan.model), Scripted)
+        self._scripted = ScriptedBehaviour.named(plan.model) if named else None
         self._known: dict[tuple[str, int], Steps] = {}
 
     async def ask(self, request: Request) -> Reply:
@@ -56,7 +57,7 @@ class ScriptedModel:
 
     def _steps(self, entry: str, trial: int) -> Steps:
         trajectory = self._plan.dataset.trajectories.get(entry)
-        if trajectory is None or self._plan.model == "null":
+        if trajectory is None or isinstance(parsed(self._plan.model), Null):
             return ()
         key = entry, trial
         if key not in self._known:
@@ -99,7 +100,9 @@ def _right(trajectory: Trajectory, plan: Plan) -> list[Call]:
     ]
 
 
-def _erring(calls: Sequence[Call], scripted: Scripted, shown: Sight, seed: str) -> list[Call]:
+def _erring(
+    calls: Sequence[Call], scripted: ScriptedBehaviour, shown: Sight, seed: str
+) -> list[Call]:
     """Return calls of which some are wrong, or of a function that is not needed."""
     random, made = Random(seed), []
     confused = scripted.confused(shown)

@@ -25,16 +25,15 @@ from extensions.judges.ask import REPORT, read_judge_prompts
 from extensions.judges.setting import JudgeSetting
 from extensions.judges.sitting import Nobody
 from extensions.search.fallible import Errors
-from runner.data import choose
 from runner.data.cache import replies_folder
-from runner.data.choose import SCRIPTED
-from runner.episodes.scripted import Scripted
+from runner.episodes.scripted import ScriptedBehaviour
 from runner.live.budget import Budget
 from runner.live.conduct import limits_of, secrets_of
 from runner.live.meter import Meter
 from runner.live.settings import Settings
 from runner.models.base import CHARACTERS_PER_TOKEN, Model, Usage
 from runner.models.connect import connect, price_of
+from runner.models.model_name import Scripted, chosen, parsed
 from runner.records.masking import Secrets
 from runner.records.replies import ReplyCache
 from runner.records.store import server_meant
@@ -92,7 +91,7 @@ class Commission:
     def live(self) -> list[str]:
         """The models that are asked, each once."""
         names = [self.model, *([self.solver] if self.solves else []), self.judge]
-        return list(dict.fromkeys([n for n in names if n and not n.startswith(SCRIPTED)]))
+        return list(dict.fromkeys([n for n in names if n and not isinstance(parsed(n), Scripted)]))
 
     @cached_property
     def secrets(self) -> Secrets:
@@ -120,15 +119,15 @@ class Commission:
                     known = "a live model or scripted:SHARE"
                     raise DataError(option, f"{name!r:.80} {_DOES[option]} nothing; name {known}")
             with _named(option):
-                choose.model(name, self.settings.base_url)
-        if self.model.startswith(SCRIPTED):
+                chosen(name, self.settings.base_url)
+        if isinstance(parsed(self.model), Scripted):
             Shares.named(self.model)
         with _named("--solver"):
             self.errors()
         if self.judging is not None:
             self.judging.check()
-        scripted = self.solver.startswith(SCRIPTED)
-        live = not self.model.startswith(SCRIPTED)
+        scripted = isinstance(parsed(self.solver), Scripted)
+        live = not isinstance(parsed(self.model), Scripted)
         if self.tasks.how.origin == "functions" and scripted and live:
             raise DataError("--solver", "knows no calls for what a live model makes up")
         asyncio.run(self._connect())
@@ -138,16 +137,16 @@ class Commission:
         options = self.settings.request_options()
         roles = {"--model": self.model, **({"--solver": self.solver} if self.solves else {})}
         for option, name in roles.items():
-            if not name.startswith(SCRIPTED):
+            if not isinstance(parsed(name), Scripted):
                 with _named(option):
                     model = connect(name, options)
                 await model.close()
 
     def errors(self) -> Errors | None:
         """Return how often a scripted solver errs; None of a live one."""
-        if not self.solver.startswith(SCRIPTED):
+        if not isinstance(parsed(self.solver), Scripted):
             return None
-        return Errors(Scripted.named(self.solver, policies=False).error_rate)
+        return Errors(ScriptedBehaviour.named(self.solver, policies=False).error_rate)
 
 
 _DOES = {"--model": "writes", "--solver": "solves"}
@@ -214,7 +213,7 @@ class WritingCrew:
 
     def _writer(self) -> Writer:
         order, how = self._order, self._order.tasks.how
-        if order.model.startswith(SCRIPTED):
+        if isinstance(parsed(order.model), Scripted):
             self._asker("writer", Nobody(), {})
             shares = Shares.named(order.model)
             return OfflineWriter(ScriptedWriter(how.graph, shares, how.seed, order.own))
@@ -276,7 +275,7 @@ class WritingCrew:
             "from": how.origin,
             "seed": str(how.seed),
         }
-        if not order.model.startswith(SCRIPTED):
+        if not isinstance(parsed(order.model), Scripted):
             told["prompts"] = order.prompts.sha256
         return told | ({"solver": order.solver} if order.solves else {})
 
@@ -295,11 +294,11 @@ class CommissionGuess:
 
     def _add(self, order: Commission, task: WritingTask) -> None:
         turns, calls = len(task.bare.turns), len(task.steps)
-        if not order.model.startswith(SCRIPTED):
+        if not isinstance(parsed(order.model), Scripted):
             request = WriterQuestions(order.prompts, order.tasks.how.graph).ask(task)
             tokens = said_in(request.messages) // CHARACTERS_PER_TOKEN
             self._count("writer", 1, tokens, turns * _PER_TURN)
-        if order.solves and not order.solver.startswith(SCRIPTED):
+        if order.solves and not isinstance(parsed(order.solver), Scripted):
             times = order.trials
             times += order.solutions if order.tasks.how.origin == "functions" else 0
             requests = times * (turns + calls)

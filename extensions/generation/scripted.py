@@ -21,11 +21,10 @@ from extensions.authoring.rules.wording import words_of
 from extensions.generation.entries.filters import MOST_IN_TURN, Filter, telling_results
 from extensions.generation.entries.reading import Instruction, WrittenTurn
 from extensions.generation.entries.tasks import BLANK, WritingTask, around_value
+from runner.models.model_name import parsed
 from trajectories.errors import DataError, did_you_mean
 from trajectories.schema import Trajectory
 from trajectories.told import documents
-
-PREFIX = "scripted:"
 
 _OPENERS = (
     "Morning, I have a little errand here that should not take you long",
@@ -80,7 +79,7 @@ class Shares(NamedTuple):
         Raises:
             DataError: It is no such name.
         """
-        share, comma, more = name.removeprefix(PREFIX).partition(",")
+        share, comma, more = parsed(name).argument.partition(",")
         try:
             faulty = float(share)
         except ValueError:

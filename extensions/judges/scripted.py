@@ -12,9 +12,9 @@ from typing import NamedTuple, Self
 from extensions.judges.exhibit import Exhibit
 from extensions.judges.judging import Choice, JudgeLabel
 from extensions.judges.votes import PreferenceVote, Vote
+from runner.models.model_name import parsed
 from trajectories.errors import DataError
 
-PREFIX = "scripted:"
 _SHARES = ("first", "unsure")
 
 
@@ -38,7 +38,7 @@ class ScriptedJudge(NamedTuple):
         Raises:
             DataError: It is no such name.
         """
-        right, *more = name.removeprefix(PREFIX).split(",")
+        right, *more = parsed(name).argument.split(",")
         shares = {"right": _share(right, name)}
         for each in more:
             what, _, share = each.partition("=")

@@ -14,7 +14,7 @@ from typing import Any
 from extensions.judges.ask import REPORT, JudgePrompts, Questions
 from extensions.judges.brief import Show
 from extensions.judges.judging import Criterion
-from extensions.judges.scripted import PREFIX, ScriptedJudge
+from extensions.judges.scripted import ScriptedJudge
 from extensions.judges.sitting import AnyJudge, LiveJudge
 from extensions.judges.votes import JudgeDefinition
 from runner.data.cache import replies_folder
@@ -22,6 +22,7 @@ from runner.live.conduct import secrets_of
 from runner.live.settings import Settings
 from runner.models.base import Model
 from runner.models.connect import connect
+from runner.models.model_name import parsed
 from runner.records.masking import Secrets
 from runner.records.replies import ReplyCache
 from runner.records.secret import command_without
@@ -55,7 +56,7 @@ class JudgeSetting:
     @property
     def is_live(self) -> bool:
         """Whether a model is asked."""
-        return not self.name.startswith(PREFIX)
+        return parsed(self.name).is_live
 
     @property
     def secrets(self) -> Secrets:

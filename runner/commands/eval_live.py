@@ -28,9 +28,9 @@ from runner.live.campaign import Plan, function_docs_folder, jobs_of
 from runner.live.conduct import Estimate, estimate, preflight
 from runner.live.forcing import check_forced
 from runner.live.settings import Settings
-from runner.models.agent import PREFIX
 from runner.models.base import ModelError
 from runner.models.connect import price_of
+from runner.models.model_name import parsed
 from runner.models.prompting import DEFAULT, read_prompts
 from runner.records.files import write_whole
 from runner.records.record import EpisodeRecord
@@ -106,7 +106,7 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
         raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
     settings = settings_of(options, "eval")
     _check_replies(options, settings)
-    if options.model.startswith(PREFIX) and any(each.protocol for each in settings.features):
+    if not parsed(options.model).is_hosted and any(each.protocol for each in settings.features):
         raise DataError(
             "--protocol", "is for a server; an agent of your own makes its calls itself"
         )
@@ -138,7 +138,7 @@ def _check_replies(options: EvalOptions, settings: Settings) -> None:
     """
     if settings.reply_cache is None:
         return
-    if options.model.startswith(PREFIX):
+    if not parsed(options.model).is_hosted:
         raise DataError("--reply-cache", "is for a server; an agent may know more than messages")
     if options.only == "failed":
         raise DataError("--reply-cache", "would give --only failed the same answers: leave it out")

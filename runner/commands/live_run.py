@@ -20,6 +20,7 @@ from runner.live.meter import Meter
 from runner.live.settings import Settings
 from runner.models.base import Model
 from runner.models.connect import connect, load_client, price_of
+from runner.models.model_name import parsed
 from runner.records.files import NotWritten
 from runner.records.masking import Secrets
 from runner.records.record import Life, Selection, Spent
@@ -59,7 +60,7 @@ def run_plan(
         options, folder if resumes else None, options.sample, options.sample_seed, options.trials
     )
     many = len(trajectories) * options.trials
-    if options.engine == "local" and choose.model(plan.model, plan.settings.base_url).live:
+    if options.engine == "local" and parsed(plan.model).is_live:
         # The time of a sitting is that of its requests.
         load_client(plan.model, plan.settings.request_options())
     return keep_run(
@@ -176,7 +177,7 @@ def selection_of(
 def connect_to(plan: Plan) -> Model:
     """Connect to the model of a plan; one that knows the ground truth needs no connection."""
     for feature in plan.settings.features:
-        if not choose.model(plan.model, plan.settings.base_url).live:
+        if not parsed(plan.model).is_live:
             model = feature.model(plan)
             if model is not None:
                 return model

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from checkers.calls.documents import MissingGrammar
 from checkers.profile import BFCL, PROFILES, STRICT, Mode, Profile
@@ -20,7 +20,7 @@ from runner.records import result_file
 from runner.records.run import Run
 from trajectories import bfcl
 from trajectories.dataset import Dataset, by_ids, load_bfcl, load_embedded, load_path, sample
-from trajectories.errors import DataError, did_you_mean, nearest
+from trajectories.errors import DataError, did_you_mean
 from trajectories.schema import (
     EXECUTABLE,
     FACTS,
@@ -61,42 +61,6 @@ SUITES: Mapping[str, Sequence[Category]] = {
     "all": _for_every_model(Category),
 }
 """Names that stand for several categories. What not every model can do is in none."""
-
-SCRIPTED = "scripted:"
-"""What the names of models begin with that know the ground truth and fall short of it."""
-_OFFLINE = ("oracle", "null", "scripted:RATE", "replay:PATH")
-
-
-class NamedModel(NamedTuple):
-    """What ``--model`` names."""
-
-    name: str
-    path: Path | None = None
-    """The recorded run to replay, or None."""
-    live: bool = False
-    """Whether a server has to be asked."""
-
-
-def model(name: str, base_url: str | None) -> NamedModel:
-    """Return the model that a name stands for.
-
-    Args:
-        name: What the user typed.
-        base_url: The server that was named, or None; a server may have a model of any name.
-
-    Raises:
-        DataError: The name is empty, or all but one of those that need no server.
-    """
-    if name.startswith("replay:") and name != "replay:":
-        return NamedModel(name, Path(name.removeprefix("replay:")))
-    if name in ("", "replay:"):
-        raise DataError("--model", f"{name!r} names no model")
-    if name in ("oracle", "null") or name.startswith(SCRIPTED):
-        return NamedModel(name)
-    close = nearest(name.lower(), _OFFLINE, least=0.7)
-    if close and not base_url:
-        raise DataError("--model", f"{name!r}: did you mean {close}?")
-    return NamedModel(name, live=True)
 
 
 def categories(names: str | None, dataset_name: str | None) -> list[Category]:

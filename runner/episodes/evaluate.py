@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from checkers.replies.single_turn import FormatReader
     from runner.episodes import single_turn
     from runner.episodes.examined import Examined
-    from runner.episodes.scripted import Scripted
+    from runner.episodes.scripted import ScriptedBehaviour
     from runner.models.conversation import Observe
 else:
     single_turn = lazily(".single_turn", __package__)
@@ -114,7 +114,7 @@ def run_null(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMIT)
 
 def run_scripted(
     prepared: Prepared,
-    scripted: Scripted,
+    scripted: ScriptedBehaviour,
     profile: Profile,
     step_limit: int = STEP_LIMIT,
     *,

@@ -45,7 +45,7 @@ class Sight(NamedTuple):
 USUAL = Sight()
 
 
-class Scripted(NamedTuple):
+class ScriptedBehaviour(NamedTuple):
     """A scripted model."""
 
     policy: str | None

@@ -19,7 +19,7 @@ from runner.live.campaign import Campaign, Job, Plan, jobs_of, restore_tools
 from runner.live.engine import Engine, Limits
 from runner.live.loop import Playing, run_live
 from runner.live.settings import Settings
-from runner.models.agent import PREFIX, AgentModel
+from runner.models.agent import AgentModel
 from runner.models.base import (
     CHARACTERS_PER_TOKEN,
     ChatMessage,
@@ -32,6 +32,7 @@ from runner.models.base import (
     TransientError,
     Usage,
 )
+from runner.models.model_name import Agent, parsed
 from runner.models.protocols.base import Written
 from runner.models.tools import Names, as_tool
 from runner.records.masking import Secrets
@@ -387,7 +388,7 @@ def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -
 def _is_key(variable: str, model: str) -> bool:
     """Tell whether a variable may hold a key of a model's provider; OpenAI's is sent to servers."""
     name = variable.upper()
-    if model.startswith(PREFIX):
+    if isinstance(parsed(model), Agent):
         # The user's own agent may ask any provider.
         return name.endswith("_API_KEY")
     provider = model.partition("/")[0].lower() if "/" in model else "openai"

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envs.lazy import lazily
-from runner.models.agent import PREFIX, connect_agent
+from runner.models.agent import connect_agent
 from runner.models.base import USUAL, ApiName, FatalError, Model, Price, RequestOptions
 from runner.models.caching import refuse_marks
+from runner.models.model_name import Agent, parsed
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
@@ -60,12 +61,12 @@ def load_client(name: str, options: RequestOptions = USUAL) -> None:
     with suppress(ModuleNotFoundError):  # to connect says what is missing
         if names_a_provider(name, options):
             _ = litellm_model.LiteLLMModel
-        elif not name.startswith(PREFIX):
+        elif parsed(name).is_hosted:
             _ = openai_model.OpenAIModel
 
 
 def _client(name: str, options: RequestOptions) -> Model:
-    if name.startswith(PREFIX):
+    if isinstance(parsed(name), Agent):
         return connect_agent(name, options)
     refuse_marks(name, options)
     server = _server(options)
@@ -103,7 +104,7 @@ def price_of(name: str, options: RequestOptions = USUAL) -> Price | None:
     Returns:
         None where nobody knows, as with a server of the user's own.
     """
-    if options.price is not None or name.startswith(PREFIX):
+    if options.price is not None or not parsed(name).is_hosted:
         return options.price
     elsewhere = names_a_provider(name, options)
     return listed_price(name) if elsewhere or _OPENAI_HOST in _server(options) else None
@@ -117,7 +118,7 @@ def names_a_provider(name: str, options: RequestOptions = USUAL) -> bool:
 
 def takes_choice(name: str, options: RequestOptions) -> bool:
     """Tell whether what is asked of calls reaches who has the model."""
-    if name.startswith(PREFIX) or not names_a_provider(name, options):
+    if not parsed(name).is_hosted or not names_a_provider(name, options):
         return True
     try:
         return litellm_model.takes_choice(name, options.calling.get("tool_choice"))

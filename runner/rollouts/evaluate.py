@@ -23,8 +23,9 @@ from runner.live.conduct import open_jobs, open_store
 from runner.live.meter import Meter
 from runner.live.settings import Settings
 from runner.live.workers import workers_of
-from runner.models.agent import PREFIX, Agent, AgentModel, maker
+from runner.models.agent import Agent, AgentModel, maker
 from runner.models.base import Model
+from runner.models.model_name import agent_name
 from runner.models.prompting import read_prompts
 from runner.records.record import EpisodeRecord, Selection
 from runner.records.run import read_run
@@ -111,7 +112,7 @@ def evaluate(
     _check(trials, concurrency, run_dir, resume)
     data = load_dataset(dataset, categories=categories)
     some = _chosen(data, _listed(ids), limit)
-    model = name or PREFIX + _place(agent or agent_factory)
+    model = name or agent_name(_place(agent or agent_factory))
     settings = Settings(concurrency=concurrency)
     connect = partial(_connect, _maker(agent, agent_factory))
     doing = workers_of(engine, address, workers)

@@ -31,10 +31,10 @@ from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOp
 from runner.commands.live_run import check_budget
 from runner.commands.options import argument, index, option, positive, switch
 from runner.commands.shared import JsonOption, note
-from runner.data.choose import SCRIPTED
 from runner.live.engine import Engine
 from runner.live.meter import Meter
 from runner.live.settings import Settings, read_settings
+from runner.models.model_name import Scripted, parsed
 from runner.records.files import written
 from runner.records.masking import Secrets
 from runner.records.record import Spent
@@ -289,7 +289,7 @@ def _order(options: Options, graph: Graph, own: Dataset, wishes: Sequence[str]) 
         options.calls or (3 if shown else 4),
     )
     each, more = divmod(options.number, len(kinds))
-    scripted = options.model.startswith(SCRIPTED)
+    scripted = isinstance(parsed(options.model), Scripted)
     return Commission(
         options.model,
         options.solver or ("scripted:0" if scripted else options.model),

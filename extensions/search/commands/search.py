@@ -40,7 +40,7 @@ from runner.commands.variants import left_of, with_budget
 from runner.data import choose
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import kind_of
-from runner.episodes.scripted import Scripted
+from runner.episodes.scripted import ScriptedBehaviour
 from runner.live.campaign import Job, Plan, jobs_of
 from runner.live.conduct import (
     Ending,
@@ -51,9 +51,9 @@ from runner.live.conduct import (
     preflight,
 )
 from runner.live.meter import Meter
-from runner.models.agent import PREFIX
 from runner.models.base import Model, ModelError
 from runner.models.connect import connect
+from runner.models.model_name import Agent, Scripted, chosen, parsed
 from runner.models.prompting import read_prompts
 from runner.models.settings import Observations
 from runner.records.files import written
@@ -155,7 +155,7 @@ def run(options: Options) -> int:
     if options.dry_run:
         _print_estimate(methods, trajectories)
         return DONE
-    scripted = options.model.startswith(choose.SCRIPTED)
+    scripted = isinstance(parsed(options.model), Scripted)
     if not (scripted or options.no_preflight) and not _is_ready(plan):
         return RUN_ERROR
     with ExitStack() as opened:
@@ -195,15 +195,15 @@ def _check(options: Options) -> None:
         raise DataError(
             str(options.run_dir), "has a search in it already; --resume goes on with it"
         )
-    if options.model.startswith(choose.SCRIPTED):
-        Scripted.named(options.model, policies=False)
+    if isinstance(parsed(options.model), Scripted):
+        ScriptedBehaviour.named(options.model, policies=False)
         if options.mode not in (None, "fc"):
             raise DataError("--mode", "a scripted model makes tool calls: fc")
-    elif not choose.model(options.model, options.base_url).live:
+    elif not chosen(options.model, options.base_url).is_live:
         raise DataError(
             "--model", f"{options.model} never errs; give scripted:RATE or a live model"
         )
-    elif options.model.startswith(PREFIX):
+    elif isinstance(parsed(options.model), Agent):
         raise DataError("--model", "an agent of your own may remember what is undone; name a model")
 
 
@@ -220,7 +220,7 @@ def _asked(options: Options) -> tuple[Plan, list[Trajectory]]:
     if not chosen:
         raise DataError("--category", f"{dataset.name} has no entry of several turns in it")
     settings = settings_of(options, "search")
-    if options.model.startswith(choose.SCRIPTED) and any(
+    if isinstance(parsed(options.model), Scripted) and any(
         each.protocol for each in settings.features
     ):
         raise DataError("--protocol", "is for a live model; a scripted one makes tool calls")
@@ -279,8 +279,8 @@ def _is_ready(plan: Plan) -> bool:
 
 def connect_searching(plan: Plan) -> Model:
     """Connect to the model of a plan; one that knows the ground truth needs no connection."""
-    if plan.model.startswith(choose.SCRIPTED):
-        rate = Scripted.named(plan.model, policies=False).error_rate
+    if isinstance(parsed(plan.model), Scripted):
+        rate = ScriptedBehaviour.named(plan.model, policies=False).error_rate
         return FallibleModels(plan, Errors(rate))
     return connect(plan.model, plan.settings.request_options())
 

@@ -12,7 +12,7 @@ from checkers.statistics import Attempts, Pair, compare, holm, slope_within
 from checkers.verdict import TurnOutcome
 from extensions.experiments.vary import Levels, varied
 from runner.data.choose import load_dataset
-from runner.episodes.scripted import Scripted, Sight
+from runner.episodes.scripted import ScriptedBehaviour, Sight
 from trajectories.prepare import prepare
 from trajectories.scene import needed, own_functions
 
@@ -66,7 +66,7 @@ def went(entries, scripted, seed):
 
 @pytest.mark.slow
 def test_the_interval_holds_the_true_slope(entries):
-    scripted = Scripted(None, 0.05, tools=0.02)
+    scripted = ScriptedBehaviour(None, 0.05, tools=0.02)
     slopes = [went(entries, scripted, seed)[0] for seed in range(SEEDS)]
     held = sum(low <= -0.02 <= high for low, high in (slope.interval for slope in slopes))
     assert held >= LEAST_HELD
@@ -75,6 +75,6 @@ def test_the_interval_holds_the_true_slope(entries):
 
 @pytest.mark.slow
 def test_where_there_is_nothing_next_to_nothing_is_found(entries):
-    scripted = Scripted(None, 0.05)
+    scripted = ScriptedBehaviour(None, 0.05)
     found = [went(entries, scripted, seed)[1] < 0.05 for seed in range(SEEDS)]
     assert sum(found) <= MOST_FOUND

@@ -14,7 +14,7 @@ from extensions.experiments.widened import MOST, Widening, widened
 from runner.data.choose import load_dataset
 from runner.episodes.evaluate import judge_recorded, judge_right, run_null
 from runner.episodes.kinds import ComparedState
-from runner.episodes.scripted import Scripted
+from runner.episodes.scripted import ScriptedBehaviour
 from runner.episodes.scripts import oracle
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -158,7 +158,7 @@ def check_entries(data, ids, tools, profile):
 @pytest.mark.parametrize("profile", [STRICT, BFCL], ids=lambda profile: profile.name)
 def test_what_calls_no_distractor_is_judged_as_in_the_plain_entry(data, profile):
     ids = [id for id, t in data.trajectories.items() if t.expects is None][::60]
-    scripted = Scripted(None, 0.3)
+    scripted = ScriptedBehaviour(None, 0.3)
     for id, (entry, *_) in wide(data, "all", ids).items():
         plain = prepare(data, data.trajectories[id], profile)
         script = scripted.script(plain)

@@ -41,44 +41,6 @@ def silent(line):
     raise AssertionError(line)
 
 
-# Models
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("oracle", choose.NamedModel("oracle")),
-        ("null", choose.NamedModel("null")),
-        ("replay:run.json", choose.NamedModel("replay:run.json", Path("run.json"))),
-        ("replay:/a b/c:d", choose.NamedModel("replay:/a b/c:d", Path("/a b/c:d"))),
-        ("gpt-4o", choose.NamedModel("gpt-4o", live=True)),
-        ("anthropic/claude", choose.NamedModel("anthropic/claude", live=True)),
-    ],
-)
-def test_a_model(name, expected):
-    assert choose.model(name, None) == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("", "'' names no model"),
-        ("replay:", "'replay:' names no model"),
-        ("oracl", "'oracl': did you mean oracle?"),
-        ("Oracle", "'Oracle': did you mean oracle?"),
-        ("nul", "'nul': did you mean null?"),
-    ],
-)
-def test_a_model_that_there_is_not(name, message):
-    with pytest.raises(DataError) as caught:
-        choose.model(name, None)
-    assert str(caught.value) == f"--model: {message}"
-
-
-def test_a_server_may_have_a_model_of_any_name():
-    assert choose.model("oracl", "http://127.0.0.1:1/v1").live
-
-
 # Categories
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from checkers.profile import STRICT
 from runner.episodes.evaluate import run_scripted
-from runner.episodes.scripted import POLICIES, Scripted
+from runner.episodes.scripted import POLICIES, ScriptedBehaviour
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -20,13 +20,13 @@ PREPARED = [prepare(DATA, trajectory, STRICT) for trajectory in SOME]
 
 def calls(name, prepared):
     """Return the calls that a scripted model makes in each turn, as text."""
-    script = Scripted.named(name).script(prepared)
+    script = ScriptedBehaviour.named(name).script(prepared)
     return [[str(call) for step in turn for call in step] for turn in script]
 
 
 def passed(name):
     """Return how many of some entries a scripted model passes."""
-    scripted = Scripted.named(name)
+    scripted = ScriptedBehaviour.named(name)
     return sum(run_scripted(prepared, scripted, STRICT).valid for prepared in PREPARED)
 
 
@@ -44,7 +44,7 @@ def test_more_errors_pass_less():
 def test_what_was_refused_is_made_right_in_the_next_step():
     prepared = PREPARED[0]
     for turn, truth in zip(
-        Scripted(None, 1.0).script(prepared), prepared.trajectory.turns, strict=True
+        ScriptedBehaviour(None, 1.0).script(prepared), prepared.trajectory.turns, strict=True
     ):
         assert len(truth.ground_truth) <= len(turn) <= 2 * len(truth.ground_truth)
 
@@ -69,10 +69,10 @@ def test_a_literal_model_makes_what_the_words_of_the_turn_tell(help_desk, datase
 @pytest.mark.parametrize("name", ["scripted:", "scripted:lots", "scripted:-0.1", "scripted:nan"])
 def test_a_model_that_is_none_is_refused(name):
     with pytest.raises(DataError, match="there is no scripted model"):
-        Scripted.named(name)
+        ScriptedBehaviour.named(name)
 
 
 def test_a_policy_misspelt_is_put_right():
     with pytest.raises(DataError, match="did you mean literal"):
-        Scripted.named("scripted:litteral")
+        ScriptedBehaviour.named("scripted:litteral")
     assert [*POLICIES] == ["first_two", "writes", "reads", "literal"]

@@ -1,0 +1,75 @@
+"""What the name of a model stands for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner.models.model_name import (
+    Agent,
+    Live,
+    ModelName,
+    Null,
+    Oracle,
+    Replay,
+    Scripted,
+    agent_name,
+    chosen,
+    parsed,
+)
+from trajectories.errors import DataError
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        Oracle("oracle"),
+        Null("null"),
+        Scripted("scripted:0.1"),
+        Replay("replay:/a b/c:d"),
+        Agent("python:my_agent:answer"),
+        Live("gpt-4o"),
+        Live("anthropic/claude"),
+        Live("llama3:8b"),
+    ],
+    ids=lambda model: model.text,
+)
+def test_a_name_is_of_one_type(expected: ModelName) -> None:
+    for found in (chosen(expected.text, None), parsed(expected.text)):
+        assert found == expected
+        assert type(found) is type(expected)
+
+
+def test_a_name_has_an_argument() -> None:
+    replay = parsed("replay:/a b/c:d")
+    assert isinstance(replay, Replay)
+    assert replay.path == Path("/a b/c:d")
+    assert parsed("scripted:0.1,tools=0.2").argument == "0.1,tools=0.2"
+    assert parsed(agent_name("mine:answer")).argument == "mine:answer"
+
+
+def test_who_is_asked_and_where() -> None:
+    names = ("oracle", "null", "scripted:0", "replay:x", "python:a:b", "gpt-4o")
+    assert [parsed(name).is_live for name in names] == [False] * 4 + [True] * 2
+    assert [parsed(name).is_hosted for name in names] == [False] * 5 + [True]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "'' names no model"),
+        ("replay:", "'replay:' names no model"),
+        ("oracl", "'oracl': did you mean oracle?"),
+        ("Oracle", "'Oracle': did you mean oracle?"),
+        ("nul", "'nul': did you mean null?"),
+    ],
+)
+def test_a_name_that_is_nearly_another_is_refused(name: str, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        chosen(name, None)
+    assert str(caught.value) == f"--model: {message}"
+
+
+def test_a_server_may_have_a_model_of_any_name() -> None:
+    assert chosen("oracl", "http://127.0.0.1:1/v1") == Live("oracl")
