@@ -22,7 +22,9 @@ class CompressOptions:
         "LIMIT[,cut|ends|keys]",
     )
     tokenizer: str | None = option(
-        "with --compress: a tokenizer.json that counts (default: four characters a token)", "PATH"
+        "with --compress: a tokenizer.json that counts (default: four characters a token)",
+        "PATH",
+        needs="--compress",
     )
 
     @property

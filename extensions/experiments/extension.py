@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from envs.lazy import lazily
 from runner.extension import Command, Extension, JsonObject, RunFeature
-from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from extensions.experiments import eval_vary, feature, vary
@@ -44,14 +43,7 @@ class ExperimentsExtension(Extension):
         return feature.VaryOptions if command == "eval" else None
 
     def makes_variants(self, own: Any) -> bool:
-        """Tell whether axes are named.
-
-        Raises:
-            DataError: Other options are given without any.
-        """
-        if not own.vary:
-            for flag in options.given(own, feature.VaryOptions):
-                raise DataError(flag, "is of experiments on the list of functions: add --vary")
+        """Tell whether axes are named."""
         return bool(own.vary)
 
     def variants(

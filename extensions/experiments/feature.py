@@ -30,10 +30,13 @@ class VaryOptions:
         "AXIS=LEVELS",
         default=(),
     )
-    vary_seed: int = option("seed of what is drawn for --vary", "S", default=0, read=index)
+    vary_seed: int = option(
+        "seed of what is drawn for --vary", "S", default=0, read=index, needs="--vary"
+    )
     design: Literal["full", "latin"] | None = option(
         "of several axes: all combinations; or each entry at one level of each axis (default: each "
-        "axis alone, the others at their first level)"
+        "axis alone, the others at their first level)",
+        needs="--vary",
     )
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from envs.lazy import lazily
 from runner.extension import Extension, JsonObject, RunFeature
-from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from extensions.formats import feature, variants
@@ -45,8 +44,6 @@ class FormatsExtension(Extension):
         self, options: Any, own: Any, plan: Plan, trajectories: Sequence[Trajectory]
     ) -> Variants | None:
         """Return a run in each of the formats."""
-        if own.protocols is not None and own.formats is not None:
-            raise DataError("--protocols", "does not go together with --formats")
         found: Variants | None = None
         if own.protocols is not None:
             found = variants.variants_in_protocols(own.protocols, plan, trajectories)

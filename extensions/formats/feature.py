@@ -43,13 +43,16 @@ class FormatOptions(ProtocolOption):
     """Calling formats."""
 
     protocols: str | None = option(
-        "ask in several protocols, one run each: names, text, native, raw or all", "NAMES"
+        "ask in several protocols, one run each: names, text, native, raw or all",
+        "NAMES",
+        excludes=("--protocol", "--formats"),
     )
     formats: str | None = option(
         "with --mode prompt: ask single-turn entries in several formats, all or names such as "
         "json-tagged-python-plain (calls in python, json or xml; bare or tagged; functions in "
         "json, python or xml; prompt plain or markdown)",
         "NAMES",
+        excludes=("--protocol",),
     )
 
 

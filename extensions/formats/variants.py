@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from extensions.formats import registry
-from extensions.formats.feature import PromptFormatFeature, ProtocolFeature, in_protocol
+from extensions.formats.feature import PromptFormatFeature, in_protocol
 from runner.analysis.variants import format_lines, protocol_lines
 from runner.commands.shared import note
 from runner.commands.variants import Variant, Variants
@@ -18,8 +18,6 @@ from trajectories.schema import Trajectory
 def variants_in_formats(names: str, plan: Plan, trajectories: Sequence[Trajectory]) -> Variants:
     """Return a run in each of the prompt formats that the user names."""
     formats = formats_named([name.strip() for name in names.split(",")])
-    if plan.feature(ProtocolFeature) is not None:
-        raise DataError("--formats", "does not go together with a protocol")
     if plan.settings.mode != "prompt":
         raise DataError("--formats", "is for prompting models: add --mode prompt")
     if plan.settings.prompts is not None:
@@ -46,8 +44,6 @@ def _in_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
 
 def variants_in_protocols(names: str, plan: Plan, trajectories: Sequence[Trajectory]) -> Variants:
     """Return a run in each of the protocols that the user names."""
-    if plan.feature(ProtocolFeature) is not None:
-        raise DataError("--protocols", "does not go together with --protocol")
     protocols = registry.protocols_named([name.strip() for name in names.split(",")])
     settings = {p.name: in_protocol(plan.settings, p.name, "--protocols") for p in protocols}
     members = [

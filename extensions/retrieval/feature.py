@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from extensions.retrieval.offering import Policy, Retrieval, RetrieveReference, ceiling
-from runner.commands.options import given, option, switch
+from runner.commands.options import option, switch
 from runner.commands.shared import note
 from runner.extension import JsonObject, RunFeature
 from runner.records.codec import members_of, read
@@ -33,14 +33,20 @@ class RetrieveOptions:
         "eight backends), all (of every environment), or a file that names functions of ours "
         "(default: own)",
         "NAME",
+        needs="--retrieve",
     )
     retrieve_by: str | None = option(
         "with --retrieve: the ranking, as turnwise retrieve query has it (default: default)",
         "METHOD",
+        needs="--retrieve",
     )
-    keep: bool = switch("with --retrieve: what was offered stays for later turns (the default)")
+    keep: bool = switch(
+        "with --retrieve: what was offered stays for later turns (the default)", needs="--retrieve"
+    )
     no_keep: bool = switch(
-        "with --retrieve: what was offered in a turn is offered in that one only"
+        "with --retrieve: what was offered in a turn is offered in that one only",
+        needs="--retrieve",
+        excludes=("--keep",),
     )
 
     @property
@@ -51,12 +57,10 @@ class RetrieveOptions:
             DataError: The options contradict each other.
         """
         if self.retrieve is None:
-            for flag in given(self, RetrieveOptions):
-                raise DataError(flag, "says how --retrieve chooses; add it")
             return None
         policy = Policy.named(self.retrieve)
-        if self.no_keep and (self.keep or policy.how in ("search", "oracle")):
-            raise DataError("--no-keep", f"does not go with {'--keep' if self.keep else policy}")
+        if self.no_keep and policy.how in ("search", "oracle"):
+            raise DataError("--no-keep", f"does not go with {policy}")
         by = self.retrieve_by or "default"
         return Retrieval(policy, self.pool or "own", by, not self.no_keep)
 

@@ -28,12 +28,20 @@ class SplitOptions:
         f"transcripts: write {TRAINING} and {HELD_OUT}, which share no scenario (instruction), no "
         "backend (tool) or no group of backends (category)"
     )
-    fold: int | None = option("with --split: which fold is held out (default: 0)", "N", read=index)
+    fold: int | None = option(
+        "with --split: which fold is held out (default: 0)", "N", read=index, needs="--split"
+    )
     folds: int | None = option(
-        "with --split: how many folds there are (default: 5)", "N", read=positive
+        "with --split: how many folds there are (default: 5)",
+        "N",
+        read=positive,
+        needs="--split",
     )
     split_seed: int | None = option(
-        "with --split: seed of who is in which fold (default: 0)", "S", read=index
+        "with --split: seed of who is in which fold (default: 0)",
+        "S",
+        read=index,
+        needs="--split",
     )
 
 
@@ -45,13 +53,6 @@ def check_split(options: Any, own: SplitOptions) -> None:
     """
     if own.split is not None and options.format == "bfcl":
         raise DataError("--split", "is for --format openai-messages, sharegpt or trl, not bfcl")
-    for flag, value in (
-        ("--fold", own.fold),
-        ("--folds", own.folds),
-        ("--split-seed", own.split_seed),
-    ):
-        if value is not None and own.split is None:
-            raise DataError(flag, "says how --split parts; add it")
 
 
 def write_parts(options: Any, own: SplitOptions, found: Sequence[TranscriptsOfRun]) -> None:

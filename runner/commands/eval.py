@@ -75,7 +75,7 @@ def run(options: Options) -> int:
 def _makes_variants(options: Options) -> bool:
     """Tell whether extensions make several runs of the one that is asked for."""
     theirs = options.extensions.items()
-    return any([extension.named(name).makes_variants(own) for name, own in theirs])
+    return any(extension.named(name).makes_variants(own) for name, own in theirs)
 
 
 def _dataset(options: Options, recorded: Run | None) -> Dataset:

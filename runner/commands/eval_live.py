@@ -102,8 +102,6 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
     Raises:
         DataError: An option or a file cannot be used.
     """
-    if options.only and not options.resume:
-        raise DataError("--only", "needs --resume DIR, the run whose episodes to do again")
     settings = settings_of(options, "eval")
     _check_replies(options, settings)
     if not parsed(options.model).is_hosted and any(each.protocol for each in settings.features):

@@ -76,7 +76,8 @@ class _Kept(KeepingSettings, PaceOptions):
     )
     resume: Path | None = option("go on with the run in this folder", "DIR")
     only: Literal["errors", "failed"] | None = option(
-        "with --resume: do the episodes again that ended so (default: only what is missing)"
+        "with --resume: do the episodes again that ended so (default: only what is missing)",
+        needs="--resume",
     )
     trials: int = option("attempts at every entry", "K", default=1, read=_trials)
     gpu_price: float | None = option(

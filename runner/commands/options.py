@@ -33,7 +33,7 @@ from runner.models.numbers import from_zero as from_zero
 from runner.models.numbers import index as index
 from runner.models.numbers import port as port
 from runner.models.numbers import positive as positive
-from trajectories.errors import did_you_mean
+from trajectories.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
     import textwrap
@@ -58,6 +58,8 @@ class _About(NamedTuple):
     positional: bool
     flags: tuple[str, ...]
     bare: Any
+    needs: str | None
+    excludes: tuple[str, ...]
 
 
 def option(
@@ -72,6 +74,8 @@ def option(
     flags: tuple[str, ...] = (),
     positional: bool = False,
     bare: Any = None,
+    needs: str | None = None,
+    excludes: tuple[str, ...] = (),
 ) -> Any:
     """Return a field of a record of options.
 
@@ -86,8 +90,21 @@ def option(
         flags: What the user types, where that is not the field's name.
         positional: Whether it is an argument by its place, without a flag.
         bare: The value where the flag is given without one; None where it must have one.
+        needs: The flag without which it has no meaning.
+        excludes: Flags that contradict it.
     """
-    about = _About(help, metavar, read, choices, one_of, positional, flags, bare)
+    about = _About(
+        help,
+        metavar,
+        read,
+        choices,
+        one_of,
+        positional,
+        flags,
+        bare,
+        needs=needs,
+        excludes=excludes,
+    )
     return field(default=MISSING if required else default, metadata={"about": about})
 
 
@@ -96,9 +113,9 @@ def argument(help: str, metavar: str, *, required: bool = True, default: Any = N
     return option(help, metavar, default=default, required=required, positional=True)
 
 
-def switch(help: str, *, one_of: str | None = None) -> Any:
-    """Return a field that is true where its flag is given."""
-    return option(help, default=False, one_of=one_of)
+def switch(help: str, **about: Any) -> Any:
+    """Return a field that is true where its flag is given; ``about`` is as for ``option``."""
+    return option(help, default=False, **about)
 
 
 def options_of(group: type) -> Any:
@@ -142,10 +159,32 @@ def parse(
         return kind(**{member.name: typed[member.name] for member in members_of(kind)})
 
     found: Record = made(record)
+    theirs = {name: made(kind) for name, kind in further.items()}
+    _check_conflicts([found, *theirs.values()])
     if further:
-        theirs = {name: made(kind) for name, kind in further.items()}
         found = replace(found, extensions=theirs)  # type: ignore[type-var]
     return found
+
+
+def _check_conflicts(records: Sequence[Any]) -> None:
+    """Refuse options that need one that is not given, or exclude one that is.
+
+    Raises:
+        DataError: There is such an option.
+    """
+    typed = {
+        flag: member.metadata["about"]
+        for each in records
+        for member in members_of(type(each))
+        if vars(each)[member.name] != member.default
+        for flag in flags_of(member)
+    }
+    for flag, about in typed.items():
+        if about.needs is not None and about.needs not in typed:
+            raise DataError(flag, f"needs {about.needs}: add it, or leave {flag} out")
+        other = next((each for each in about.excludes if each in typed), None)
+        if other is not None:
+            raise DataError(flag, f"and {other} exclude each other: leave one out")
 
 
 def is_open(record: type) -> bool:

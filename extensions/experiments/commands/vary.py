@@ -49,6 +49,7 @@ class Options(DataOptions, JsonOption):
         "instead: draft other words for functions with this live model, for descriptions=FILE; "
         "what does not hold keeps its own words",
         "MODEL",
+        needs="--output",
     )
     base_url: str | None = option(
         "address of an OpenAI-compatible server (default: the provider's own)", "URL"
@@ -87,11 +88,10 @@ def run(options: Options) -> int:
 
 def _draft(options: Options, model: str) -> int:
     """Write other words for the functions of a data set, and say which keep their own."""
-    if options.output is None:
-        raise DataError("--paraphrase", "needs --output FILE, where to write the draft")
     if options.folders:
         raise DataError("--paraphrase", "drafts words for functions, and takes no FOLDER")
     dataset = choose.dataset_named(options.dataset, options.category, note)
+    assert options.output is not None  # the options need each other
     documents = _documents(dataset)
     names = sorted({*documents, *tools_of((*BACKENDS, *library()))})
     try:

@@ -142,7 +142,10 @@ class Options(JsonOption, ReachedOptions, SamplingOptions, PaceOptions):
     )
     resume: bool = switch("go on with OUT.jsonl.work; nothing is asked twice")
     reply_cache: str | None = option("where answers are kept (default: one of ours)", "DIR")
-    no_cache: bool = switch("ask also what was asked before elsewhere, and keep no answers there")
+    no_cache: bool = switch(
+        "ask also what was asked before elsewhere, and keep no answers there",
+        excludes=("--reply-cache",),
+    )
     dry_run: bool = switch("say what would be asked, ask nothing")
 
 
@@ -233,8 +236,6 @@ def _check(options: Options) -> None:
                 raise DataError(flag, "is of searches: add --from functions")
     if options.solutions == 1:
         raise DataError("--solutions", "one agrees with nobody: 2 at least")
-    if options.no_cache and options.reply_cache is not None:
-        raise DataError("--no-cache", "and --reply-cache exclude each other")
     if options.solver is not None and not options.trials and options.origin == "paths":
         raise DataError("--solver", "has nothing to do with --trials 0")
     if not options.output.name or options.output.is_dir():

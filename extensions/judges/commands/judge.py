@@ -267,8 +267,6 @@ def _setting(options: JudgeOptions, name: str, show: Show) -> JudgeSetting:
     Raises:
         DataError: A file or an option cannot be used.
     """
-    if options.no_cache and options.reply_cache is not None:
-        raise DataError("--no-cache", "and --reply-cache exclude each other")
     flags = settings_in(options)
     if not options.no_cache:
         flags["reply_cache"] = options.reply_cache or ""

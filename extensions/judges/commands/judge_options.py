@@ -88,7 +88,10 @@ class JudgeOptions(ExhibitOptions, JsonOption, ReachedOptions, SamplingOptions, 
     )
     resume: bool = switch("only go on with votes that are there; they are never asked for again")
     reply_cache: str | None = option("where answers are kept (default: one of ours)", "DIR")
-    no_cache: bool = switch("ask also what was asked before elsewhere, and keep no answers there")
+    no_cache: bool = switch(
+        "ask also what was asked before elsewhere, and keep no answers there",
+        excludes=("--reply-cache",),
+    )
     output: Path | None = option("write one JSON line per label", "FILE", flags=("--output", "-o"))
     disagreements: Path | None = option(
         "write what judge and verdict disagree on, with what the judge read", "FILE"

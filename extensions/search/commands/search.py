@@ -126,10 +126,12 @@ class Options(
         "keep a run folder for each method in it, with what was undone too (default: for a live "
         "model a new folder in runs, else nothing is kept)",
         "DIR",
+        excludes=("--resume",),
     )
     resume: Path | None = option("go on with the runs of such a folder", "DIR")
     only: Literal["errors"] | None = option(
-        "with --resume: do the episodes again that ended in an error"
+        "with --resume: do the episodes again that ended in an error",
+        needs="--resume",
     )
     no_preflight: bool = switch(
         "skip the one request that tests server and settings before the run"
@@ -180,10 +182,6 @@ def _check(options: Options) -> None:
     Raises:
         DataError: There are such.
     """
-    if options.only and not options.resume:
-        raise DataError("--only", "needs --resume DIR, the runs whose episodes to do again")
-    if options.resume and options.run_dir:
-        raise DataError("--run-dir", "begins new runs; --resume goes on with those of a folder")
     if options.repeat is not None and options.children == 1:
         raise DataError("--repeat", "has the budget of a search with undo, of --children 2 or more")
     for folder in filter(None, (options.run_dir, options.resume)):

@@ -57,7 +57,8 @@ class Options(DatasetOption):
         one_of="source",
     )
     observations: Observations | None = option(
-        "with --trajectory: whose texts where calls are refused (default: own)"
+        "with --trajectory: whose texts where calls are refused (default: own)",
+        needs="--trajectory",
     )
     http: int | None = option(
         "serve over HTTP on this machine (0: any free port) instead of standard input/output",
@@ -113,8 +114,6 @@ def _template(options: Options) -> tuple[Session, Observe | None]:
         return _of_trajectory(options, options.trajectory)
     if options.dataset is not None:
         raise DataError("--dataset", "is where a trajectory is from; name one with --trajectory")
-    if options.observations is not None:
-        raise DataError("--observations", "is for a --trajectory")
     config = _config(options.config) if options.config else {}
     environments = options.environments or list(config)
     if not environments:
