@@ -23,7 +23,7 @@ from extensions.search.record import search_of
 from extensions.search.repeating import Attempt, next_round
 from extensions.search.search import SearchLimits, texts_hash
 from extensions.search.searches import SearchMethod, difference_lines, search_lines
-from extensions.search.searching import run_search
+from extensions.search.searching import SearchPlayer
 from runner.commands import DONE, INTERRUPTED, RUN_ERROR
 from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions
 from runner.commands.features import settings_of
@@ -376,8 +376,8 @@ def _conduct(plan: Plan, store: RunStore, jobs: Sequence[Job], *, told: bool) ->
         say_what_is_to_do(store, jobs)
     limits = SearchLimits(asked.children, asked.max_calls, asked.max_nodes)
     meter = Meter(len(jobs), sys.stderr, time.monotonic)
-    play = partial(run_search, limits, asked.finish)
-    ending = conduct_here(plan, store, jobs, connect_searching, meter, play)
+    player = partial(SearchPlayer, limits, asked.finish)
+    ending = conduct_here(plan, store, jobs, connect_searching, meter, player)
     return ending if jobs else ending._replace(idle=True)
 
 

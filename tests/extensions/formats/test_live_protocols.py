@@ -409,7 +409,7 @@ def test_functions_have_one_choice(knows: Callable[..., FakeServer], tmp_path: P
         (("--vary", "tools=5", "--output", "x.jsonl"), "--output: takes one run, and --vary makes"),
         (("--protocols", "hermes,kimmi"), "--protocols: 'kimmi' is no protocol; did you mean kimi"),
         (("--protocols", ""), "--protocols: '' is no protocol; did you mean"),
-        (("--protocol", "hermes", "--protocols", "react"), "--protocols: cannot be combined with --p"),
+        (("--protocol", "hermes", "--protocols", "react"), "--protocols: cannot be combined"),
         (("--protocol", "hermes", "--mode", "prompt"), "--mode: prompt does not go together"),
         (("--protocol", "hermes", "--formats", "all"), "--formats: cannot be combined with --p"),
         (("--protocols", "hermes", "--formats", "all"), "--protocols: cannot be combined"),

@@ -138,7 +138,10 @@ def test_a_folder_is_not_searched_twice_nor_gone_on_with_where_there_is_nothing(
         (["--model", "scripted:0", "--ids", "nothing"], "--ids: no 'nothing' here"),
         (["--model", "scripted:0", "--repeat", "2", "--children", "1"], "--repeat: has the budget"),
         (["--model", "scripted:0", "--only", "errors"], "--only: needs --resume: add it"),
-        (["--model", "scripted:0", "--run-dir", "a", "--resume", "b"], "--run-dir: cannot be combined"),
+        (
+            ["--model", "scripted:0", "--run-dir", "a", "--resume", "b"],
+            "--run-dir: cannot be",
+        ),
         (["--model", "oracle"], "--model: oracle never errs; give scripted:RATE or a live model"),
         (["--model", "python:a:b"], "--model: an agent of your own may remember"),
         (["--model", "scripted:0", "--tokenizer", "t"], "--tokenizer: needs --compress: add it"),
