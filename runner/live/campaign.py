@@ -14,7 +14,7 @@ from envs import __version__
 from runner.data.wording import Wording, observations_for, wording_of
 from runner.episodes.boundary import fault_of
 from runner.episodes.dialogue import Dialogue
-from runner.extension import RunFeature
+from runner.extension import RunFeature, with_kept
 from runner.live.budget import Budget
 from runner.live.engine import Engine, Stopped
 from runner.live.loop import Ask, EpisodePlayer, EpisodeSetup, ModelAnswer, run_live
@@ -239,7 +239,7 @@ class Campaign:
             raise
         except Exception as error:
             return job.lost(fault_of(error))
-        return done._replace(trial=job.trial)
+        return with_kept(done._replace(trial=job.trial), plan.settings.features)
 
     async def _ask(self, ask: Ask, job: Job, request: Request) -> ModelAnswer:
         """Put a request of an episode, unless its answer is known."""

@@ -14,6 +14,7 @@ from envs.bounds import BOUNDS
 from envs.calls import Call
 from extensions.debugger.stepper import Stepper
 from extensions.search.search import SearchLimits, search
+from runner.episodes.dialogue import Dialogue
 from runner.episodes.evaluate import examine_recorded
 from runner.episodes.execute import CallScript, execute
 from runner.episodes.scripts import trace_recorded
@@ -114,8 +115,8 @@ def in_search(steps: Steps) -> list[str]:
     async def ask(_: object) -> Reply:
         return replies.pop(0)
 
-    done = search(ready(), style(), "fc", STRICT, ask, SearchLimits(children=1), STEP_LIMIT)
-    dialogue, _ = asyncio.run(done)
+    asked = Dialogue(ready(), style(), "fc", STRICT, STEP_LIMIT)
+    dialogue, _ = asyncio.run(search(asked, ask, SearchLimits(children=1)))
     said = dialogue.conversation.messages
     return [str(message["content"]) for message in said if message["role"] == "tool"]
 
