@@ -25,12 +25,10 @@ from runner.models.base import (
     ChatMessage,
     FatalError,
     Model,
-    Price,
     Request,
     RequestError,
     ToolList,
     TransientError,
-    Usage,
 )
 from runner.models.model_name import Agent, parsed
 from runner.models.protocols.base import Written
@@ -112,10 +110,6 @@ class Estimate(NamedTuple):
     def sum(cls, estimates: Iterable[Estimate]) -> Estimate:
         """Return what several runs would take."""
         return cls(*map(sum, zip(*estimates, strict=True)))
-
-    def cost(self, price: Price) -> float:
-        """Return the US dollars of it, nothing of it read from a cache."""
-        return price.of(Usage(self.tokens, self.answered)) or 0.0
 
 
 def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Estimate:
