@@ -55,26 +55,23 @@ class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
     """Processes."""
 
     workers: int | None = option(
-        "processes that judge, or workers on Ray (default: one; on Ray, all of the cluster)",
+        "worker processes (default: 1; on Ray all)",
         "N",
         read=positive,
     )
     engine: str = option(
-        "where episodes are run and judged: on this machine, or on a Ray cluster",
+        "where episodes run",
         default="local",
         choices=["local", "ray"],
     )
-    address: str | None = option(
-        "address of the Ray cluster (default: one is started on this machine, for this run)", "NAME"
-    )
+    address: str | None = option("address of the Ray cluster (default: a local one)", "NAME")
     entry_timeout: float | None = option(
-        "a worker longer at an entry, or that on Ray gives no sign, is ended: that entry's error "
-        f"(default: {ENTRY_TIMEOUT:g})",
+        "maximum time per entry (default: 600)",
         "SECONDS",
         read=above_zero,
     )
     fail_under: float | None = option(
-        f"end with status {BELOW} where the score of all is below this share, such as 90%",
+        "exit with status 4 if the overall score is lower",
         "PERCENT",
         read=_percentage,
     )
