@@ -29,11 +29,11 @@ from typing import (
 from envs.lazy import lazily
 from runner.commands import USER_ERROR
 from runner.models import settings
-from runner.models.numbers import above_zero as above_zero
-from runner.models.numbers import from_zero as from_zero
-from runner.models.numbers import index as index
-from runner.models.numbers import port as port
-from runner.models.numbers import positive as positive
+from runner.models.settings import above_zero as above_zero
+from runner.models.settings import from_zero as from_zero
+from runner.models.settings import index as index
+from runner.models.settings import port as port
+from runner.models.settings import positive as positive
 from trajectories.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:

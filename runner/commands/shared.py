@@ -18,7 +18,7 @@ from runner.data.services import Reach
 from runner.episodes.allowance import limited_memory
 from runner.episodes.episode import STEP_LIMIT
 from runner.show.terminal import Line, painted, tell, visible, wants_colour
-from trajectories.splits import Split
+from trajectories.schema import Split
 
 # Records that others are made of are never compared or shown: to make what does that would take
 # most of the time of loading them.
