@@ -35,14 +35,9 @@ def judge(
     *,
     terminated: bool = False,
 ) -> Verdict:
-    """Compare what a model did with what the ground truth leads to, turn by turn.
+    """Compare a model's turns with those of the ground truth, up to the first that fails.
 
-    Args:
-        truth: Outcome of the ground truth in every turn.
-        model: Outcome of the model's calls in every turn that it reached.
-        profile: What counts as right.
-        scene: Whatever else is to be known of the entry.
-        terminated: Whether the step limit ended the episode.
+    ``terminated`` tells whether the step limit ended the episode.
     """
     if len(model) != len(truth) or (terminated and profile.state.notices_late_termination):
         return force_terminated(len(truth))

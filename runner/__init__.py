@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from envs.state import Difference, Snapshot
     from runner.data.choose import load_dataset
     from runner.episodes.episode import Episode
-    from runner.records.record import EpisodeRecord, RunDefinition, StepRecord
+    from runner.records.definition import RunDefinition
+    from runner.records.record import EpisodeRecord, StepRecord
     from runner.records.run import open_run
     from runner.rollouts.env import RolloutEnv
     from runner.rollouts.evaluate import Evaluation, evaluate, judge
@@ -83,7 +84,8 @@ _IN = {
     "trajectories.schema": "Category Trajectory Turn",
     "runner.data.choose": "load_dataset",
     "runner.episodes.episode": "Episode",
-    "runner.records.record": "EpisodeRecord RunDefinition StepRecord",
+    "runner.records.definition": "RunDefinition",
+    "runner.records.record": "EpisodeRecord StepRecord",
     "runner.records.run": "open_run",
     "runner.rollouts.env": "RolloutEnv",
     "runner.rollouts.evaluate": "Evaluation evaluate judge",

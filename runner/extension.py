@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from runner.models.conversation import Observe, Style
     from runner.models.protocols.base import Protocol
     from runner.models.tools import Footnotes, Toolbox
-    from runner.records.record import EpisodeMember, EpisodeRecord, RunDefinition
+    from runner.records.definition import RunDefinition
+    from runner.records.record import EpisodeMember, EpisodeRecord
     from runner.records.run import Run
     from runner.show.terminal import Line
     from trajectories.bfcl import EntryReader

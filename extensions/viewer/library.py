@@ -31,7 +31,8 @@ from runner.analysis.runs import (
 from runner.data import choose
 from runner.data.choose import Notify
 from runner.data.errata import open_errata
-from runner.records.record import DatasetReference, Key
+from runner.records.definition import DatasetReference
+from runner.records.record import Key
 from runner.records.run import Run, open_run
 from runner.records.shelf import ShelvedRun, Stamp, stamp_of
 from trajectories.dataset import EMBEDDED, Dataset

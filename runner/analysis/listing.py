@@ -16,14 +16,9 @@ from typing import Any, NamedTuple
 
 from runner.analysis.figures import EpisodeTook, RunFigures, ToldFigures, totals_of
 from runner.records.codec import read
+from runner.records.definition import Asked, DatasetReference, RunDefinition
 from runner.records.files import raw_lines
-from runner.records.record import (
-    Asked,
-    DatasetReference,
-    EpisodeRecord,
-    RunDefinition,
-    with_extensions,
-)
+from runner.records.record import EpisodeRecord, with_extensions
 from runner.records.run_files import EPISODES_FILE
 from runner.records.shelf import (
     ShelvedRun,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from runner.commands.judging import WorkOptions
-from runner.commands.options import above_zero, index, option, options_of, positive, switch
+from runner.commands.options import above_zero, index, option, positive, switch
 from runner.commands.shared import EntriesOptions, ReachOptions
 from runner.models import settings
 
@@ -24,6 +24,25 @@ def _trials(text: str) -> int:
     if trials > _MOST_TRIALS:
         raise ArgumentTypeError(f"more than {_MOST_TRIALS} trials of an entry")
     return trials
+
+
+def options_of(group: type) -> Any:
+    """Return the record of options for a group of settings, each of which may be left out."""
+    made = []
+    for member in fields(group):
+        about = settings.about(member)
+        kind = "tuple[tuple[str, str], ...]" if about.pairs else f"{member.type} | None"
+        how = option(
+            about.help,
+            about.metavar,
+            default=() if about.pairs else None,
+            read=about.read,
+            flags=(settings.flag_of(member),),
+            bare=about.bare,
+        )
+        made.append((member.name, kind, how))
+    names = {"__doc__": group.__doc__, "__module__": group.__module__}
+    return make_dataclass(group.__name__, made, frozen=True, kw_only=True, namespace=names)
 
 
 if TYPE_CHECKING:

@@ -20,9 +20,10 @@ from runner.live.meter import Meter
 from runner.models.base import Model
 from runner.models.connect import connect, load_client
 from runner.models.model_name import parsed
+from runner.records.definition import Selection
 from runner.records.files import NotWritten
 from runner.records.masking import Secrets
-from runner.records.record import Life, Selection, Spent
+from runner.records.record import Life, Spent
 from runner.records.run import is_run
 from runner.records.run_files import read_run_file
 from runner.records.store import RunStore

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, field, fields, is_dataclass, make_dataclass, replace
+from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType, NoneType
 from typing import (
@@ -28,12 +28,11 @@ from typing import (
 
 from envs.lazy import lazily
 from runner.commands import USER_ERROR
-from runner.models import settings
-from runner.models.settings import above_zero as above_zero
-from runner.models.settings import from_zero as from_zero
-from runner.models.settings import index as index
-from runner.models.settings import port as port
-from runner.models.settings import positive as positive
+from runner.models.numbers import above_zero as above_zero
+from runner.models.numbers import from_zero as from_zero
+from runner.models.numbers import index as index
+from runner.models.numbers import port as port
+from runner.models.numbers import positive as positive
 from trajectories.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
@@ -125,25 +124,6 @@ def argument(help: str, metavar: str, *, required: bool = True, default: Any = N
 def switch(help: str, **about: Any) -> Any:
     """Return a field that is true where its flag is given; ``about`` is as for ``option``."""
     return option(help, default=False, **about)
-
-
-def options_of(group: type) -> Any:
-    """Return the record of options for a group of settings, each of which may be left out."""
-    made = []
-    for member in fields(group):
-        about = settings.about(member)
-        kind = "tuple[tuple[str, str], ...]" if about.pairs else f"{member.type} | None"
-        how = option(
-            about.help,
-            about.metavar,
-            default=() if about.pairs else None,
-            read=about.read,
-            flags=(settings.flag_of(member),),
-            bare=about.bare,
-        )
-        made.append((member.name, kind, how))
-    names = {"__doc__": group.__doc__, "__module__": group.__module__}
-    return make_dataclass(group.__name__, made, frozen=True, kw_only=True, namespace=names)
 
 
 def parse(

@@ -25,16 +25,8 @@ from runner.models.conversation import Style
 from runner.models.prompting import PromptTexts
 from runner.models.settings import Observations
 from runner.models.tools import OWN_FOOTNOTES, Footnotes, toolbox_of
-from runner.records.record import (
-    AnsweredStep,
-    Asked,
-    DatasetReference,
-    EpisodeRecord,
-    Key,
-    RunDefinition,
-    Selection,
-    StepRecord,
-)
+from runner.records.definition import Asked, DatasetReference, RunDefinition, Selection
+from runner.records.record import AnsweredStep, EpisodeRecord, Key, StepRecord
 from runner.records.replies import ReplyCache
 from runner.records.store import Keeps, RunStore
 from trajectories.dataset import Dataset

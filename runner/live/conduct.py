@@ -33,8 +33,9 @@ from runner.models.base import (
 from runner.models.model_name import Agent, parsed
 from runner.models.protocols.base import Written
 from runner.models.tools import Names, as_tool
+from runner.records.definition import Selection
 from runner.records.masking import Secrets
-from runner.records.record import EpisodeRecord, Selection, Spent
+from runner.records.record import EpisodeRecord, Spent
 from runner.records.replies import ReplyCache
 from runner.records.secret import command_without, in_address, in_body, is_secret_header
 from runner.records.store import RunStore

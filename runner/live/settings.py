@@ -22,7 +22,7 @@ from runner.models.base import (
 )
 from runner.models.settings import ALL_KINDS, About, CountedAs, LiveSettings, Sent, about, sent_as
 from runner.models.tools import legal_name
-from runner.records.record import Asked
+from runner.records.definition import Asked
 from runner.records.secret import MASK, address_without, body_without, is_secret_header
 from trajectories.errors import DataError, did_you_mean
 from trajectories.jsonl import check_finite

@@ -19,7 +19,7 @@ from runner.extension import recorded_features
 from runner.records import result_file
 from runner.records.codec import read
 from runner.records.files import lines
-from runner.records.record import EpisodeRecord, Key, Life, Recorded, RunDefinition, RunFile
+from runner.records.record import EpisodeRecord, Key, Life, Recorded
 from runner.records.run_files import (
     EPISODES_FILE,
     LIVES_FILE,
@@ -33,9 +33,12 @@ from trajectories.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
     from checkers.replies import formats
+    from runner.records import definition as definitions
+    from runner.records.definition import RunDefinition
 else:
-    # Few runs have a format of their own.
+    # Few runs have a format of their own, and result files no definition.
     formats = lazily("checkers.replies.formats")
+    definitions = lazily("runner.records.definition")
 
 _FEW = 8
 """Up to so many tool lists are looked for in their file before anything of it is read."""
@@ -185,7 +188,7 @@ def is_run(path: Path) -> bool:
 
 def _of_folder(folder: Path, only: str | None) -> Run:
     file = folder / RUN_FILE
-    _, definition, note = read(RunFile, read_run_file(folder), str(file))
+    _, definition, note = read(definitions.RunFile, read_run_file(folder), str(file))
     if definition.profile not in PROFILES:
         known = " or ".join(PROFILES)
         message = f"$.definition.profile: must be {known}, is {definition.profile!r}"

@@ -15,8 +15,9 @@ from typing import Literal, NamedTuple
 from runner.extension import RunFeature, recorded_features
 from runner.records import result_file
 from runner.records.codec import read
+from runner.records.definition import RunDefinition, RunFile
 from runner.records.files import LOCK_FILE, raw_lines
-from runner.records.record import EpisodeRecord, Outcome, RunDefinition, RunFile
+from runner.records.record import EpisodeRecord, Outcome
 from runner.records.run import is_run
 from runner.records.run_files import EPISODES_FILE, RUN_FILE, read_run_file
 from trajectories.errors import DataError

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from envs.lazy import lazily
 from envs.state import ABSENT
 from runner.records.codec import WrittenText, members_of, read, text_of
+from runner.records.definition import RunDefinition
 from runner.records.files import (
     LOCK_FILE,
     FileLine,
@@ -44,7 +45,6 @@ from runner.records.record import (
     Key,
     Life,
     Outcome,
-    RunDefinition,
     Spent,
     StepRecord,
 )

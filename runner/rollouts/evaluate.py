@@ -27,7 +27,8 @@ from runner.models.agent import Agent, AgentModel, maker
 from runner.models.base import Model
 from runner.models.model_name import agent_name
 from runner.models.prompting import read_prompts
-from runner.records.record import EpisodeRecord, Selection
+from runner.records.definition import Selection
+from runner.records.record import EpisodeRecord
 from runner.records.run import read_run
 from runner.records.store import claimed, default_folder
 from trajectories.dataset import Dataset

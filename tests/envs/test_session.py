@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from typing_extensions import TypedDict
 
+from envs import registry
 from envs.backend import Backend, random_stream, reads, writes, writes_even_refused
 from envs.calls import Call, parse_call
 from envs.errors import (
@@ -20,7 +21,7 @@ from envs.errors import (
 )
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
-from envs.registry import BACKENDS, check_config
+from envs.registry import check_config
 from envs.session import Session
 
 
@@ -91,7 +92,7 @@ class Shelf(Backend):
 
 @pytest.fixture(autouse=True)
 def shelf(monkeypatch):
-    monkeypatch.setitem(BACKENDS, "Shelf", Shelf)
+    monkeypatch.setattr(registry, "BACKENDS", {**registry.BACKENDS, "Shelf": Shelf})
 
 
 def session(config=None, **options):
@@ -471,7 +472,7 @@ def test_an_unknown_backend_is_a_config_error():
 
 
 def test_backends_come_in_the_order_that_was_asked_for():
-    names = [name for name in BACKENDS if name != "Shelf"][:2]
+    names = [name for name in registry.BACKENDS if name != "Shelf"][:2]
     live = Session.load(["Shelf", *names], {})
     assert list(live.snapshot().states) == ["Shelf", *names]
     assert list(live.tools)[: len(Shelf.TOOLS)] == list(Shelf.TOOLS)

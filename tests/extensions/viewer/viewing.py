@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from extensions.viewer.viewer import Viewer, serve
+from runner.records.definition import RunDefinition
 from runner.records.files import LOCK_FILE
-from runner.records.record import EpisodeRecord, RunDefinition
+from runner.records.record import EpisodeRecord
 from runner.records.store import RunStore
 
 TOKEN = "only the viewer's user has this"

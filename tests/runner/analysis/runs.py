@@ -10,7 +10,8 @@ from checkers.profile import PROFILES
 from envs import __version__
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import judge_recorded
-from runner.records.record import DatasetReference, EpisodeRecord, RunDefinition
+from runner.records.definition import DatasetReference, RunDefinition
+from runner.records.record import EpisodeRecord
 from runner.records.store import RunStore
 from tests.runner.records.made import ASKED, EVERYTHING, step
 from trajectories.dataset import load_path

@@ -8,7 +8,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from runner.live.settings import Settings, known_keys, read_settings
-from runner.records.record import Asked
+from runner.records.definition import Asked
 from trajectories.errors import DataError
 
 CALLS = "parallel_tool_calls"

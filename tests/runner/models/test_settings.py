@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from runner.commands.eval_options import settings_in
-from runner.commands.options import options_of, parse, parser_of
+from runner.commands.eval_options import options_of, settings_in
+from runner.commands.options import parse, parser_of
 from runner.live import settings as live
 from runner.live.settings import Settings, read_settings
 from runner.models import agent
@@ -17,7 +17,7 @@ from runner.models.agent import refuse_options
 from runner.models.base import RequestOptions
 from runner.models.settings import LiveSettings, about, recorded, setting
 from runner.records.codec import read
-from runner.records.record import Asked, asked_of
+from runner.records.definition import Asked, asked_of
 from trajectories.errors import DataError
 
 USUAL = Settings().defining().to_json()

@@ -9,17 +9,8 @@ from checkers.profile import Mode
 from checkers.verdict import Verdict
 from envs import __version__
 from runner.models.base import Usage
-from runner.records.record import (
-    Asked,
-    DatasetReference,
-    EpisodeRecord,
-    Outcome,
-    Recorded,
-    ReplyRecord,
-    RunDefinition,
-    Selection,
-    StepRecord,
-)
+from runner.records.definition import Asked, DatasetReference, RunDefinition, Selection
+from runner.records.record import EpisodeRecord, Outcome, Recorded, ReplyRecord, StepRecord
 
 Turns = Sequence[Sequence[Any]]
 
