@@ -23,7 +23,8 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINE, CELL = 120, 100
 READING_PATH = 700
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
-READMES = sorted(set(DOCUMENTS) - set(PAGES))
+EXTENSIONS = sorted((ROOT / "extensions").rglob("README.md"))
+READMES = sorted({*DOCUMENTS} - {*PAGES, *EXTENSIONS})
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -45,10 +46,10 @@ def test_links_and_pictures_are_there(path: Path) -> None:
 def test_commands_are_those_that_there_are() -> None:
     command = [sys.executable, "-m", "runner.cli", "--help"]
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    known = set(re.findall(r"^  ([a-z]+(?: [a-z]+)?)  ", shown, re.MULTILINE))
+    known = set(re.findall(r"^  ([a-z-]+(?: [a-z-]+)?)  ", shown, re.MULTILINE))
     texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS]
     asked = re.findall(r"\bturnwise ((?:dataset |env |retrieve )?[a-z][a-z-]+)", "\n".join(texts))
-    assert {"eval", "dataset list", "env new"} <= known
+    assert {"eval", "dataset list", "env new", "compress-keys"} <= known
     assert {name for name in asked if name in known} >= known - {"completion"}
     lines = re.findall(
         r"^(?:    )?turnwise ((?:dataset |env |retrieve )?[a-z-]+)", "\n".join(texts), re.MULTILINE
@@ -108,7 +109,9 @@ def test_the_changes_name_files_that_exist() -> None:
     assert [name for name in named if not any(f"/{p}".endswith(f"/{name}") for p in found)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page", [*PAGES, *EXTENSIONS], ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     runs = Page(tmp_path)
