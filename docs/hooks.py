@@ -32,6 +32,7 @@ PLACES = {
     "configs/README.md": "packages/configs.md",
     "envs/README.md": "packages/envs.md",
     "examples/README.md": "packages/examples.md",
+    "extensions/README.md": "packages/extensions.md",
     "runner/README.md": "packages/runner.md",
     "tests/README.md": "packages/tests.md",
     "tests/benchmarks/README.md": "packages/benchmarks.md",

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from extensions import NAMES
+from runner.extension import Extension, RunFeature
 from tests.blocks import Page, blocks_of
 from tests.source import ROOT
 
@@ -65,6 +67,17 @@ def test_every_page_has_a_place_on_the_site() -> None:
     made = ("packages/", "reference/")
     assert sorted(ours) == sorted(page for page in placed if not page.startswith(made))
     assert len(set(placed)) == len(placed)
+
+
+def test_extensions_are_listed_with_all_that_they_may_do() -> None:
+    index = (ROOT / "extensions" / "README.md").read_text(encoding="utf-8")
+    assert tuple(re.findall(r"^\| \[(\w+)\]\(\1/README.md\)", index, re.MULTILINE)) == NAMES
+    page = (ROOT / "docs" / "extensions.md").read_text(encoding="utf-8")
+    for hook in (Extension, RunFeature):
+        told = page.partition(f"## The class `{hook.__name__}`")[2].partition("\n## ")[0]
+        rows = "".join(re.findall(r"^\| (.*?) \|", told, re.MULTILINE))
+        members = {*vars(hook), *hook.__annotations__}
+        assert {*re.findall(r"`(\w+)", rows)} == {name for name in members if name[0] != "_"}
 
 
 def test_the_readme_is_short() -> None:
