@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from extensions import NAMES
 from runner.extension import Extension, RunFeature
 from tests.blocks import Page, blocks_of
-from tests.source import ROOT
+from tests.source import PACKAGES, ROOT
 
 DOCUMENTS = sorted(
     path
@@ -22,10 +24,14 @@ DOCUMENTS = sorted(
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+PLACES = "|".join((*PACKAGES, "configs", "docs", "examples", "tests", "tools"))
+NAMED = re.compile(rf"`((?:{PLACES})/[\w*./-]+|[\w*][\w*./-]*(?:\.py|/))`")
 LINE, CELL = 120, 100
 READING_PATH = 700
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 EXTENSIONS = sorted((ROOT / "extensions").rglob("README.md"))
+MADE = {"RUN/judged/JUDGE-DIGEST/", "base/", "epochs/N/", "runs/", "server.py"}
+"""What commands or users make, and no checkout has."""
 READMES = sorted({*DOCUMENTS} - {*PAGES, *EXTENSIONS})
 
 
@@ -114,12 +120,28 @@ def test_what_is_promised_names_tests_that_exist() -> None:
         assert [name for name in tests if not (ROOT / "tests" / name).is_file()] == []
 
 
-def test_the_changes_name_files_that_exist() -> None:
-    changes = CONTRIBUTING.split("## The six most common changes")[1].split("\n## ")[0]
-    named = re.findall(r"`([\w/]+\.(?:py|js|json))`", changes)
-    assert named
-    found = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("[a-z]*/**/*.*")}
-    assert [name for name in named if not any(f"/{p}".endswith(f"/{name}") for p in found)] == []
+@cache
+def files_below(folder: Path) -> tuple[str, ...]:
+    """Return the paths of all files and folders below a folder, each after a slash."""
+    skipped = {"runs", "build", "dist", "__pycache__"}
+    inner = [path for path in folder.iterdir() if path.name[0] != "." and path.name not in skipped]
+    found = [f"/{path.relative_to(ROOT).as_posix()}{'/' * path.is_dir()}" for path in inner]
+    return (*found, *(name for path in inner if path.is_dir() for name in files_below(path)))
+
+
+def is_there(name: str, page: Path) -> bool:
+    """Tell whether a page may call a file or folder by a name: in full, or from near the page."""
+    near = ROOT if page.is_relative_to(ROOT / "docs") else page.parent
+    below = (ROOT, ROOT / "tests") if "/" in name[:-1] else ()
+    return any([*folder.glob(name)] for folder in below) or any(
+        fnmatchcase(path, f"*/{name}") for path in files_below(near)
+    )
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_and_folders_that_are_named_exist(path: Path) -> None:
+    named = {*NAMED.findall(FENCE.sub("", path.read_text(encoding="utf-8")))} - MADE
+    assert sorted(name for name in named if not is_there(name, path)) == []
 
 
 @pytest.mark.parametrize(
