@@ -1,8 +1,9 @@
 """Blocks of code on a page, and what running one of each language means.
 
-A block with a ``title`` is a file; the package of a ``pyproject.toml`` counts as installed. Of the others ``console`` is commands after ``$`` with what they
-print, ``...`` for any text, ``pycon`` likewise for Python, ``python`` a program, and ``sh``, or a
-line that is set in, commands that need a server or a run of somebody's: their options are read.
+A block with a ``title`` is a file; the package of a ``pyproject.toml`` counts as installed. Of the
+others ``console`` is commands after ``$`` with what they print, ``...`` for any text, ``pycon``
+likewise for Python, ``python`` a program, and ``sh``, or a line that is set in, commands that need
+a server or a run of somebody's: their options are read.
 """
 
 from __future__ import annotations

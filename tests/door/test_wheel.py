@@ -15,7 +15,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-DECOYS = ("envs", "runner", "configs", "tests", "checkers", "trajectories")
+DECOYS = ("envs", "runner", "configs", "tests", "checkers", "trajectories", "extensions", "tools")
 NEEDED = ("pydantic", "typing_extensions", "pytest", "hypothesis")
 
 
