@@ -9,7 +9,7 @@ This module names types of every room in its annotations and imports none of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -130,6 +130,10 @@ class RunFeature:
     def observe(self, observe: Observe | None) -> Observe | None:
         """Return what the model reads of a call, given what it would read."""
         return observe
+
+    def kept(self, record: EpisodeRecord) -> EpisodeMember | None:
+        """Return what it keeps of an episode that is over; None for nothing."""
+        return None
 
     def model(self, plan: Plan) -> Model | None:
         """Return the model, where a plan's is asked no server; None for one that it cannot play."""
@@ -336,6 +340,18 @@ def recorded_features(definition: RunDefinition | None, where: str) -> list[RunF
     """
     members = definition.extensions if definition else {}
     return [named(name).recorded(member, where) for name, member in members.items()]
+
+
+def with_kept(record: EpisodeRecord, features: Sequence[RunFeature]) -> EpisodeRecord:
+    """Return the record of an episode that is over with what extensions keep of it."""
+    found = {each.extension: member for each in features if (member := each.kept(record))}
+    return record._replace(extensions={**record.extensions, **found}) if found else record
+
+
+def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
+    """Return the figures of extensions that keep something of episodes."""
+    names = sorted({name for record in records for name in record.extensions})
+    return [row for name in names for row in named(name).figures()]
 
 
 def entry_kind(judged_by: JudgedBy) -> EntryKind:

@@ -13,7 +13,7 @@ from extensions.search.fallible import Errors, FallibleModel
 from extensions.search.search import Gone, Propose, SearchLimits, Trail, Tried, search
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.episode import STEP_LIMIT
-from runner.live.loop import Ask, ModelAnswer, run_live
+from runner.live.loop import Ask, EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, Request
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
@@ -88,12 +88,9 @@ class Played(NamedTuple):
 
 async def played(entry: Trajectory, solver: Solver, mode: Mode, trials: int) -> Played:
     """Let a solver play an entry, and count how often it passes."""
-    prepared, passed, failed, error = _prepared(entry), 0, 0, None
+    passed, failed, error = 0, 0, None
     for trial in range(trials):
-        ask = _asking(solver.mind(_TRIALS, entry, trial))
-        record = await run_live(
-            prepared, _style(entry), mode, STRICT, STEP_LIMIT, ask, lambda _digest, _tools: None
-        )
+        record = await run_live(_setup(entry, mode, solver.mind(_TRIALS, entry, trial)))
         passed += record.outcome == "passed"
         failed += record.outcome == "failed"
         error = record.error or error
@@ -120,16 +117,8 @@ async def solutions(
     limits = SearchLimits(CHILDREN, most, most)
     for number in range(count):
         propose, ends = solver.mind(_SEARCHES, known, number), _Ends()
-        dialogue, _ = await search(
-            _prepared(said),
-            _style(said),
-            mode,
-            STRICT,
-            propose,
-            limits,
-            STEP_LIMIT,
-            follows=ends,
-        )
+        dialogue = _setup(said, mode, propose).dialogue()
+        dialogue, _ = await search(dialogue, propose, limits, follows=ends)
         if not (ends.gone or dialogue.episode.terminated):
             found.append([outcome.calls for outcome in dialogue.episode.outcomes])
     return found
@@ -162,6 +151,15 @@ def _prepared(entry: Trajectory) -> Prepared:
     return prepare(dataset_of(entry), entry, STRICT)
 
 
-def _style(entry: Trajectory) -> Style:
+def _setup(entry: Trajectory, mode: Mode, propose: Propose) -> EpisodeSetup:
+    """Return what an entry is played with."""
     prompts = read_prompts(nests=STRICT.execution.checks_arguments)
-    return Style(toolbox_of(entry, notes=OWN_FOOTNOTES), prompts, "all")
+    return EpisodeSetup(
+        prepared=_prepared(entry),
+        style=Style(toolbox_of(entry, notes=OWN_FOOTNOTES), prompts, "all"),
+        mode=mode,
+        profile=STRICT,
+        step_limit=STEP_LIMIT,
+        ask=_asking(propose),
+        put_tools=lambda _digest, _tools: None,
+    )

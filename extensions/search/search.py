@@ -16,14 +16,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from checkers.profile import Mode, Profile
 from envs.calls import Call
 from envs.errors import BackendFault
 from extensions.search.record import FINISH, GIVE_UP
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.models.base import Reply, Request, Usage
-from runner.models.conversation import Style
-from trajectories.prepare import Prepared
 
 GIVES_UP = "give_up_and_restart"
 """What ``finish`` returns where the model gives a branch up."""
@@ -113,13 +110,9 @@ class Texts(NamedTuple):
 
 
 async def search(
-    prepared: Prepared,
-    style: Style,
-    mode: Mode,
-    profile: Profile,
+    dialogue: Dialogue,
     propose: Propose,
     limits: SearchLimits,
-    step_limit: int | None = None,
     *,
     finish: bool = False,
     follows: Follows | None = None,
@@ -127,18 +120,13 @@ async def search(
     """Let a model search its way through a trajectory; return the branch that stands.
 
     Args:
-        prepared: The trajectory.
-        style: How the model is talked to.
-        mode: How it calls functions.
-        profile: How steps are decoded, executed and judged.
+        dialogue: The dialogue before the first request.
         propose: Puts a request to the model; what it raises ends the search.
         limits: What may be used.
-        step_limit: Steps with calls on one branch of a turn, or None for no limit.
         finish: Whether there is a function by which the model ends a turn or gives up.
         follows: Told how the search goes.
     """
     tree = _Tree(propose, limits, finish, follows)
-    dialogue = Dialogue(prepared, style, mode, profile, step_limit)
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
     return dialogue, Effort(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)

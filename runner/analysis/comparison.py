@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from checkers.profile import Profile
 from checkers.statistics import Attempts, Pair, RunDifference, cluster_test, compare
 from checkers.why.diagnosis import Cause, Diagnosis
-from runner.analysis.figure_table import FIGURES, FigureRow, beside_scores, figures_json
+from runner.analysis.figure_table import figures_json
 from runner.analysis.figures import RunFigures
 from runner.analysis.runs import Viewed, as_run, executed_again
 from runner.records.record import EpisodeRecord, Key
@@ -105,10 +105,10 @@ class RunComparison:
         better = [entry for entry in self.entries if entry.difference > 0]
         return sorted(better, key=lambda entry: -entry.difference)
 
-    def to_json(self, rows: Sequence[FigureRow] = FIGURES) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the comparison as a JSON object."""
         data = self.dataset
-        sides = [figures_json(each, beside_scores(rows)) for each in self.figures]
+        sides = [figures_json(each, beside=True) for each in self.figures]
         return {
             "runs": [{"name": run.name, "path": str(run.path)} for run in self.runs],
             "dataset": {"name": data.name, "version": data.version, "sha256": data.sha256},
@@ -122,7 +122,7 @@ class RunComparison:
             "lost": [_entry_json(entry) for entry in self.lost],
             "gained": [_entry_json(entry) for entry in self.gained],
             "errata": None if self.readings is AS_PUBLISHED else self.readings.name,
-            "mended": self.mended and self.mended.to_json(rows),
+            "mended": self.mended and self.mended.to_json(),
         }
 
 

@@ -8,13 +8,13 @@ from math import ceil
 from checkers.statistics import POWER, RunDifference
 from runner.analysis.comparison import Compared, RunComparison
 from runner.analysis.figure_lines import errata_line, figure_text, p_text
-from runner.analysis.figure_table import FIGURES, FigureRow, beside_scores, columns
+from runner.analysis.figure_table import beside_scores
 from runner.show.terminal import Line, clipped, table
 
 _WIDTH = 160
 
 
-def lines(comparison: RunComparison, rows: Sequence[FigureRow] = FIGURES) -> Iterator[Line]:
+def lines(comparison: RunComparison) -> Iterator[Line]:
     """Yield the lines that show a comparison; what it comes to is the last of them."""
     yield from _heading(comparison)
     yield from _flips("A passes more often than B", comparison.lost)
@@ -24,7 +24,7 @@ def lines(comparison: RunComparison, rows: Sequence[FigureRow] = FIGURES) -> Ite
     if comparison.causes:
         yield Line("")
         yield from map(Line, table(_cause_rows(comparison)).splitlines())
-    if beside := columns(comparison.figures, beside_scores(rows)):
+    if beside := beside_scores(comparison.figures):
         sides = [
             [label, *(figure_text(row, figures) for row in beside)]
             for label, figures in zip("AB", comparison.figures, strict=True)

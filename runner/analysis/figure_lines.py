@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
 from envs.lazy import lazily
-from runner.analysis.figure_table import FIGURES, REQUESTS, FigureRow, beside_scores, columns
+from runner.analysis.figure_table import REQUESTS, FigureRow, beside_scores, columns, rows_of
 from runner.analysis.figures import MOST_ERRORS, Acts, CategoryScore, RunFigures
 from runner.analysis.groups import Row
 from runner.show.terminal import clipped, table, visible
@@ -31,14 +31,7 @@ _ABREAST = 8
 """Runs that there is room for in 100 columns."""
 
 
-def summary(
-    figures: RunFigures,
-    trials: int,
-    population: int,
-    *,
-    field: bool,
-    rows: Sequence[FigureRow] = FIGURES,
-) -> Iterator[str]:
+def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:
     """Yield the lines that sum a run up.
 
     Args:
@@ -46,17 +39,16 @@ def summary(
         trials: How often each entry was to be done.
         population: How many entries the run was sampled from.
         field: Whether BFCL's figures stand beside ours in the table of groups.
-        rows: The figures that it shows.
     """
     heading = ["category", "entries", "passed", "failed", "errors", "not run", "score", "95%"]
-    beside = columns([score.figures for score in figures.scores], beside_scores(rows))
+    beside = beside_scores([score.figures for score in figures.scores])
     scores = [
         [*_cells(score, trials), *(figure_text(row, score.figures) for row in beside)]
         for score in figures.scores
     ]
     heading = [*heading, "turns", *(row.label for row in beside)]
     yield table(_without_zeros([heading, *scores], "not run"))
-    yield from lines(figures, rows)
+    yield from lines(figures)
     if figures.errors:
         yield from _bounds(figures)
     attempts, entries = figures.attempts, len(figures.planned)
@@ -82,11 +74,13 @@ def figure_text(row: FigureRow, figures: RunFigures) -> str:
     return str(value) if row.form == "count" else f"{value:.3f}"
 
 
-def lines(
-    figures: RunFigures, rows: Sequence[FigureRow] = FIGURES, *, usage: bool = False
-) -> Iterator[str]:
+def lines(figures: RunFigures, *, usage: bool = False) -> Iterator[str]:
     """Yield the lines on the figures below the scores, or on tokens, cost and latency."""
-    rows = [row for row in rows if row.section.of_usage is usage and not row.section.beside_scores]
+    rows = [row for row in rows_of([figures]) if row.section.of_usage is usage]
+    yield from _section_lines(figures, [row for row in rows if not row.section.beside_scores])
+
+
+def _section_lines(figures: RunFigures, rows: Sequence[FigureRow]) -> Iterator[str]:
     for section in dict.fromkeys(row.section for row in rows):
         parts = "".join(_part(row, figures) for row in rows if row.section is section)
         yield from parts.lstrip(",; \n").splitlines()
@@ -126,7 +120,7 @@ def errata_line(readings: Readings) -> str:
     return f"errata {readings.name}: {judged or 'none of these entries'}; {others}"
 
 
-def table_lines(runs: Sequence[RunScores], rows: Sequence[FigureRow] = FIGURES) -> Iterator[str]:
+def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
     """Yield the lines that show what runs scored, at most 100 characters each."""
     for number, run in enumerate(runs, start=1):
         name = clipped(visible(run.name), _LONGEST_NAME)
@@ -143,11 +137,12 @@ def table_lines(runs: Sequence[RunScores], rows: Sequence[FigureRow] = FIGURES) 
         yield from group_lines_of_several([run.figures.rows for run in runs], fields)
         yield from _unequal(runs)
     figures = [run.figures for run in runs]
-    yield from _tables(figures, rows, usage=False)
+    yield from _tables(figures, usage=False)
     for number, each in enumerate(figures, start=1):
-        for line in lines(each, [row for row in rows if row.section.as_lines]):
+        rows = [row for row in rows_of([each]) if row.section.as_lines]
+        for line in _section_lines(each, rows):
             yield f"{line}, run {number}"
-    yield from _tables(figures, rows, usage=True)
+    yield from _tables(figures, usage=True)
 
 
 def csv_cell(text: str) -> str:
@@ -155,14 +150,13 @@ def csv_cell(text: str) -> str:
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
-def csv_rows(
-    runs: Sequence[RunScores], rows: Sequence[FigureRow] = FIGURES
-) -> Iterator[Sequence[object]]:
+def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
     """Yield the rows of a CSV file: one per run and line of the table, or figure of the run.
 
     What was not run has no value. Rows on requests are always there.
     """
     yield CSV_HEADING
+    rows = rows_of([run.figures for run in runs])
     for number, run in enumerate(runs, start=1):
         head = (number, csv_cell(visible(run.name)))
         for group in run.figures.rows:
@@ -331,9 +325,9 @@ def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:
             yield f"{name}: the runs have {min(counts)} to {max(counts)} entries, not the same ones"
 
 
-def _tables(runs: Sequence[RunFigures], rows: Sequence[FigureRow], *, usage: bool) -> Iterator[str]:
+def _tables(runs: Sequence[RunFigures], *, usage: bool) -> Iterator[str]:
     """Yield the tables of sections, each with the runs by their numbers."""
-    shown = columns(runs, [row for row in rows if not row.section.as_lines])
+    shown = columns(runs, [row for row in rows_of(runs) if not row.section.as_lines])
     for section in dict.fromkeys(r.section for r in shown if r.section.of_usage is usage):
         mine = [row for row in shown if row.section is section]
         cells = [

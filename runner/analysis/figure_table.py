@@ -1,7 +1,7 @@
 """The table of figures: one row says how a figure of a run is computed, named and written.
 
 The lines of ``eval``, the text, CSV and JSON of ``table``, the report and the pages show the rows
-that they are given, by default ``FIGURES``. Their order is the order of the rows.
+of ``FIGURES`` in their order, and then those of extensions that keep something of the episodes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from runner import extension
 from runner.analysis.figures import Acts, RunFigures
 
 Value = float | Acts | None
@@ -88,23 +89,30 @@ class FigureRow:
         return {"label": self.label, "form": self.form, "value": shown}
 
 
-def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow]) -> list[FigureRow]:
-    """Return the rows that tables of runs have a column for."""
-    rows = [row for row in rows if row.label]
+def rows_of(runs: Sequence[RunFigures]) -> list[FigureRow]:
+    """Return the rows of the figures that runs may have."""
+    return [*FIGURES, *extension.figures(record for run in runs for record in run.outcomes)]
+
+
+def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow] | None = None) -> list[FigureRow]:
+    """Return the rows, by default of all, that tables of runs have a column for."""
+    rows = [row for row in (rows_of(runs) if rows is None else rows) if row.label]
     known = [row for row in rows if any(row.value(run) is not None for run in runs)]
     sections = {row.section for row in known}
     return [row for row in rows if row in known or (row.section in sections and not row.optional)]
 
 
-def beside_scores(rows: Sequence[FigureRow]) -> list[FigureRow]:
-    """Return the rows that stand beside scores."""
-    return [row for row in rows if row.section.beside_scores]
+def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
+    """Return the rows of runs that have a column beside scores."""
+    return columns(runs, [row for row in rows_of(runs) if row.section.beside_scores])
 
 
-def figures_json(figures: RunFigures, rows: Sequence[FigureRow]) -> dict[str, Any]:
-    """Return the JSON of the figures that ``table`` shows."""
+def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]:
+    """Return the JSON of the figures that ``table`` shows, or of those that stand beside scores."""
     found: dict[str, Any] = {}
-    for row in rows:
+    for row in rows_of([figures]):
+        if beside and not row.section.beside_scores:
+            continue
         for key, part in row.to_json(figures).items() if row.label else ():
             if isinstance(part, dict):
                 part = {**(found.get(key) or {}), **part}
@@ -112,7 +120,9 @@ def figures_json(figures: RunFigures, rows: Sequence[FigureRow]) -> dict[str, An
     return found
 
 
-def cards(runs: Mapping[str, RunFigures], rows: Sequence[FigureRow]) -> list[dict[str, Any]]:
+def cards(
+    runs: Mapping[str, RunFigures], rows: Sequence[FigureRow] | None = None
+) -> list[dict[str, Any]]:
     """Return the cards of a page on runs, given by the labels of their lines."""
     found = []
     shown = columns([*runs.values()], rows)
@@ -127,13 +137,13 @@ def cards(runs: Mapping[str, RunFigures], rows: Sequence[FigureRow]) -> list[dic
     return found
 
 
-def usage_list(figures: RunFigures, rows: Sequence[FigureRow]) -> list[Cell] | None:
+def usage_list(figures: RunFigures) -> list[Cell] | None:
     """Return the report's list of usage; None of a run that recorded no request."""
     if not figures.totals or not figures.totals.requests:
         return None
     return [
         {**row.cell(figures), "label": row.caption}
-        for row in rows
+        for row in rows_of([figures])
         if row.caption and (row.always_listed or row.value(figures) is not None)
     ]
 

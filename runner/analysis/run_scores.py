@@ -6,7 +6,7 @@ BFCL are executed and judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from os.path import realpath
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import PROFILES, Profile
-from runner.analysis.figure_table import FIGURES, FigureRow, figures_json
+from runner.analysis.figure_table import figures_json
 from runner.analysis.figures import OwnMachine, RunFigures, Totals, totals_of
 from runner.analysis.groups import Rate, classic
 from runner.analysis.mended import Mend, judge_of
@@ -60,8 +60,8 @@ class RunScores(NamedTuple):
     errata: str | None = None
     """What the user called the errata by which the data was read; None as published."""
 
-    def to_json(self, rows: Sequence[FigureRow] = FIGURES) -> dict[str, Any]:
-        """Return the scores and the figures of rows as a JSON object."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the scores and the figures as a JSON object."""
         figures = self.figures
         rates = classic(figures.rates)
         return {
@@ -76,7 +76,7 @@ class RunScores(NamedTuple):
                 for row in figures.rows
             ],
             "classic": [{"name": name, **_rate_json(rate)} for name, rate in rates.items()],
-            **figures_json(figures, rows),
+            **figures_json(figures),
         }
 
 

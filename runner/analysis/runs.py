@@ -135,6 +135,7 @@ def executed_again(
         verdict = examined.verdict if examined and error is None else None
         judged = EpisodeRecord.of(trajectory, verdict, error, trial=recorded.trial)
         judged = with_telling(judged, trajectory, recorded)
+        judged = judged._replace(extensions=recorded.record.extensions)
         yield Viewed(trajectory, recorded, judged, examined)
 
 

@@ -19,7 +19,7 @@ from runner.data import choose, services
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import run_null, run_oracle, run_recorded, run_scripted
 from runner.episodes.scripted import ScriptedBehaviour
-from runner.extension import RunFeature
+from runner.extension import RunFeature, with_kept
 from runner.live.settings import Settings
 from runner.models.model_name import ModelName, Null, Oracle, Replay, Scripted, chosen
 from runner.records import result_file
@@ -109,7 +109,8 @@ def _evaluate(
     trajectories = [dataset.trajectories[id] for id in ids]
     judge = partial(run_one, profile=profile, step_limit=options.step_limit)
     mend = mend_for(options, dataset, profile, lambda prepared, _: judge(prepared))
-    outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
+    judged = judge_all(dataset, trajectories, profile, judge, options, entries)
+    outcomes = [with_kept(each, features) for each in judged]
     least = options.fail_under
     status = report(dataset, profile, trajectories, outcomes, population, mend, least)
     for line in feature_lines(features, dataset, trajectories, outcomes):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,23 +14,22 @@ from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.mended import judge_of
 from runner.analysis.symptoms import Symptoms
 from runner.commands import DONE, RUN_ERROR
+from runner.commands.asking import cost_line, is_ready, plan_of
 from runner.commands.eval_options import EvalOptions
 from runner.commands.eval_variants import run_variants, variants_of
 from runner.commands.features import feature_lines, narrowed, settings_of
 from runner.commands.judging import held_to, mend_for, workers_for
-from runner.commands.live_run import check_budget, connect_to, run_plan
+from runner.commands.live_run import connect_to, run_plan
 from runner.commands.shared import note
 from runner.commands.variants import Variant, Variants
 from runner.data import choose
 from runner.episodes.telling import requiring_told
 from runner.live.campaign import Plan, function_docs_folder, jobs_of
-from runner.live.conduct import Estimate, estimate, preflight
+from runner.live.conduct import Estimate, estimate
 from runner.live.forcing import check_forced
 from runner.live.settings import Settings
-from runner.models.base import ModelError
-from runner.models.connect import price_of
+from runner.models.base import Usage
 from runner.models.model_name import parsed
-from runner.models.prompting import DEFAULT, read_prompts
 from runner.records.files import write_whole
 from runner.records.record import EpisodeRecord
 from runner.records.run import lives_in, open_run, records_in
@@ -71,7 +69,8 @@ def evaluate_live(
     if options.dry_run:
         _print_estimate(plan, trajectories, options.trials, variants)
         return DONE
-    if not options.no_preflight and not all(map(_is_ready, _by_wire([run.plan for run in runs]))):
+    asked = _by_wire([run.plan for run in runs])
+    if not options.no_preflight and not all(is_ready(plan, connect_to) for plan in asked):
         return RUN_ERROR
     folder = options.resume or options.run_dir or _own_folder(options.model)
     if variants:
@@ -108,24 +107,8 @@ def _plan_of(options: EvalOptions, dataset: Dataset, profile: Profile) -> Plan:
         raise DataError(
             "--protocol", "is for a server; an agent of your own makes its calls itself"
         )
-    check_budget(options.model, settings)
     workers_for(options).check(settings, connect_to)
-    path = Path(settings.prompts) if settings.prompts else DEFAULT
-    prompts = read_prompts(path, nests=profile.execution.checks_arguments)
-    plan = Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
-    # That texts are missing is said before anything is asked.
-    plan.wording()
-    return plan
-
-
-def _is_ready(plan: Plan) -> bool:
-    """Tell whether the model answers; say why where it does not."""
-    try:
-        asyncio.run(preflight(plan, connect_to))
-    except ModelError as error:
-        note(f"{error}")
-        return False
-    return True
+    return plan_of(options, dataset, profile, settings)
 
 
 def _check_replies(options: EvalOptions, settings: Settings) -> None:
@@ -238,19 +221,9 @@ def _print_estimate(
             f"{variants.kind}{'' if len(members) == 1 else 's'}, {guess.requests} "
             f"requests and about {guess.tokens} prompt tokens"
         )
-    say(_in_dollars(plan, guess))
+    usage, asking = Usage(guess.tokens, guess.answered), plan.settings.request_options()
+    say(cost_line(plan.model, asking, usage, "thoughts, results of calls and caches"))
 
 
 def _guess(plan: Plan, trajectories: Sequence[Trajectory], trials: int) -> Estimate:
     return estimate(jobs_of(trajectories, trials), lambda t: plan.style(t).toolbox.size)
-
-
-def _in_dollars(plan: Plan, guess: Estimate) -> str:
-    price = price_of(plan.model, plan.settings.request_options())
-    if price is None:
-        return f"the price of {plan.model} is not known: no dollars without --price IN,OUT"
-    return (
-        f"about ${guess.cost(price):.2f}, an estimate: {guess.answered} completion tokens, "
-        "without thoughts, results of calls and caches, at "
-        f"${price.input * 1e6:g} and ${price.output * 1e6:g} per million tokens in and out"
-    )

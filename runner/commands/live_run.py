@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from runner.commands import DONE, INTERRUPTED, RUN_ERROR
+from runner.commands.asking import exit_status
 from runner.commands.eval_options import EvalOptions
 from runner.commands.judging import workers_for
 from runner.commands.shared import EntriesOptions, note
@@ -17,16 +17,14 @@ from runner.data import choose
 from runner.live.campaign import Job, Plan
 from runner.live.conduct import Ending, open_jobs, open_store
 from runner.live.meter import Meter
-from runner.live.settings import Settings
 from runner.models.base import Model
-from runner.models.connect import connect, load_client, price_of
+from runner.models.connect import connect, load_client
 from runner.models.model_name import parsed
 from runner.records.files import NotWritten
 from runner.records.masking import Secrets
 from runner.records.record import Life, Selection, Spent
 from runner.records.run import is_run
 from runner.records.store import RunStore, read_run_file
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 
@@ -105,7 +103,8 @@ def keep_run(
         if not ending.idle:
             _keep_life(store, plan, time.monotonic() - begun_at, gpu_price)
         _say_what_was_masked(store.secrets)
-        return ending, _status(ending, store)
+        errors = ending.stop_reason is None and "error" in store.done.values()
+        return ending, exit_status(ending.stop_reason, failed=ending.failed or errors)
 
 
 def say_what_is_to_do(store: RunStore, jobs: Sequence[Job]) -> None:
@@ -135,15 +134,6 @@ def _say_what_was_masked(secrets: Secrets) -> None:
             "warning: calls held a key or password, which is masked there too; executed again they "
             f"may give other results: {where:.200}"
         )
-
-
-def _status(ending: Ending, store: RunStore) -> int:
-    if ending.stop_reason is None:
-        errors = "error" in store.done.values()
-        return RUN_ERROR if errors else DONE
-    if ending.failed:
-        return RUN_ERROR
-    return INTERRUPTED if ending.stop_reason == "interrupted" else DONE
 
 
 def selection_of(
@@ -182,15 +172,3 @@ def connect_to(plan: Plan) -> Model:
             if model is not None:
                 return model
     return connect(plan.model, plan.settings.request_options())
-
-
-def check_budget(model: str, settings: Settings) -> None:
-    """Refuse a budget in dollars where nobody knows what a token costs: it would never be used up.
-
-    Raises:
-        DataError: The price is unknown.
-    """
-    if settings.max_cost is not None and not price_of(model, settings.request_options()):
-        raise DataError(
-            "--max-cost", f"the price of {model} is not known; give it by --price IN,OUT"
-        )

@@ -184,7 +184,7 @@ def _check_conflicts(records: Sequence[Any]) -> None:
             raise DataError(flag, f"needs {about.needs}: add it, or leave {flag} out")
         other = next((each for each in about.excludes if each in typed), None)
         if other is not None:
-            raise DataError(flag, f"and {other} exclude each other: leave one out")
+            raise DataError(flag, f"cannot be combined with {other}: leave one of them out")
 
 
 def is_open(record: type) -> bool:

@@ -14,10 +14,10 @@ from envs import __version__
 from runner.data.wording import Wording, observations_for, wording_of
 from runner.episodes.boundary import fault_of
 from runner.episodes.dialogue import Dialogue
-from runner.extension import RunFeature
+from runner.extension import RunFeature, with_kept
 from runner.live.budget import Budget
 from runner.live.engine import Engine, Stopped
-from runner.live.loop import Ask, ModelAnswer, Playing, run_live
+from runner.live.loop import Ask, EpisodePlayer, EpisodeSetup, ModelAnswer, run_live
 from runner.live.settings import Settings
 from runner.models.base import ChatMessage, Request
 from runner.models.connect import names_a_provider, usual_api
@@ -175,7 +175,7 @@ class Campaign:
         goes_on: Whether the model can go on with an episode of another process, so that its
             answers are kept as they come.
         replies: Where answers are looked up before the model is asked, or None.
-        play: Lets the model do a trajectory.
+        player: Plays an episode.
     """
 
     def __init__(
@@ -185,9 +185,9 @@ class Campaign:
         *,
         goes_on: bool = True,
         replies: ReplyCache | None = None,
-        play: Playing = run_live,
+        player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer,
     ) -> None:
-        self._play = play
+        self._player = player
         self._plan = plan
         self._store = store
         self._goes_on = goes_on
@@ -222,23 +222,24 @@ class Campaign:
             self._store.put_step(AnsweredStep(*job.key, step, message), budget.spent)
 
         try:
-            done = await self._play(
-                self._prepare(trajectory),
-                plan.style(trajectory, job.trial),
-                plan.settings.mode,
-                plan.profile,
-                plan.step_limit,
-                partial(self._ask, ask, job),
-                self._store.put_tools,
-                put_step if self._goes_on else None,
-                job.course if self._goes_on else (),
-                plan.settings.failures(),
+            setup = EpisodeSetup(
+                prepared=self._prepare(trajectory),
+                style=plan.style(trajectory, job.trial),
+                mode=plan.settings.mode,
+                profile=plan.profile,
+                step_limit=plan.step_limit,
+                ask=partial(self._ask, ask, job),
+                put_tools=self._store.put_tools,
+                put_step=put_step if self._goes_on else None,
+                course=job.course if self._goes_on else (),
+                failures=plan.settings.failures(),
             )
+            done = await run_live(setup, self._player)
         except (Stopped, OSError):  # the run ends, or cannot be kept
             raise
         except Exception as error:
             return job.lost(fault_of(error))
-        return done._replace(trial=job.trial)
+        return with_kept(done._replace(trial=job.trial), plan.settings.features)
 
     async def _ask(self, ask: Ask, job: Job, request: Request) -> ModelAnswer:
         """Put a request of an episode, unless its answer is known."""

@@ -17,7 +17,7 @@ from runner.live.activity import Activity
 from runner.live.budget import Budget
 from runner.live.campaign import Campaign, Job, Plan, jobs_of, restore_tools
 from runner.live.engine import Engine, Limits
-from runner.live.loop import Playing, run_live
+from runner.live.loop import EpisodePlayer, EpisodeSetup
 from runner.live.settings import Settings
 from runner.models.agent import AgentModel
 from runner.models.base import (
@@ -25,12 +25,10 @@ from runner.models.base import (
     ChatMessage,
     FatalError,
     Model,
-    Price,
     Request,
     RequestError,
     ToolList,
     TransientError,
-    Usage,
 )
 from runner.models.model_name import Agent, parsed
 from runner.models.protocols.base import Written
@@ -112,10 +110,6 @@ class Estimate(NamedTuple):
     def sum(cls, estimates: Iterable[Estimate]) -> Estimate:
         """Return what several runs would take."""
         return cls(*map(sum, zip(*estimates, strict=True)))
-
-    def cost(self, price: Price) -> float:
-        """Return the US dollars of it, nothing of it read from a cache."""
-        return price.of(Usage(self.tokens, self.answered)) or 0.0
 
 
 def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Estimate:
@@ -260,10 +254,10 @@ def conduct_here(
     jobs: Sequence[Job],
     connect: Connect,
     watch: Watches,
-    play: Playing = run_live,
+    player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer,
 ) -> Ending:
     """Do what ``conduct`` does, for those who have no event loop, or one that waits for this."""
-    return _to_end(conduct(plan, store, jobs, connect, watch, play))
+    return _to_end(conduct(plan, store, jobs, connect, watch, player))
 
 
 def limits_of(settings: Settings) -> Limits:
@@ -283,7 +277,7 @@ async def conduct(
     jobs: Sequence[Job],
     connect: Connect,
     watch: Watches,
-    play: Playing = run_live,
+    player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer,
 ) -> Ending:
     """Do the jobs of a run in this process.
 
@@ -293,14 +287,14 @@ async def conduct(
         jobs: What to do.
         connect: Connects to the model, inside the running loop.
         watch: Told how it gets on.
-        play: Lets the model do a trajectory.
+        player: Plays an episode.
     """
     settings = plan.settings
     budget = Budget(settings.max_requests, settings.max_cost, store.spent)
     model = connect(plan)
     # An agent of the user's own may know more of an episode than its messages.
     goes_on = not isinstance(model, AgentModel)
-    campaign = Campaign(plan, store, goes_on=goes_on, replies=replies_of(plan), play=play)
+    campaign = Campaign(plan, store, goes_on=goes_on, replies=replies_of(plan), player=player)
     engine: Engine[Job, EpisodeRecord] = Engine(
         model, limits_of(settings), Random(0), budget, say=watch.say
     )

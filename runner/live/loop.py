@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import Mode, Profile
 from envs.errors import BackendFault
-from envs.state import Snapshot
 from runner.episodes.dialogue import Dialogue, Taken
-from runner.episodes.episode import Episode
 from runner.episodes.telling import telling_of
 from runner.live.course import answer_of, end_of, led, step_of
 from runner.models.base import (
@@ -47,44 +46,11 @@ PutStep = Callable[[StepRecord, ChatMessage], object]
 """Keeps a request that was answered, with the answer as it stands among the messages."""
 
 
-class Playing(Protocol):
-    """Lets a model do a trajectory and judges it: ``run_live``, or a search."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EpisodeSetup:
+    """What an episode with a live model is played with.
 
-    async def __call__(
-        self,
-        prepared: Prepared,
-        style: Style,
-        mode: Mode,
-        profile: Profile,
-        step_limit: int,
-        ask: Ask,
-        put_tools: PutTools,
-        put_step: PutStep | None = None,
-        course: Sequence[AnsweredStep] = (),
-        failures: Collection[ErrorKind] = FAULTS,
-    ) -> EpisodeRecord:
-        """Return the record of its first trial; the arguments are those of ``run_live``."""
-        ...
-
-
-async def run_live(
-    prepared: Prepared,
-    style: Style,
-    mode: Mode,
-    profile: Profile,
-    step_limit: int,
-    ask: Ask,
-    put_tools: PutTools,
-    put_step: PutStep | None = None,
-    course: Sequence[AnsweredStep] = (),
-    failures: Collection[ErrorKind] = FAULTS,
-) -> EpisodeRecord:
-    """Let a model do a trajectory and judge it; what is returned is its first trial's.
-
-    What ends it that is not the model's doing is its error, with the course so far; what is, fails
-    it.
-
-    Args:
+    Attributes:
         prepared: The trajectory.
         style: How the model is talked to.
         mode: How it calls functions.
@@ -97,24 +63,142 @@ async def run_live(
             they lead where they led; from there on the model is asked.
         failures: What keeps a request from being answered and counts as the model's doing.
     """
+
+    prepared: Prepared
+    style: Style
+    mode: Mode
+    profile: Profile
+    step_limit: int
+    ask: Ask
+    put_tools: PutTools
+    put_step: PutStep | None = None
+    course: Sequence[AnsweredStep] = ()
+    failures: Collection[ErrorKind] = FAULTS
+
+    def dialogue(self) -> Dialogue:
+        """Return the dialogue before the first request."""
+        return Dialogue(self.prepared, self.style, self.mode, self.profile, self.step_limit)
+
+
+class EpisodePlayer:
+    """Plays an episode with a live model once, and keeps what its record has of it.
+
+    Attributes:
+        dialogue: The dialogue; the record has its messages.
+        steps: One per answer.
+        turn_ends: How the turns ended.
+    """
+
+    def __init__(self, setup: EpisodeSetup) -> None:
+        self.dialogue = setup.dialogue()
+        self.steps: list[StepRecord] = []
+        self.turn_ends: list[TurnEnd] = []
+        self._setup = setup
+        self._before = setup.prepared.template.snapshot()
+
+    async def play(self) -> None:
+        """Put requests to the model until the episode is over.
+
+        Raises:
+            ModelError: There is no answer.
+            BackendFault: A call ran into a fault of ours.
+            CannotJudge: Something that judges is missing.
+            LedElsewhere: The course does not lead where it led.
+        """
+        dialogue, episode = self.dialogue, self.dialogue.episode
+        while not episode.finished:
+            request = dialogue.request()
+            asked = len(request.messages)  # the list grows
+            answer = await self.answer(request)
+            reply = dialogue.conversation.heard(answer.reply)
+            answer = answer._replace(reply=reply)
+            turn = episode.turn
+            try:
+                taken = dialogue.take(reply)
+            except BackendFault:
+                # The answer was given, and paid for, whatever its calls ran into.
+                self.steps.append(self._step(asked, request, answer, Taken(turn, (), None)))
+                raise
+            step = self._step(asked, request, answer, taken)
+            self.keep(step, dialogue.conversation.messages[asked])
+            if episode.terminated:
+                self.turn_ends.append(TurnEnd(taken.turn, "step_limit", None))
+            elif not taken.calls:
+                self.turn_ends.append(end_of(taken, reply, episode))
+
+    def record(self, ended: EpisodeRecord) -> EpisodeRecord:
+        """Return the record of the episode, given what became of it."""
+        messages = self.dialogue.conversation.messages
+        return ended._replace(messages=messages, steps=self.steps, turn_ends=self.turn_ends)
+
+    async def answer(self, request: Request) -> ModelAnswer:
+        """Put a request to the model, unless its answer is known.
+
+        Raises:
+            ModelError: There is no answer.
+        """
+        number, course = len(self.steps), self._setup.course
+        if number >= len(course):
+            return await self._setup.ask(request)
+        return ModelAnswer(answer_of(course[number]), course[number].step.attempts)
+
+    def keep(self, step: StepRecord, message: ChatMessage) -> None:
+        """Keep an answer, and how it stands among the messages.
+
+        Raises:
+            LedElsewhere: It is an earlier one, and does not lead where it led.
+        """
+        number, setup = len(self.steps), self._setup
+        self.steps.append(step)
+        if number < len(setup.course):
+            if led(setup.course[number].step) != led(step):
+                raise LedElsewhere(number)
+        elif setup.put_step is not None:
+            setup.put_step(step, message)
+
+    def put_tools(self, request: Request) -> None:
+        """Keep the tool list of a request."""
+        if request.tools:
+            self._setup.put_tools(request.tools.digest, request.tools.tools)
+
+    def _step(self, asked: int, request: Request, answer: ModelAnswer, taken: Taken) -> StepRecord:
+        """Return the record of one request, its reply, and what the calls in it led to."""
+        self.put_tools(request)
+        session = self.dialogue.episode.session
+        after = session.snapshot() if taken.results else self._before
+        states = self._before, after
+        self._before = after
+        return step_of(request, answer.reply, answer.attempts, taken, states, messages=asked)
+
+
+async def run_live(
+    setup: EpisodeSetup, player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer
+) -> EpisodeRecord:
+    """Let a model do a trajectory and judge it; what is returned is its first trial's.
+
+    What ends it that is not the model's doing is its error, with the course so far; what is, fails
+    it.
+
+    Args:
+        setup: What it is played with.
+        player: Plays it; another one lets the model search.
+    """
+    trajectory = setup.prepared.trajectory
     while True:
-        dialogue = Dialogue(prepared, style, mode, profile, step_limit)
-        log = _Log(prepared.template.snapshot())
+        played = player(setup)
         try:
-            await _converse(dialogue, log, ask, put_tools, put_step, course)
-            ended = judged_of(prepared.trajectory, dialogue)
+            await played.play()
+            ended = judged_of(trajectory, played.dialogue)
         except LedElsewhere as place:
-            course = course[: place.step]
+            setup = replace(setup, course=setup.course[: place.step])
             continue
         except (ModelError, BackendFault, CannotJudge) as error:
-            if course and is_refused(error) and len(log.steps) == len(course):
+            if setup.course and is_refused(error) and len(played.steps) == len(setup.course):
                 # The provider does not go on with what it said in an earlier life.
-                course = ()
+                setup = replace(setup, course=())
                 continue
-            ended = broken_off(prepared.trajectory, dialogue, error, failures)
-        return ended._replace(
-            messages=dialogue.conversation.messages, steps=log.steps, turn_ends=log.turn_ends
-        )
+            ended = broken_off(trajectory, played.dialogue, error, setup.failures)
+        return played.record(ended)
 
 
 def judged_of(
@@ -152,72 +236,3 @@ class LedElsewhere(Exception):
     def __init__(self, step: int) -> None:
         super().__init__(step)
         self.step = step
-
-
-async def _converse(
-    dialogue: Dialogue,
-    log: _Log,
-    ask: Ask,
-    put_tools: PutTools,
-    put_step: PutStep | None,
-    course: Sequence[AnsweredStep],
-) -> None:
-    """Put requests to the model until the episode is over, and write down what they led to.
-
-    Raises:
-        LedElsewhere: The course does not lead where it led.
-    """
-    episode, known = dialogue.episode, iter(course)
-    while not episode.finished:
-        request = dialogue.request()
-        asked = len(request.messages)
-        earlier = next(known, None)
-        if earlier is None:
-            answer = await ask(request)
-        else:
-            answer = ModelAnswer(answer_of(earlier), earlier.step.attempts)
-        reply = dialogue.conversation.heard(answer.reply)
-        answer = answer._replace(reply=reply)
-        if request.tools:
-            put_tools(request.tools.digest, request.tools.tools)
-        turn = episode.turn
-        try:
-            taken = dialogue.take(reply)
-        except BackendFault:
-            # The answer was given, and paid for, whatever its calls ran into.
-            log.step(asked, request, answer, Taken(turn, (), None), episode)
-            raise
-        step = log.step(asked, request, answer, taken, episode)
-        if earlier is None and put_step is not None:
-            put_step(step, dialogue.conversation.messages[asked])
-        if earlier is not None and led(earlier.step) != led(step):
-            raise LedElsewhere(len(log.steps) - 1)
-        if episode.terminated:
-            log.turn_ends.append(TurnEnd(taken.turn, "step_limit", None))
-        elif not taken.calls:
-            log.turn_ends.append(end_of(taken, reply, episode))
-
-
-class _Log:
-    """What is written down while an episode runs."""
-
-    def __init__(self, before: Snapshot) -> None:
-        self.steps: list[StepRecord] = []
-        self.turn_ends: list[TurnEnd] = []
-        self._before = before
-
-    def step(
-        self,
-        asked: int,
-        request: Request,
-        answer: ModelAnswer,
-        taken: Taken,
-        episode: Episode,
-    ) -> StepRecord:
-        """Note one request, its reply, and what the calls in it led to."""
-        after = episode.session.snapshot() if taken.results else self._before
-        states = self._before, after
-        step = step_of(request, answer.reply, answer.attempts, taken, states, messages=asked)
-        self.steps.append(step)
-        self._before = after
-        return step

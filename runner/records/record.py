@@ -207,24 +207,24 @@ class Fault(NamedTuple):
 
 
 class EpisodeMember(Protocol):
-    """What an extension keeps of an episode: a record of its own."""
+    """What an extension keeps of an episode: a named tuple, or a class with ``to_json``."""
 
     @property
     def own_functions(self) -> Sequence[str]:
         """Names of functions that only the extension offers: no kept step calls them."""
-        ...
+        return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
         """Return all answered requests in their order, given the steps of the record."""
-        ...
+        return kept
 
     def message_of(self, step: StepRecord) -> JsonObject | None:
         """Return the answer of a step as it stood among the messages; None of a kept step."""
-        ...
+        return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
         """Yield JSON path and what is wrong of members that do not fit the record."""
-        ...
+        yield from ()
 
 
 class EpisodeRecord(NamedTuple):

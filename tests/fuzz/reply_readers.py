@@ -22,7 +22,7 @@ from extensions.formats.registry import PROTOCOLS
 from extensions.retired.rest import fixture, web
 from extensions.serving import control
 from runner.episodes.episode import STEP_LIMIT
-from runner.live.loop import ModelAnswer, run_live
+from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models import agent, connect
 from runner.models.apis import APIS
 from runner.models.base import ModelError, Reply, Usage
@@ -91,10 +91,16 @@ def _goes_on(reply: Reply) -> None:
             return ModelAnswer(left.pop() if left else done, 1)
 
         kept: dict[str, Any] = {}
-        run = run_live(
-            _prepared(profile.name), style, "fc", profile, STEP_LIMIT, ask, kept.__setitem__
+        setup = EpisodeSetup(
+            prepared=_prepared(profile.name),
+            style=style,
+            mode="fc",
+            profile=profile,
+            step_limit=STEP_LIMIT,
+            ask=ask,
+            put_tools=kept.__setitem__,
         )
-        json.dumps(asyncio.run(run).messages)
+        json.dumps(asyncio.run(run_live(setup)).messages)
 
 
 def calls_in_texts(given: Path) -> None:

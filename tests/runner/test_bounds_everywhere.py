@@ -14,10 +14,11 @@ from envs.bounds import BOUNDS
 from envs.calls import Call
 from extensions.debugger.stepper import Stepper
 from extensions.search.search import SearchLimits, search
+from runner.episodes.dialogue import Dialogue
 from runner.episodes.evaluate import examine_recorded
 from runner.episodes.execute import CallScript, execute
 from runner.episodes.scripts import trace_recorded
-from runner.live.loop import ModelAnswer, run_live
+from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
@@ -88,8 +89,16 @@ def in_eval(steps: Steps) -> list[str]:
         return ModelAnswer(replies.pop(0), 1)
 
     kept: dict[str, Any] = {}
-    done = run_live(ready(), style(), "fc", STRICT, STEP_LIMIT, ask, kept.__setitem__)
-    return [result for step in asyncio.run(done).steps for result in step.results]
+    setup = EpisodeSetup(
+        prepared=ready(),
+        style=style(),
+        mode="fc",
+        profile=STRICT,
+        step_limit=STEP_LIMIT,
+        ask=ask,
+        put_tools=kept.__setitem__,
+    )
+    return [result for step in asyncio.run(run_live(setup)).steps for result in step.results]
 
 
 def in_rollouts(steps: Steps) -> list[str]:
@@ -106,8 +115,8 @@ def in_search(steps: Steps) -> list[str]:
     async def ask(_: object) -> Reply:
         return replies.pop(0)
 
-    done = search(ready(), style(), "fc", STRICT, ask, SearchLimits(children=1), STEP_LIMIT)
-    dialogue, _ = asyncio.run(done)
+    asked = Dialogue(ready(), style(), "fc", STRICT, STEP_LIMIT)
+    dialogue, _ = asyncio.run(search(asked, ask, SearchLimits(children=1)))
     said = dialogue.conversation.messages
     return [str(message["content"]) for message in said if message["role"] == "tool"]
 

@@ -418,7 +418,7 @@ def test_an_interrupted_run_leaves_no_half_output(monkeypatch, turnwise, data):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("runner.commands.eval._OFFLINE", {"oracle": stop})
+    monkeypatch.setattr("runner.commands.eval.run_oracle", stop)
     done = turnwise(*EVAL, "--dataset", data, "--output", "out.jsonl")
     assert done == Done(INTERRUPTED, "", "turnwise: interrupted\n")
     assert list(Path().iterdir()) == []

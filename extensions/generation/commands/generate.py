@@ -26,14 +26,13 @@ from extensions.generation.entries.sound import scenario_of
 from extensions.generation.entries.tasks import PERSONAS, Sampling, Tasks, dataset_of, read_personas
 from extensions.generation.making import Maker, Output, Rejected
 from extensions.generation.yields import ERROR, MEANINGS
-from runner.commands import DONE, INTERRUPTED, RUN_ERROR
-from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions, settings_in
-from runner.commands.live_run import check_budget
+from runner.commands import DONE
+from runner.commands.asking import CachedAskingOptions, check_budget, exit_status
 from runner.commands.options import argument, index, option, positive, switch
 from runner.commands.shared import JsonOption, note
 from runner.live.engine import Engine
 from runner.live.meter import Meter
-from runner.live.settings import Settings, read_settings
+from runner.live.settings import Settings
 from runner.models.model_name import Scripted, parsed
 from runner.records.files import written
 from runner.records.masking import Secrets
@@ -57,7 +56,7 @@ NOTES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(JsonOption, ReachedOptions, SamplingOptions, PaceOptions):
+class Options(JsonOption, CachedAskingOptions):
     """Who writes what."""
 
     output: Path = argument("where to write the entries", "OUT.jsonl")
@@ -141,12 +140,6 @@ class Options(JsonOption, ReachedOptions, SamplingOptions, PaceOptions):
         "DIR",
     )
     resume: bool = switch("go on with OUT.jsonl.work; nothing is asked twice")
-    reply_cache: str | None = option("where answers are kept (default: one of ours)", "DIR")
-    no_cache: bool = switch(
-        "ask also what was asked before elsewhere, and keep no answers there",
-        excludes=("--reply-cache",),
-    )
-    dry_run: bool = switch("say what would be asked, ask nothing")
 
 
 def run(options: Options) -> int:
@@ -295,7 +288,7 @@ def _order(options: Options, graph: Graph, own: Dataset, wishes: Sequence[str]) 
         options.model,
         options.solver or ("scripted:0" if scripted else options.model),
         options.judge,
-        _settings(options),
+        options.settings(seed=None, prompts=None),  # these are of other things here
         read_writer_prompts(options.prompts),
         Tasks(sampling, kinds),
         entries,
@@ -306,14 +299,6 @@ def _order(options: Options, graph: Graph, own: Dataset, wishes: Sequence[str]) 
         options.solutions or 2,
         options.search_calls or 60,
     )
-
-
-def _settings(options: Options) -> Settings:
-    # Seed and prompts are of other things here.
-    flags = {**settings_in(options), "seed": None, "prompts": None}
-    if not options.no_cache:
-        flags["reply_cache"] = options.reply_cache or ""
-    return read_settings(options.config, flags)
 
 
 def _wishes(want: str | None, graph: Graph, ours: Coverage | None) -> Sequence[str]:
@@ -531,7 +516,6 @@ def _coverage_lines(figures: _Figures) -> Iterator[str]:
 
 
 def _status(done: _Done) -> int:
-    if done.stopped == "interrupted":
-        return INTERRUPTED
     errors = any(name == ERROR for _, name in done.maker.output.yields.lost)
-    return RUN_ERROR if done.failed or errors else DONE
+    stopped = done.stopped
+    return exit_status(stopped, failed=stopped != "interrupted" and (done.failed or errors))

@@ -32,15 +32,12 @@ from extensions.judges.tally import (
 from extensions.judges.votes import JudgeDefinition, PreferenceVote, Vote, judged_folder
 from runner.analysis.figure_lines import percent
 from runner.analysis.runs import data_change
-from runner.commands import DONE, INTERRUPTED, RUN_ERROR
-from runner.commands.eval_options import settings_in
-from runner.commands.live_run import check_budget
+from runner.commands import DONE
+from runner.commands.asking import check_budget, cost_line, exit_status
 from runner.commands.shared import note
 from runner.data import choose
 from runner.data.choose import profile_for
-from runner.live.settings import read_settings
 from runner.models.base import Usage
-from runner.models.connect import price_of
 from runner.records.files import written
 from runner.records.record import Key
 from runner.show.terminal import say, say_json
@@ -169,7 +166,8 @@ class _Court:
             f"{guessed.tokens} prompt tokens where votes agree, {guessed.most} requests at most"
         )
         if guessed.requests:
-            say(_in_dollars(self.setting, Usage(guessed.tokens, guessed.answered)))
+            usage, name = Usage(guessed.tokens, guessed.answered), self.setting.name
+            say(cost_line(name, self.setting.settings.request_options(), usage, "thoughts"))
 
     def status(self) -> int:
         """Say why it ended, and return the exit status."""
@@ -181,9 +179,8 @@ class _Court:
         ending = bench.stopped
         if ending is not None:
             note(f"{ending.stop_reason}; the same command goes on")
-            if not ending.failed and not bench.failed:
-                return INTERRUPTED if ending.stop_reason == "interrupted" else DONE
-        return RUN_ERROR if bench.failed or ending is not None else DONE
+        failed = bool(bench.failed) or (ending is not None and ending.failed)
+        return exit_status(ending and ending.stop_reason, failed=failed)
 
 
 def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
@@ -267,10 +264,7 @@ def _setting(options: JudgeOptions, name: str, show: Show) -> JudgeSetting:
     Raises:
         DataError: A file or an option cannot be used.
     """
-    flags = settings_in(options)
-    if not options.no_cache:
-        flags["reply_cache"] = options.reply_cache or ""
-    settings = read_settings(options.config, flags)
+    settings = options.settings()
     prompts = read_judge_prompts(Path(settings.prompts) if settings.prompts else JUDGE_PROMPTS)
     by_turn = options.unit == "turn"
     setting = JudgeSetting(name, settings, prompts, show, options.seed or 0, by_turn)
@@ -409,14 +403,3 @@ def _write(options: JudgeOptions, runs: Sequence[JudgedRun], tallies: Sequence[R
 def _line(judged: JudgedRun, each: Labelled, **more: str) -> str:
     line = {"run": str(judged.source.path), **each.to_json(), **more}
     return json.dumps(line, allow_nan=False) + "\n"
-
-
-def _in_dollars(setting: JudgeSetting, usage: Usage) -> str:
-    price = price_of(setting.name, setting.settings.request_options())
-    cost = price and price.of(usage)
-    if price is None or cost is None:
-        return f"the price of {setting.name} is not known: no dollars without --price IN,OUT"
-    return (
-        f"about ${cost:.2f}, an estimate: {usage.completion} completion tokens, without thoughts, "
-        f"at ${price.input * 1e6:g} and ${price.output * 1e6:g} per million tokens in and out"
-    )

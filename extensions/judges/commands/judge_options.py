@@ -11,7 +11,7 @@ from extensions.judges.brief import Show
 from extensions.judges.exhibit import Exhibit, SolvableBy, Unit, exhibits
 from extensions.judges.judging import JudgingRules
 from runner.analysis.runs import dataset_of, executed_again
-from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions
+from runner.commands.asking import CachedAskingOptions
 from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, index, option, positive, switch
 from runner.commands.shared import EntriesOptions, JsonOption, JudgingOptions, note
@@ -38,7 +38,7 @@ class ExhibitOptions(EntriesOptions, JudgingOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeOptions(ExhibitOptions, JsonOption, ReachedOptions, SamplingOptions, PaceOptions):
+class JudgeOptions(ExhibitOptions, JsonOption, CachedAskingOptions):
     """Who judges, what and how."""
 
     runs: tuple[Path, ...] = argument(
@@ -87,17 +87,11 @@ class JudgeOptions(ExhibitOptions, JsonOption, ReachedOptions, SamplingOptions, 
         "where to keep the votes (default: judged in RUN; of probes: a folder in runs)", "DIR"
     )
     resume: bool = switch("only go on with votes that are there; they are never asked for again")
-    reply_cache: str | None = option("where answers are kept (default: one of ours)", "DIR")
-    no_cache: bool = switch(
-        "ask also what was asked before elsewhere, and keep no answers there",
-        excludes=("--reply-cache",),
-    )
     output: Path | None = option("write one JSON line per label", "FILE", flags=("--output", "-o"))
     disagreements: Path | None = option(
         "write what judge and verdict disagree on, with what the judge read", "FILE"
     )
     allow_errors: bool = switch("give a rate in spite of failed votes")
-    dry_run: bool = switch("say what would be asked, ask nothing")
 
 
 class JudgedRun(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 import time
@@ -23,11 +22,12 @@ from extensions.search.record import search_of
 from extensions.search.repeating import Attempt, next_round
 from extensions.search.search import SearchLimits, texts_hash
 from extensions.search.searches import SearchMethod, difference_lines, search_lines
-from extensions.search.searching import run_search
-from runner.commands import DONE, INTERRUPTED, RUN_ERROR
+from extensions.search.searching import SearchPlayer
+from runner.commands import DONE, RUN_ERROR
+from runner.commands.asking import exit_status, is_ready, plan_of
 from runner.commands.eval_options import PaceOptions, ReachedOptions, SamplingOptions
 from runner.commands.features import settings_of
-from runner.commands.live_run import check_budget, keep_run, say_what_is_to_do, selection_of
+from runner.commands.live_run import keep_run, say_what_is_to_do, selection_of
 from runner.commands.options import index, option, positive, switch
 from runner.commands.shared import (
     EntriesOptions,
@@ -48,13 +48,11 @@ from runner.live.conduct import (
     estimate,
     open_jobs,
     open_store,
-    preflight,
 )
 from runner.live.meter import Meter
-from runner.models.base import Model, ModelError
+from runner.models.base import Model
 from runner.models.connect import connect
 from runner.models.model_name import Agent, Scripted, chosen, parsed
-from runner.models.prompting import read_prompts
 from runner.models.settings import Observations
 from runner.records.files import written
 from runner.records.record import EpisodeRecord
@@ -158,7 +156,7 @@ def run(options: Options) -> int:
         _print_estimate(methods, trajectories)
         return DONE
     scripted = isinstance(parsed(options.model), Scripted)
-    if not (scripted or options.no_preflight) and not _is_ready(plan):
+    if not (scripted or options.no_preflight) and not is_ready(plan, connect_searching):
         return RUN_ERROR
     with ExitStack() as opened:
         folder = options.resume or options.run_dir
@@ -171,7 +169,7 @@ def run(options: Options) -> int:
         if stopped is not None:
             ending, name = stopped
             note(f"{name}: {ending.stop_reason}; go on with --resume {folder}")
-            return _stopped(ending)
+            return exit_status(ending.stop_reason, failed=ending.failed)
         found = _found(methods, folder, trajectories)
         return _report(found, plan, options, folder if kept else None)
 
@@ -224,13 +222,8 @@ def _asked(options: Options) -> tuple[Plan, list[Trajectory]]:
         raise DataError("--protocol", "is for a live model; a scripted one makes tool calls")
     if settings.reply_cache is not None:
         raise DataError("reply_cache", "is for eval: attempts are to differ")
-    check_budget(options.model, settings)
     profile = profile_for(dataset, options.profile)
-    prompts = read_prompts(nests=profile.execution.checks_arguments)
-    plan = Plan(options.model, dataset, profile, options.step_limit, settings, prompts)
-    # That texts are missing is said before anything is asked.
-    plan.wording()
-    return plan, chosen
+    return plan_of(options, dataset, profile, settings), chosen
 
 
 def _methods(options: Options, plan: Plan) -> list[_Method]:
@@ -263,16 +256,6 @@ def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajector
         f"errs, at most {most * len(trajectories)} requests"
         f"{again if len(searches) < len(methods) else ''}"
     )
-
-
-def _is_ready(plan: Plan) -> bool:
-    """Tell whether the model answers; say why where it does not."""
-    try:
-        asyncio.run(preflight(plan, connect_searching))
-    except ModelError as error:
-        note(f"{error}")
-        return False
-    return True
 
 
 def connect_searching(plan: Plan) -> Model:
@@ -376,15 +359,9 @@ def _conduct(plan: Plan, store: RunStore, jobs: Sequence[Job], *, told: bool) ->
         say_what_is_to_do(store, jobs)
     limits = SearchLimits(asked.children, asked.max_calls, asked.max_nodes)
     meter = Meter(len(jobs), sys.stderr, time.monotonic)
-    play = partial(run_search, limits, asked.finish)
-    ending = conduct_here(plan, store, jobs, connect_searching, meter, play)
+    player = partial(SearchPlayer, limits, asked.finish)
+    ending = conduct_here(plan, store, jobs, connect_searching, meter, player)
     return ending if jobs else ending._replace(idle=True)
-
-
-def _stopped(ending: Ending) -> int:
-    if ending.failed:
-        return RUN_ERROR
-    return INTERRUPTED if ending.stop_reason == "interrupted" else DONE
 
 
 def _found(

@@ -21,7 +21,7 @@ from checkers.profile import BFCL
 from runner.analysis.comparison import RunComparison
 from runner.analysis.comparison_lines import conclusion
 from runner.analysis.figure_lines import notes, worth_showing
-from runner.analysis.figure_table import FIGURES, FigureRow, beside_scores, cards
+from runner.analysis.figure_table import beside_scores, cards
 from runner.analysis.groups import CLASSIC, Rate, classic, table
 from runner.analysis.run_scores import RunScores
 
@@ -90,19 +90,17 @@ def comparison_page(comparison: RunComparison) -> str:
     return page(f"Turnwise: {names}", [packed(comparison_json(comparison))], COMPARISON_ASSETS)
 
 
-def comparison_json(
-    comparison: RunComparison, rows: Sequence[FigureRow] = FIGURES
-) -> dict[str, Any]:
+def comparison_json(comparison: RunComparison) -> dict[str, Any]:
     """Return what the page on two runs shows."""
     sides = dict(zip("AB", comparison.figures, strict=True))
     return {
-        **comparison.to_json(rows),
+        **comparison.to_json(),
         "conclusion": [line.text for line in conclusion(comparison)],
-        "cards": cards(sides, beside_scores(rows)),
+        "cards": cards(sides, beside_scores(comparison.figures)),
     }
 
 
-def scores_page(runs: Sequence[RunScores], rows: Sequence[FigureRow] = FIGURES) -> str:
+def scores_page(runs: Sequence[RunScores]) -> str:
     """Return the page on runs; its chart overlays the first five."""
     names = ", ".join(run.name for run in runs)
     assets = ("report.css", "scores.css", "radar.js", "groups.js", "scores.js")
@@ -110,7 +108,7 @@ def scores_page(runs: Sequence[RunScores], rows: Sequence[FigureRow] = FIGURES) 
     shown = {
         "runs": [_about(run) for run in runs],
         "groups": groups([run.figures.rates for run in runs], fields),
-        "cards": cards({str(n): run.figures for n, run in enumerate(runs, start=1)}, rows),
+        "cards": cards({str(n): run.figures for n, run in enumerate(runs, start=1)}),
     }
     return page(f"Turnwise: {names}", [packed(shown)], assets)
 

@@ -12,7 +12,7 @@ from checkers.why.diagnosis import SUB_REASONS, Cause
 from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from envs.state import cut
 from runner.analysis.figure_lines import errata_line, lines
-from runner.analysis.figure_table import FIGURES, FigureRow, beside_scores, columns, usage_list
+from runner.analysis.figure_table import beside_scores, usage_list
 from runner.analysis.figures import OwnMachine, RunFigures, totals_of
 from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.cards import Card, Shared
@@ -54,9 +54,7 @@ REPORT_ASSETS = (
 )
 
 
-def report(
-    runs: Sequence[ViewedRun], gpu_price: float | None = None, rows: Sequence[FigureRow] = FIGURES
-) -> str:
+def report(runs: Sequence[ViewedRun], gpu_price: float | None = None) -> str:
     """Return the page on runs, at least one; each gets a tab of its own.
 
     ``gpu_price`` is what a model's own machine costs per hour, if not what a run kept.
@@ -72,7 +70,7 @@ def report(
             [episode.examined for episode in episodes if episode.examined],
         )
         parts = parts_of(run)
-        about = about_run(run, gpu_price, parts, rows)
+        about = about_run(run, gpu_price, parts)
         index.append({**about, "first_pack": 1 + len(runs) + len(writers)})
         shared.append(packed(common.to_json(BOUNDS[0])))
         writers += [partial(_packed_card, episode, common, parts) for episode in episodes]
@@ -80,12 +78,7 @@ def report(
     return page(title, [packed(index), *shared, *_fitting(writers)], REPORT_ASSETS)
 
 
-def about_run(
-    run: ViewedRun,
-    gpu_price: float | None,
-    parts: Sequence[PagePart],
-    rows: Sequence[FigureRow] = FIGURES,
-) -> Json:
+def about_run(run: ViewedRun, gpu_price: float | None, parts: Sequence[PagePart]) -> Json:
     """Return what the page shows of a run besides its episodes."""
     dataset, definition = run.dataset, run.source.definition
     machine = OwnMachine.of(run.source.lives, len(run.episodes), gpu_price)
@@ -94,8 +87,8 @@ def about_run(
         "data": f"{dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}",
         "profile": run.profile.name,
         "definition": BOUNDS[0].json(definition.to_json()) if definition else None,
-        "overview": overview(run.episodes, machine, rows),
-        "mended": mended_scores(run, rows),
+        "overview": overview(run.episodes, machine),
+        "mended": mended_scores(run),
         "groups": group_scores(run),
         "cards": [card for part in parts for card in part.cards()],
         "options": ["--run", str(run.source.path), "--profile", run.profile.name],
@@ -125,20 +118,16 @@ def _joined(members: Iterable[Json]) -> Json:
     return {name: value for each in members for name, value in each.items()}
 
 
-def overview(
-    episodes: Sequence[Viewed],
-    machine: OwnMachine | None = None,
-    rows: Sequence[FigureRow] = FIGURES,
-) -> Json:
+def overview(episodes: Sequence[Viewed], machine: OwnMachine | None = None) -> Json:
     """Return the figures of a run; with too many errors there is no score among them."""
     totals = totals_of(episode.recorded.record for episode in episodes)
     figures = replace(_figures(episodes), totals=replace(totals, machine=machine))
     diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
     trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
     return {
-        "scores": _scores(figures, rows),
+        "scores": _scores(figures),
         "told": figures.told is not None and figures.told.facts > 0,
-        "lines": list(lines(figures, rows)),
+        "lines": list(lines(figures)),
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
         "causes": Counter(each.cause for each in diagnoses if each).most_common(),
         "sub_reasons": Counter(
@@ -147,7 +136,7 @@ def overview(
         "turns_passed": figures.turns_passed,
         "trials": [score._asdict() for score in figures.trial_scores(trials) if figures.scored],
         "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),
-        "usage": usage_list(figures, rows),
+        "usage": usage_list(figures),
     }
 
 
@@ -157,17 +146,17 @@ def group_scores(run: ViewedRun) -> Json | None:
     return groups([figures.rates], [run.profile is BFCL]) if figures.grouped else None
 
 
-def mended_scores(run: ViewedRun, rows: Sequence[FigureRow] = FIGURES) -> Json | None:
+def mended_scores(run: ViewedRun) -> Json | None:
     """Return the scores as errata have them, to stand beside those as published."""
     if run.mend is None:
         return None
     figures = run.mend.figures(_figures(run.episodes))
-    return {"errata": errata_line(run.mend.readings), "scores": _scores(figures, rows)}
+    return {"errata": errata_line(run.mend.readings), "scores": _scores(figures)}
 
 
-def _scores(figures: RunFigures, rows: Sequence[FigureRow]) -> list[Json]:
+def _scores(figures: RunFigures) -> list[Json]:
     scores = figures.scores
-    beside = columns([score.figures for score in scores], beside_scores(rows))
+    beside = beside_scores([score.figures for score in scores])
     return [
         {**vars(each), "figures": [row.cell(each.figures) for row in beside]} for each in scores
     ]

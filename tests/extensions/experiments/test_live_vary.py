@@ -198,8 +198,8 @@ def files_only() -> str:
         (("--vary", "tools=5", "--output", "x"), "--output: takes one run"),
         (("--vary", "tools=5", "--errata", "bfcl"), "--errata: takes one run"),
         (("--vary", "place=head", "--vary", "order=shuffled"), "exclude each other"),
-        (("--design", "full"), "--design: is of experiments on the list of functions: add --vary"),
-        (("--vary-seed", "3"), "--vary-seed: is of experiments"),
+        (("--design", "full"), "--design: needs --vary: add it"),
+        (("--vary-seed", "3"), "--vary-seed: needs --vary: add it"),
         (("--vary", "tools=5", "--temperature", "1"), "--temperature: is for live models"),
         (("--vary", "descriptions=none.json"), "none.json: cannot be read"),
         (("--vary", "words=none.jsonl"), "none.jsonl: cannot be read"),
@@ -330,7 +330,7 @@ def test_a_live_model_drafts_words(
     axis = ("--vary", "tools=all", "--vary", f"descriptions=full,{file}")
     assert scripted(tmp_path / "run", *axis) == 0
     for more, message in (
-        (asked[:5], "--paraphrase: needs --output FILE"),
+        (asked[:5], "--paraphrase: needs --output: add it"),
         ([*asked, str(tmp_path)], "--paraphrase: drafts words for functions, and takes no FOLDER"),
         (["vary"], "FOLDER: name the folder of an experiment"),
         (["vary", "--output", "x", str(tmp_path)], "--output: is for a draft of other words"),

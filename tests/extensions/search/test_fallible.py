@@ -8,9 +8,9 @@ import pytest
 from checkers.profile import STRICT
 from extensions.search.fallible import Errors, FallibleModels
 from extensions.search.search import SearchLimits
-from extensions.search.searching import run_search
+from extensions.search.searching import SearchPlayer
 from runner.live.campaign import Plan
-from runner.live.loop import ModelAnswer
+from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
 from trajectories.dataset import load_embedded
@@ -29,10 +29,16 @@ async def one(trajectory, model, plan, children, finish, trial):
         return ModelAnswer(await model.ask(request), 1)
 
     prepared = prepare(DATA, trajectory, STRICT)
-    searching = partial(run_search, SearchLimits(children, 100, 100), finish)
-    return await searching(
-        *(prepared, plan.style(trajectory), "fc", STRICT, 20, ask, lambda *_: None)
+    setup = EpisodeSetup(
+        prepared=prepared,
+        style=plan.style(trajectory),
+        mode="fc",
+        profile=STRICT,
+        step_limit=20,
+        ask=ask,
+        put_tools=lambda *_: None,
     )
+    return await run_live(setup, partial(SearchPlayer, SearchLimits(children, 100, 100), finish))
 
 
 def searched(rate, children, seed=0, *, finish=False, trial=0, entries=SOME):

@@ -9,6 +9,7 @@ import pytest
 from checkers.profile import STRICT
 from envs.calls import parse_call
 from extensions.search.search import GIVE_UP, SearchLimits, search, search_texts
+from runner.episodes.dialogue import Dialogue
 from runner.models.base import Reply, ToolCall, TransientError, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
@@ -55,7 +56,7 @@ def run(dataset_of, trajectory, ask, limits=LIMITS, step_limit=None):
     prepared = prepare(dataset_of(trajectory), trajectory, STRICT)
     style = Style(Toolbox(own_documents(trajectory.environments)), read_prompts(), "all")
     dialogue, effort = asyncio.run(
-        search(prepared, style, ask.mode, STRICT, ask, limits, step_limit)
+        search(Dialogue(prepared, style, ask.mode, STRICT, step_limit), ask, limits)
     )
     found = SimpleNamespace(**effort._asdict(), dialogue=dialogue, verdict=dialogue.verdict())
     assert ask.replies == []

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 
 import pytest
 
@@ -9,8 +10,8 @@ from checkers.profile import STRICT
 from envs.backends.ticket import TicketAPI
 from extensions.search.record import search_of
 from extensions.search.search import SearchLimits
-from extensions.search.searching import run_search
-from runner.live.loop import ModelAnswer
+from extensions.search.searching import SearchPlayer
+from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import ModelError, Reply, RequestError, ToolCall, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
@@ -63,9 +64,19 @@ def searched(dataset_of, trajectory, asked, course=(), limits=LIMITS, *, finish=
         asked.kept.append(AnsweredStep(trajectory.id, 0, step, message))
 
     record = asyncio.run(
-        run_search(
-            *(limits, finish, prepared, style, asked.mode, STRICT, 20, asked.ask),
-            *(lambda digest, _: asked.tools.add(digest), put_step, course),
+        run_live(
+            EpisodeSetup(
+                prepared=prepared,
+                style=style,
+                mode=asked.mode,
+                profile=STRICT,
+                step_limit=20,
+                ask=asked.ask,
+                put_tools=lambda digest, _: asked.tools.add(digest),
+                put_step=put_step,
+                course=course,
+            ),
+            partial(SearchPlayer, limits, finish),
         )
     )
     assert asked.replies == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import STRICT
-from runner.analysis import comparison_lines
+from runner.analysis import comparison_lines, figure_table
 from runner.analysis.comparison import compare_runs
 from runner.analysis.figure_lines import csv_rows, lines, summary, table_lines
 from runner.analysis.figure_table import FIGURES, REQUESTS, FigureRow, Section
@@ -51,7 +51,12 @@ USAGE = FigureRow(
     phrase=", {value:.1f} W",
     caption="Power",
 )
-ROWS = (*FIGURES, BELOW, BESIDE, USAGE)
+
+
+@pytest.fixture(autouse=True)
+def rows(monkeypatch):
+    """Add rows to the table."""
+    monkeypatch.setattr(figure_table, "FIGURES", (*FIGURES, BELOW, BESIDE, USAGE))
 
 
 @pytest.fixture
@@ -63,30 +68,30 @@ def scores(folders):
 
 
 def test_a_row_is_in_the_lines_of_eval(scores):
-    shown = "\n".join(summary(scores.figures, 1, 1, field=False, rows=ROWS)).splitlines()
+    shown = "\n".join(summary(scores.figures, 1, 1, field=False)).splitlines()
     assert shown[0].endswith("turn share")
     assert shown[2].endswith("50.0%")
     assert "pace: long episodes 7 (50.0%)" in shown
-    [_, latency] = lines(scores.figures, ROWS, usage=True)
+    [_, latency] = lines(scores.figures, usage=True)
     assert latency.endswith(", p95 2.900 s, 5.0 W")
 
 
 def test_a_row_is_in_the_text_csv_and_json_of_a_table(scores):
-    shown = [line.split() for line in "\n".join(table_lines([scores], ROWS)).splitlines()]
+    shown = [line.split() for line in "\n".join(table_lines([scores])).splitlines()]
     assert ["1", "7", "(50.0%)"] in shown
     assert ["run", "turn", "share"] in shown
     assert ["5.000"] in [line[-1:] for line in shown]
-    found = {row[2]: row[3:] for row in csv_rows([scores], ROWS)}
+    found = {row[2]: row[3:] for row in csv_rows([scores])}
     assert found["pace/long_episodes"] == (0.5, "", "", 2, "")
     assert found["pace/turns"] == (0.5, "", "", "", "")
     assert found["requests/watts"] == (5.0, "", "", "", "")
-    pace, watts = (scores.to_json(ROWS)[name] for name in ("pace", "watts"))
+    pace, watts = (scores.to_json()[name] for name in ("pace", "watts"))
     assert pace == {"long_episodes": {"acts": 7, "episodes": 1, "judged": 2}, "turns": 0.5}
     assert watts == 5.0
 
 
 def test_a_row_is_in_the_data_of_the_page_on_runs(scores):
-    [shown] = unpacked(scores_page([scores], ROWS))
+    [shown] = unpacked(scores_page([scores]))
     cards = {card["title"]: card["rows"] for card in shown["cards"]}
     acts = {"label": "long episodes", "form": "acts", "value": [7, 0.5]}
     assert cards["Pace"] == [{"label": "1", "figures": [acts]}]
@@ -100,7 +105,7 @@ def test_a_row_is_in_the_data_of_the_page_on_runs(scores):
 def test_a_row_is_in_the_report(dataset_of, help_desk):
     used = {help_desk.id: record(steps=[request(0, 1), request(0, 2)])}
     run = viewed(dataset_of(help_desk), source_of({help_desk.id: WRONG}, used))
-    shown = unpacked(report([run], rows=ROWS))[0][0]["overview"]
+    shown = unpacked(report([run]))[0][0]["overview"]
     assert "pace: long episodes 7 (50.0%)" in shown["lines"]
     beside = {"label": "turn share", "form": "share", "value": 0.0}
     assert beside in shown["scores"][0]["figures"]
@@ -114,11 +119,11 @@ def test_a_row_beside_scores_is_in_a_comparison(dataset_of, help_desk):
         for name, turns in (("right", RIGHT), ("wrong", WRONG))
     )
     found = compare_runs(runs, dataset, STRICT, (20, 20))
-    shown = [line.text.split() for line in comparison_lines.lines(found, ROWS)]
+    shown = [line.text.split() for line in comparison_lines.lines(found)]
     assert ["A", "100.0%"] in shown
     assert ["B", "0.0%"] in shown
-    assert comparison_json(found, ROWS)["pace"] == [{"turns": 1.0}, {"turns": 0.0}]
-    assert [card["title"] for card in comparison_json(found, ROWS)["cards"]] == ["Turns"]
+    assert comparison_json(found)["pace"] == [{"turns": 1.0}, {"turns": 0.0}]
+    assert [card["title"] for card in comparison_json(found)["cards"]] == ["Turns"]
 
 
 def test_names_are_unique_and_what_a_table_shows_has_a_label():

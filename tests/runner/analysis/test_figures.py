@@ -9,7 +9,7 @@ import pytest
 from checkers.profile import STRICT
 from checkers.verdict import Hallucinated, Verdict
 from runner.analysis.figure_lines import csv_rows, lines, table_lines
-from runner.analysis.figure_table import FIGURES, beside_scores, columns, usage_list
+from runner.analysis.figure_table import beside_scores, usage_list
 from runner.analysis.figures import (
     Acts,
     Latency,
@@ -57,7 +57,7 @@ def told_cells(tellings):
     """Return the labels and values on what an answer told that stand beside its score."""
     [one] = outcomes("base", "passed")
     runs = [RunFigures([one._replace(telling=each)]) for each in tellings]
-    rows = columns(runs, beside_scores(FIGURES))
+    rows = beside_scores(runs)
     return [listed(row.cell(run) for row in rows) for run in runs]
 
 
@@ -207,7 +207,7 @@ def test_what_went_through_caches_is_shown_where_servers_said_so():
     assert next(usage_lines(totals)).startswith(
         "3 requests, 200 tokens in (60 read from a cache, 30 written to one), 20 out, cost "
     )
-    shown = listed(usage_list(used(totals), FIGURES))
+    shown = listed(usage_list(used(totals)))
     assert (shown["Read from a cache"], shown["Written to a cache"]) == (60, 30)
 
 

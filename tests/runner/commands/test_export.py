@@ -185,9 +185,9 @@ def test_parts_of_backends_share_no_function(tmp_path, capsys):
     ("flags", "complaint"),
     [
         (["--format", "bfcl", "--split", "tool"], "--split: is for --format openai-messages,"),
-        (["--format", "trl", "--fold", "1"], "--fold: says how --split parts; add it"),
-        (["--format", "trl", "--folds", "2"], "--folds: says how --split parts; add it"),
-        (["--format", "trl", "--split-seed", "2"], "--split-seed: says how --split parts"),
+        (["--format", "trl", "--fold", "1"], "--fold: needs --split: add it"),
+        (["--format", "trl", "--folds", "2"], "--folds: needs --split: add it"),
+        (["--format", "trl", "--split-seed", "2"], "--split-seed: needs --split: add it"),
         (["--format", "sharegpt", "--trial", "1"], "--trial: is for --format bfcl, not sharegpt"),
         (
             ["--format", "trl", "--split", "instruction", "--fold", "99"],

@@ -267,8 +267,10 @@ def test_an_offline_model_refuses_what_only_live_ones_have(
     value = [] if member.type == "bool" else [value_of(member)]
     assert main(["eval", "--model", model, flag, *value]) == 2
     out, err = capsys.readouterr()
-    message = f"turnwise: {flag}: is for live models, and {model} asks none; leave it out\n"
-    assert (out, err) == ("", message)
+    needed = member.metadata["about"].needs
+    why = f"is for live models, and {model} asks none; leave it out"
+    why = f"needs {needed}: add it, or leave {flag} out" if needed else why
+    assert (out, err) == ("", f"turnwise: {flag}: {why}\n")
 
 
 def test_there_are_live_options() -> None:

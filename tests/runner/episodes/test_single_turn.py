@@ -9,7 +9,7 @@ from checkers.calls.documents import CannotJudge
 from checkers.profile import BFCL, STRICT
 from checkers.verdict import Reason
 from runner.episodes.evaluate import evaluate
-from runner.live.loop import ModelAnswer, run_live
+from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
@@ -66,9 +66,16 @@ def live_on(data, trajectory, mode, profile, replies, *, limit=20, asks_on=True)
         return ModelAnswer(replies[min(len(asked), len(replies)) - 1], 1)
 
     style = Style(toolbox_of(trajectory), read_prompts(), "all", asks_on=asks_on)
-    ready = prepare(data, trajectory, profile)
-    run = asyncio.run(run_live(ready, style, mode, profile, limit, ask, lambda *_: None))
-    return run, asked
+    setup = EpisodeSetup(
+        prepared=prepare(data, trajectory, profile),
+        style=style,
+        mode=mode,
+        profile=profile,
+        step_limit=limit,
+        ask=ask,
+        put_tools=lambda *_: None,
+    )
+    return asyncio.run(run_live(setup)), asked
 
 
 def waiting(*seconds):

@@ -14,7 +14,7 @@ from checkers.verdict import Reason, Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import MAX_TEXT, parse_call
 from runner.episodes.episode import STEP_LIMIT
-from runner.live.loop import ModelAnswer, run_live
+from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, Request, RequestError, ToolCall, Usage, Verbatim
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
@@ -82,9 +82,17 @@ def style(environments):
 def live(prepared, mode, profile, *replies, step_limit=STEP_LIMIT, tools=None):
     """Run a trajectory with scripted replies, all of which must be asked for."""
     ask = Script(*replies)
-    about = style(prepared.trajectory.environments)
     tools = {} if tools is None else tools
-    run = asyncio.run(run_live(prepared, about, mode, profile, step_limit, ask, tools.__setitem__))
+    setup = EpisodeSetup(
+        prepared=prepared,
+        style=style(prepared.trajectory.environments),
+        mode=mode,
+        profile=profile,
+        step_limit=step_limit,
+        ask=ask,
+        put_tools=tools.__setitem__,
+    )
+    run = asyncio.run(run_live(setup))
     assert set(tools) == {step.tools for step in run.steps if step.tools}
     assert ask.replies == []
     answered = ask.requests[: len(run.steps)] if run.outcome == "error" else ask.requests
@@ -285,8 +293,16 @@ def test_a_name_that_was_made_legal_is_the_real_one_wherever_it_is_recorded(read
     documents = own_documents(["TicketAPI"])
     box = Toolbox([*documents, {**documents[0], "name": "get.ticket"}])
     ask = Script(says(None, ToolCall("a", "get_ticket_2", "{}")), *[says("Done.")] * 3)
-    about = Style(box, read_prompts(), "all")
-    run = asyncio.run(run_live(ready(BFCL), about, "fc", BFCL, STEP_LIMIT, ask, lambda *_: None))
+    setup = EpisodeSetup(
+        prepared=ready(BFCL),
+        style=Style(box, read_prompts(), "all"),
+        mode="fc",
+        profile=BFCL,
+        step_limit=STEP_LIMIT,
+        ask=ask,
+        put_tools=lambda *_: None,
+    )
+    run = asyncio.run(run_live(setup))
     assert run.result[0][0] == [{"get.ticket": "{}"}]
     assert run.steps[0].calls == ["get.ticket()"]
     assert run.steps[0].reply.tool_calls[0].name == "get_ticket_2"
@@ -561,15 +577,22 @@ def remembered(run):
 def gone_on(prepared, mode, course, *replies):
     """Go on from a course with scripted replies; return the episode and what was kept of it."""
     ask, kept = Script(*replies), []
-    about = style(prepared.trajectory.environments)
 
     def put_step(step, message):
         kept.append((step, message))
 
-    to_end = run_live(
-        *(prepared, about, mode, STRICT, STEP_LIMIT, ask, lambda *_: None, put_step, course)
+    setup = EpisodeSetup(
+        prepared=prepared,
+        style=style(prepared.trajectory.environments),
+        mode=mode,
+        profile=STRICT,
+        step_limit=STEP_LIMIT,
+        ask=ask,
+        put_tools=lambda *_: None,
+        put_step=put_step,
+        course=course,
     )
-    run = asyncio.run(to_end)
+    run = asyncio.run(run_live(setup))
     assert ask.replies == []
     return run, kept
 

@@ -220,7 +220,7 @@ def test_what_failed_before_it_began_binds_nobody(
         (("--judge", "scripted:x"), "--judge: 'scripted:x': 'x' is no share"),
         (("--scenarios", "nowhere"), "nowhere: is no folder; make it first"),
         (("--prompts", "/dev/null"), "/dev/null: system: is missing or not a text"),
-        (("--no-cache", "--reply-cache", "x"), "--no-cache: and --reply-cache exclude each other"),
+        (("--no-cache", "--reply-cache", "x"), "--no-cache: cannot be combined with --reply-cache"),
         (("--max-cost", 1, "--solver", "m", "--base-url", "http://h/v1"), "--max-cost: the price"),
     ],
 )

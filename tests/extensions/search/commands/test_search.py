@@ -137,11 +137,14 @@ def test_a_folder_is_not_searched_twice_nor_gone_on_with_where_there_is_nothing(
         (["--model", "scripted:0", "--mode", "prompt"], "--mode: a scripted model makes"),
         (["--model", "scripted:0", "--ids", "nothing"], "--ids: no 'nothing' here"),
         (["--model", "scripted:0", "--repeat", "2", "--children", "1"], "--repeat: has the budget"),
-        (["--model", "scripted:0", "--only", "errors"], "--only: needs --resume DIR"),
-        (["--model", "scripted:0", "--run-dir", "a", "--resume", "b"], "--run-dir: begins new"),
+        (["--model", "scripted:0", "--only", "errors"], "--only: needs --resume: add it"),
+        (
+            ["--model", "scripted:0", "--run-dir", "a", "--resume", "b"],
+            "--run-dir: cannot be",
+        ),
         (["--model", "oracle"], "--model: oracle never errs; give scripted:RATE or a live model"),
         (["--model", "python:a:b"], "--model: an agent of your own may remember"),
-        (["--model", "scripted:0", "--tokenizer", "t"], "--tokenizer: counts the tokens for"),
+        (["--model", "scripted:0", "--tokenizer", "t"], "--tokenizer: needs --compress: add it"),
         (["--model", "scripted:0", "--category", "simple_python"], "--category: turnwise has no"),
     ],
 )

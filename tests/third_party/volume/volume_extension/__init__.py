@@ -1,0 +1,1 @@
+"""How much a model calls: an option of ``eval``, a figure of runs, and a command."""
