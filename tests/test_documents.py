@@ -86,6 +86,20 @@ def test_extensions_are_listed_with_all_that_they_may_do() -> None:
         assert {*re.findall(r"`(\w+)", rows)} == {name for name in members if name[0] != "_"}
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_of_an_extension_is_short_and_names_its_modules(name: str) -> None:
+    folder = ROOT / "extensions" / name
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    assert 25 <= len(page.splitlines()) <= 50
+    modules = {path.relative_to(folder).as_posix() for path in folder.rglob("[!_]*.py")}
+    named = NAMED.findall(page)
+    assert [
+        module
+        for module in sorted(modules - {"extension.py"})
+        if not any(fnmatchcase(module, f"{each}*") for each in named)
+    ] == []
+
+
 def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 130
 
