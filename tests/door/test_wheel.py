@@ -89,8 +89,10 @@ def needed(*names):
 
 
 def decoys(folder):
-    """Put packages into a folder that must never be imported."""
+    """Put packages into a folder that must never be imported, but for those that are there."""
     for name in DECOYS:
+        if (folder / name).exists():
+            continue
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text(f"raise ImportError('decoy: {folder / name}')")
 
@@ -270,6 +272,7 @@ def suite(tmp_path_factory):
     # Else the decoy of that name is found first.
     (folder / "tests" / "__init__.py").touch()
     shutil.copy(ROOT / "pyproject.toml", folder)
+    decoys(folder)
     (folder / "witness.py").write_text(WITNESS)
     return folder
 
