@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from envs.results import Result, surely_alike
 from envs.state import Snapshot
 
 
@@ -67,3 +68,31 @@ def arranged(expected: Any, actual: Any, unordered: Collection[str], name: str =
     pairs = zip(expected, members, strict=False)
     inside = [arranged(one, other, unordered, name) for one, other in pairs]
     return type(actual)([*inside, *members[len(inside) :]])
+
+
+def missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[str, ...]:
+    """Return the result texts that the truth needed and the model has not had often enough."""
+    # Writing results out takes longest, and those that are needed are most often the latest.
+    for result, latest in zip(reversed(truth), reversed(seen), strict=False):
+        if result.error or latest.error or not surely_alike(result.held, latest.held):
+            break
+    else:
+        if len(seen) >= len(truth):
+            return ()
+    # A plain dict, because making a Counter takes longer than all the rest.
+    needed: dict[str, int] = {}
+    for result in truth:
+        needed[result.text] = needed.get(result.text, 0) + 1
+    missing = len(truth)
+    # Objects of equal text have the same members, which is faster to see than the text.
+    members = {result.members for result in truth}
+    for result in reversed(seen):
+        if not missing:
+            return ()
+        found = result.members
+        if found is not None and found not in members and None not in members:
+            continue
+        if needed.get(result.text, 0) > 0:
+            needed[result.text] -= 1
+            missing -= 1
+    return tuple([text for text, count in needed.items() for _ in range(count)])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
-from checkers.facts import missing_facts, missing_results
-from checkers.guesses import check_untraced, check_waiting
-from checkers.order import arranged_snapshot
+from checkers.order import arranged_snapshot, missing_results
 from checkers.profile import Profile
 from checkers.scene import Scene
 from checkers.verdict import (
@@ -18,6 +17,14 @@ from checkers.verdict import (
     TurnOutcome,
     Verdict,
 )
+from envs.lazy import lazily
+
+if TYPE_CHECKING:
+    from checkers import facts, guesses
+else:
+    # Only the profile strict looks at facts and guesses.
+    facts = lazily("checkers.facts")
+    guesses = lazily("checkers.guesses")
 
 
 def judge(
@@ -75,11 +82,11 @@ def check_turn(
             find = partial(expected.snapshot.differences, there)
             return Failure(Reason.STATE_MISMATCH, StateEvidence(find))
     if profile.state.judges_guesses:
-        guess = check_untraced(truth, model, scene)
+        guess = guesses.check_untraced(truth, model, scene)
         if guess is not None:
             return guess
     if profile.state.needs_facts:
-        lack = missing_facts(truth, model, scene)
+        lack = facts.missing_facts(truth, model, scene)
         # A model that knows it all already need not call anything.
         reason = Reason.RESPONSE_MISMATCH if actual.acted else Reason.EMPTY_TURN
         return Failure(reason, lack) if lack else None
@@ -93,7 +100,7 @@ def _check_idle(model: Sequence[TurnOutcome], profile: Profile, scene: Scene) ->
     """Check a turn in which nothing should be done."""
     judged = profile.state.judges_guesses and model[-1].calls
     if judged and not scene.only_asks(len(model) - 1):
-        failure = check_waiting(model, scene)
+        failure = guesses.check_waiting(model, scene)
         if failure is not None:
             return failure
     forbids = profile.state.empty_turns_forbid_changes

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, Self
 
 from envs.calls import Call
 from envs.errors import MalformedCall
-from envs.notebook import table
 from envs.results import Result
-from envs.state import ABSENT, Difference, Snapshot, brief, to_json
+from envs.state import ABSENT, Difference, Snapshot, brief, table, to_json
 
 
 class Explained(StrEnum):

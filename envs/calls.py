@@ -14,12 +14,18 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from keyword import kwlist
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from envs.bounds import BOUNDS, size_of
 from envs.errors import MalformedCall
-from envs.flaws import flaw_of_json, flaw_of_python
+from envs.lazy import lazily
 from envs.state import cut
+
+if TYPE_CHECKING:
+    from envs import flaws
+else:
+    # Only for what cannot be read.
+    flaws = lazily("envs.flaws")
 
 MAX_TEXT = BOUNDS.text
 MAX_DEPTH = BOUNDS.nesting
@@ -268,7 +274,7 @@ def _json_arguments(name: str, text: str) -> object:
     try:
         return read_json(text)
     except (ValueError, RecursionError) as error:
-        flaw = flaw_of_json(error)
+        flaw = flaws.flaw_of_json(error)
         raise MalformedCall(f"The arguments of {name} are not valid JSON: {flaw}.") from None
 
 
@@ -319,7 +325,7 @@ def parse_expression(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(" \t"), _SOURCE, "eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        flaw = flaw_of_python(text, error)
+        flaw = flaws.flaw_of_python(text, error)
         raise MalformedCall(f"{_excerpt(text)} is not valid Python: {flaw}.", error) from None
 
 

@@ -7,27 +7,22 @@ and nothing is imported because of a name: what there is, is listed first.
 
 from __future__ import annotations
 
+import inspect
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import envs
 from envs import more as further
-from envs.backend import Backend
-from envs.backends.file_system import GorillaFileSystem
-from envs.backends.math_api import MathAPI
-from envs.backends.message import MessageAPI
-from envs.backends.ticket import TicketAPI
-from envs.backends.trading_bot import TradingBot
-from envs.backends.travel_booking import TravelAPI
-from envs.backends.twitter import TwitterAPI
-from envs.backends.vehicle_control import VehicleControlAPI
+from envs.backend import Backend, Behaviour
 from envs.errors import ConfigError, ConfigProblem
 from envs.lazy import lazily
-from envs.tool import Tool
+from envs.long_context import Pack
+from envs.tool import Tool, raised_at
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -39,19 +34,41 @@ GROUP = "turnwise.environments"
 """Entry-point group of environments outside of this package."""
 _OURS = "turnwise"
 
-BACKENDS: Mapping[str, type[Backend]] = {
-    backend.__name__: backend
-    for backend in (
-        GorillaFileSystem,
-        MathAPI,
-        MessageAPI,
-        TwitterAPI,
-        TicketAPI,
-        TradingBot,
-        TravelAPI,
-        VehicleControlAPI,
-    )
+_MODULES = {
+    "GorillaFileSystem": "file_system",
+    "MathAPI": "math_api",
+    "MessageAPI": "message",
+    "TwitterAPI": "twitter",
+    "TicketAPI": "ticket",
+    "TradingBot": "trading_bot",
+    "TravelAPI": "travel_booking",
+    "VehicleControlAPI": "vehicle_control",
 }
+
+
+class _LazyBackends(Mapping[str, type[Backend]]):
+    """Backends by name, each imported when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, type[Backend]] = {}
+
+    def __getitem__(self, name: str) -> type[Backend]:
+        if name not in self._loaded:
+            module = import_module(f"{__package__}.backends.{_MODULES[name]}")
+            self._loaded[name] = vars(module)[name]
+        return self._loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _MODULES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+
+BACKENDS: Mapping[str, type[Backend]] = _LazyBackends()
 """BFCL's backends by name: what our data set, its graph and the comparisons are about."""
 
 
@@ -182,3 +199,49 @@ def tools_of(environments: tuple[str, ...]) -> Mapping[str, Tool]:
 def irreversible_of(environments: tuple[str, ...]) -> frozenset[str]:
     """Return the functions of several backends whose deeds no other one takes back."""
     return frozenset(name for name, tool in tools_of(environments).items() if tool.irreversible)
+
+
+_ROOT = Path(envs.__file__).resolve().parents[1]
+
+
+def file_folder(backend: type[Backend], ours: Path) -> Path:
+    """Return the folder of a backend's files: beside its module, ``ours`` for one of ``envs``."""
+    beside = Path(inspect.getfile(backend)).parent
+    return ours if backend.__module__.startswith(f"{envs.__name__}.") else beside
+
+
+def example_file(backend: type[Backend]) -> Path:
+    """Return the path of a backend's example initial config, which not every backend has."""
+    return file_folder(backend, _ROOT / "configs" / "initial") / f"{backend.__name__}.json"
+
+
+def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:
+    """Return every defect of a trajectory's initial config, in the order of the config."""
+    problems = [
+        ConfigProblem(f"$.{name}", f"is not a backend of this session: {', '.join(environments)}")
+        for name in config
+        if name not in environments
+    ]
+    for name in environments:
+        try:
+            problems += backend_class(name).check_config(config.get(name, {}))
+        except ConfigError as error:
+            problems += error.problems
+    return problems
+
+
+def load_backend(name: str, config: Any, pack: Pack | None, behaviour: Behaviour) -> Backend:
+    """Load one backend, turning what an unchecked config may do to it into a ConfigError.
+
+    Raises:
+        ConfigError: It cannot be loaded.
+    """
+    backend = backend_class(name)
+    try:
+        return backend.load(config, pack, behaviour)
+    except ConfigError:
+        raise
+    except (Exception, SystemExit) as error:  # an author's _load may raise anything
+        problems = backend.check_config(config)
+        said = f"loading broke with {type(error).__name__}: {error} ({raised_at(error)})"
+        raise ConfigError(problems or [ConfigProblem(f"$.{name}", said)]) from error

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from envs.account import (
+from envs.backend import AS_BFCL, OWN, Backend, Behaviour
+from envs.bounds import (
+    BOUNDS,
     NEW_ACCOUNT,
     UNCOUNTED,
     UNMEASURED,
     check_arguments,
+    growth,
     too_large_state,
 )
-from envs.backend import AS_BFCL, OWN, Backend, Behaviour
-from envs.bounds import BOUNDS, growth
 from envs.calls import Call
 from envs.errors import (
     BackendFault,
@@ -22,10 +23,9 @@ from envs.errors import (
     MalformedCall,
     ToolError,
 )
-from envs.initial_configs import check_config, load_backend
 from envs.lazy import lazily
 from envs.long_context import Pack
-from envs.registry import tools_of
+from envs.registry import check_config, load_backend, tools_of
 from envs.results import Result, value_inside
 from envs.state import Snapshot, changed_in
 from envs.tool import Tool, bind, unknown

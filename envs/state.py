@@ -7,12 +7,17 @@ did not change, and comparing them looks only at what did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from envs.notebook import table
+from envs.lazy import lazily
+
+if TYPE_CHECKING:
+    import html
+else:
+    html = lazily("html")
 
 
 class Difference(NamedTuple):
@@ -211,3 +216,25 @@ def brief(value: Any, limit: int = 120) -> str:
 def cut(text: str, limit: int) -> str:
     """Return a text of at most so many characters, with dots where the rest is missing."""
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+_LONGEST = 300
+"""Characters of a cell."""
+_MOST = 50
+"""Rows."""
+
+
+def table(heading: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> str:
+    """Return an HTML table of texts; long ones are cut off, and so are rows beyond the first 50."""
+    found = list(rows)
+    shown = [*found[:_MOST], *([(f"and {len(found) - _MOST} more",)] if len(found) > _MOST else [])]
+    caption = f"<caption>{_cell(title)}</caption>" if title else ""
+    head = "".join(f"<th>{_cell(text)}</th>" for text in heading)
+    body = "".join(f"<tr>{''.join(f'<td>{_cell(t)}</td>' for t in row)}</tr>" for row in shown)
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(text: str) -> str:
+    cut = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    # Half of a surrogate pair has no bytes in a notebook's file.
+    return html.escape(cut.encode("utf-8", "backslashreplace").decode())

@@ -14,7 +14,7 @@ from pathlib import Path
 from checkers.told import clipped, literals, stands_in
 from envs.calls import Call
 from envs.errors import ConfigError
-from envs.initial_configs import check_config
+from envs.registry import check_config
 from envs.results import Result
 from extensions.authoring.making.base import start
 from extensions.authoring.making.build import make

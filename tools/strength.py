@@ -20,8 +20,8 @@ from runner.episodes.evaluate import evaluate, run_scripted
 from runner.episodes.scripted import POLICIES, ScriptedBehaviour
 from tools.figures import README, written
 from trajectories.dataset import Dataset, load_embedded, sample
-from trajectories.schema import MULTI_TURN, Tier, Trajectory
-from trajectories.splits import MINI, Split, of_split
+from trajectories.schema import MULTI_TURN, Split, Tier, Trajectory
+from trajectories.splits import MINI, of_split
 
 OPENING = "<!-- strength: written by python -m tools.strength -->"
 CLOSING = "<!-- end of strength -->"

@@ -14,9 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import Kind
+from checkers.calls.documents import Kind, misfits
 from envs.long_context import Pack
-from trajectories.documents import misfits
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects
 from trajectories.schema import (

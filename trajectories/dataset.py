@@ -19,11 +19,11 @@ from envs.session import Session
 from trajectories import bfcl
 from trajectories.errors import DataError, did_you_mean
 from trajectories.jsonl import parse_object, read_objects
-from trajectories.offering import Offering
 from trajectories.schema import Category, JudgedBy, LongContext, Trajectory
 
 if TYPE_CHECKING:
     from trajectories import packs, validation
+    from trajectories.offering import Offering
 else:
     # It brings pydantic, which takes longer to load than BFCL's data, where it is not needed.
     validation = lazily(".validation", __package__)

@@ -6,10 +6,16 @@ import json
 from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from envs.flaws import flaw_of_json
+from envs.lazy import lazily
 from trajectories.errors import DataError
+
+if TYPE_CHECKING:
+    from envs import flaws
+else:
+    # Only for what cannot be read.
+    flaws = lazily("envs.flaws")
 
 
 class NotFinite(DataError):
@@ -92,7 +98,7 @@ def _parsed(line: str, where: str) -> object:
     try:
         value: object = json.loads(line)
     except ValueError as error:
-        raise DataError(where, f"is not valid JSON: {flaw_of_json(error)}") from None
+        raise DataError(where, f"is not valid JSON: {flaws.flaw_of_json(error)}") from None
     except RecursionError:
         raise DataError(where, "is nested too deep") from None
     return value

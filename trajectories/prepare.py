@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import Profile
@@ -13,9 +13,11 @@ from envs.errors import ConfigError
 from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.offering import Offering
 from trajectories.scene import TrajectoryScene, truth_calls
 from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:
+    from trajectories.offering import Offering
 
 
 class Prepared(NamedTuple):

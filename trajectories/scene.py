@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkers.scene import Given, Made, Point
-from checkers.told import Told, literals, stands_in
 from checkers.verdict import TurnOutcome
 from envs.calls import Call, inner_calls, read_call
 from envs.errors import BackendFault, MalformedCall, ToolError
+from envs.lazy import lazily
 from envs.random_stream import RandomStream
 from envs.registry import irreversible_of, tools_of
 from envs.results import Result
 from envs.session import Session
 from envs.tool import bind, choices, defaults, parameter_names
 from trajectories.schema import ExpectedCalls, Trajectory, Turn
+
+if TYPE_CHECKING:
+    from checkers import told as literal_reading
+else:
+    # Only the profile strict looks at what was said.
+    literal_reading = lazily("checkers.told")
 
 _NONSENSE = "xyzzy"
 """What no function knows."""
@@ -111,7 +117,7 @@ class TrajectoryScene:
 
     def asks_about(self, call: Made) -> Sequence[str | int | float]:
         """Return the values that say what a call asks about; choices of a closed set do not."""
-        return list(literals(self._open_arguments(call)))
+        return list(literal_reading.literals(self._open_arguments(call)))
 
     def _open_arguments(self, call: Made) -> Mapping[str, Any]:
         """Return the arguments of a call that are not one of a closed set of choices."""
@@ -214,7 +220,11 @@ class TrajectoryScene:
         found = set()
         for call in calls:
             for name, value in self._open_arguments(call).items():
-                new = (v for v in literals(value) if not any(stands_in(v, t) for t in before))
+                new = (
+                    v
+                    for v in literal_reading.literals(value)
+                    if not any(literal_reading.stands_in(v, t) for t in before)
+                )
                 if any(_tells(after, literal) for literal in new):
                     found.add(name)
         return found
@@ -251,9 +261,9 @@ def _asked(call: Made, backend: str | None, session: Session, asked: Session) ->
 
 
 def _tells(words: str, literal: str | float) -> bool:
-    if stands_in(literal, words):
+    if literal_reading.stands_in(literal, words):
         return True
-    told = Told(words)
+    told = literal_reading.Told(words)
     if isinstance(literal, str):
         told.hear(words)
     return told.doubt(literal) is None

@@ -186,6 +186,17 @@ class Label(StrEnum):
     """Something that cannot be undone is asked for on a condition that does not hold."""
 
 
+class Split(StrEnum):
+    """A part of a data set."""
+
+    PLAIN = "plain"
+    """What says almost all in the right order."""
+    HARD = "hard"
+    """What has to be thought about."""
+    MINI = "mini"
+    """Sixty trajectories of the data that comes along, which rank models as all of them do."""
+
+
 class Tier(StrEnum):
     """How much thought a scenario needs."""
 

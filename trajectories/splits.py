@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from enum import StrEnum
 
 from trajectories.dataset import DATA
 from trajectories.errors import DataError
 from trajectories.jsonl import read_text
-from trajectories.schema import Tier, Trajectory
+from trajectories.schema import Split, Tier, Trajectory
 
 MINI = DATA / "mini.json"
 """A list of ids of the data that comes along; ``tools.strength`` chooses them."""
-
-
-class Split(StrEnum):
-    """A part of a data set."""
-
-    PLAIN = "plain"
-    """What says almost all in the right order."""
-    HARD = "hard"
-    """What has to be thought about."""
-    MINI = "mini"
-    """Sixty trajectories of the data that comes along, which rank models as all of them do."""
 
 
 def of_split(trajectories: Sequence[Trajectory], split: Split) -> list[Trajectory]:

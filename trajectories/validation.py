@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from checkers.calls.documents import misfits
 from envs.calls import read_call
 from envs.errors import MalformedCall
-from trajectories.documents import misfits
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 

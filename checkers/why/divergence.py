@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from checkers.facts import missing_results
+from checkers.order import missing_results
 from checkers.why.trace import Trace, TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall

@@ -15,9 +15,8 @@ import envs
 from envs.backend import OWN, Backend, copy_json
 from envs.calls import Call
 from envs.errors import ConfigError
-from envs.initial_configs import example_file, file_folder
 from envs.long_context import Pack
-from envs.registry import backend_class
+from envs.registry import backend_class, example_file, file_folder
 from envs.schema import ToolSpec, spec
 from envs.testing import places
 from envs.testing.watched import TooLong, Watched, in_time

@@ -16,13 +16,11 @@ class CompressOptions:
     """Compression of tool results."""
 
     compress: str | None = option(
-        "make results of more than LIMIT tokens short before it reads them: the beginning (cut), "
-        "half from each end (ends, if no way is named), or the members that a file keeps (keys) "
-        "(default: it reads all)",
-        "LIMIT[,cut|ends|keys]",
+        "shorten longer tool results: cut, ends or keys",
+        "LIMIT[,WAY]",
     )
     tokenizer: str | None = option(
-        "with --compress: a tokenizer.json that counts (default: four characters a token)",
+        "tokenizer.json (default: 4 characters a token)",
         "PATH",
         needs="--compress",
     )

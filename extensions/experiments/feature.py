@@ -23,19 +23,13 @@ class VaryOptions:
     """Experiments on the list of functions."""
 
     vary: tuple[str, ...] = option(
-        "a run for each level of an axis (tools=need,10,all; "
-        "distractors=far,near; place=head,middle,tail,spread; order=as-is,shuffled,alphabetical; "
-        "names=plain,snake,codes,swapped; descriptions=full,first,none,FILE; words=as-is,FILE); "
-        "may be repeated; oracle, null and scripted models take part",
+        "one run per level, such as tools=10,all",
         "AXIS=LEVELS",
         default=(),
     )
-    vary_seed: int = option(
-        "seed of what is drawn for --vary", "S", default=0, read=index, needs="--vary"
-    )
+    vary_seed: int = option("seed of random draws", "S", default=0, read=index, needs="--vary")
     design: Literal["full", "latin"] | None = option(
-        "of several axes: all combinations; or each entry at one level of each axis (default: each "
-        "axis alone, the others at their first level)",
+        "combine axes (default: each axis alone)",
         needs="--vary",
     )
 

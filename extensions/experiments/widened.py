@@ -15,9 +15,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from envs.calls import Call
-from envs.initial_configs import example_file
 from envs.lazy import lazily
-from envs.registry import BACKENDS, backend_class, library, tools_of
+from envs.registry import BACKENDS, backend_class, example_file, library, tools_of
 from envs.session import Session
 from envs.tool import Document as Document
 from trajectories.dataset import Dataset

@@ -32,8 +32,7 @@ class ProtocolOption:
     """Calling formats."""
 
     protocol: str | None = option(
-        "how functions are shown and calls are written: tools, functions, responses, multi_call, "
-        "or a family that writes them as text, such as hermes (docs/protocols.md)",
+        "calling format, such as tools or hermes",
         "NAME",
     )
 
@@ -43,14 +42,12 @@ class FormatOptions(ProtocolOption):
     """Calling formats."""
 
     protocols: str | None = option(
-        "ask in several protocols, one run each: names, text, native, raw or all",
+        "one run per calling format: names, text or all",
         "NAMES",
         excludes=("--protocol", "--formats"),
     )
     formats: str | None = option(
-        "with --mode prompt: ask single-turn entries in several formats, all or names such as "
-        "json-tagged-python-plain (calls in python, json or xml; bare or tagged; functions in "
-        "json, python or xml; prompt plain or markdown)",
+        "with --mode prompt: one run per prompt format",
         "NAMES",
         excludes=("--protocol",),
     )

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from checkers.calls.documents import misfits
 from checkers.replies.as_bfcl.decoding import resolve_calls
 from envs.calls import Call, read_call
 from envs.errors import MalformedCall
 from envs.registry import tools_of
 from trajectories.bfcl import PACKAGE, messages_of
-from trajectories.documents import misfits
 from trajectories.schema import Category, ExpectedResults, ResultCheck, Trajectory, Turn
 
 OF_THESE_ONLY = ("RetiredNumbers", "RetiredShapes", "RetiredErrands", "PublicServices")

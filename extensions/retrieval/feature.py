@@ -22,29 +22,22 @@ class RetrieveOptions:
     """Functions that are offered."""
 
     retrieve: str | None = option(
-        "only what retrieval finds, by what the user says in a turn: backends=N (all functions of "
-        "the backends of the N nearest), top=N (the N nearest; top=N+needs: and what "
-        "these may need first, by the function graph), search=N (find_functions alone, by "
-        "which the model finds N at a time), or oracle (those of the ground truth)",
+        "offer retrieved functions only, such as top=10",
         "POLICY",
     )
     pool: str | None = option(
-        "with --retrieve: what is looked through, and can be called: own (the 128 functions of the "
-        "eight backends), all (of every environment), or a file that names functions of ours "
-        "(default: own)",
+        "functions to search: own, all or FILE",
         "NAME",
         needs="--retrieve",
     )
     retrieve_by: str | None = option(
-        "with --retrieve: the ranking, as turnwise retrieve query has it (default: default)",
+        "ranking (default: default)",
         "METHOD",
         needs="--retrieve",
     )
-    keep: bool = switch(
-        "with --retrieve: what was offered stays for later turns (the default)", needs="--retrieve"
-    )
+    keep: bool = switch("keep offered functions in later turns (default)", needs="--retrieve")
     no_keep: bool = switch(
-        "with --retrieve: what was offered in a turn is offered in that one only",
+        "offer functions in their own turn only",
         needs="--retrieve",
         excludes=("--keep",),
     )

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from checkers.calls.documents import misfits
 from envs.bounds import size_of
 from envs.lazy import lazily
 from envs.registry import BACKENDS
@@ -31,7 +32,6 @@ from extensions.retrieval.corpus import (
 )
 from runner.data import choose
 from runner.models.tools import Document
-from trajectories.documents import misfits
 from trajectories.errors import DataError, did_you_mean, needing
 from trajectories.jsonl import NotFinite, check_finite, parse_value, read_text
 

@@ -24,6 +24,7 @@ from runner.records.record import (
     RunDefinition,
     with_extensions,
 )
+from runner.records.run_files import EPISODES_FILE
 from runner.records.shelf import (
     ShelvedRun,
     Stamp,
@@ -32,7 +33,6 @@ from runner.records.shelf import (
     stamp_of,
     still_written,
 )
-from runner.records.store import EPISODES_FILE
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 

@@ -9,7 +9,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from runner.commands.judging import WorkOptions
 from runner.commands.options import above_zero, index, option, options_of, positive, switch
@@ -45,52 +45,45 @@ else:
 
 @dataclass(frozen=True, kw_only=True)
 class ReachedOptions(ReachSettings):
-    """Live models: how they are reached."""
+    """Live models: connection."""
 
-    config: Path | None = option(
-        "TOML file with what else flags say of a live model; flags win over it", "FILE"
-    )
+    config: Path | None = option("TOML file with live-model options; flags win", "FILE")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingOptions(SamplingSettings):
-    """Live models: how they are asked."""
+    """Live models: requests."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked(AskingSettings, SamplingOptions):
-    """Live models: how they are asked."""
+    """Live models: requests."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaceOptions(PaceSettings):
-    """Live models: the run."""
+    """Live models: run and budget."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Kept(KeepingSettings, PaceOptions):
-    """Live models: the run."""
+    """Live models: run and budget."""
 
-    run_dir: Path | None = option(
-        "folder in which the run is kept (default: a new one in runs)", "DIR"
-    )
-    resume: Path | None = option("go on with the run in this folder", "DIR")
+    run_dir: Path | None = option("folder for the run (default: a new one in runs)", "DIR")
+    resume: Path | None = option("resume the run in this folder", "DIR")
     only: Literal["errors", "failed"] | None = option(
-        "with --resume: do the episodes again that ended so (default: only what is missing)",
+        "with --resume: repeat episodes that ended so",
         needs="--resume",
     )
-    trials: int = option("attempts at every entry", "K", default=1, read=_trials)
+    trials: int = option("episodes per entry", "K", default=1, read=_trials)
     gpu_price: float | None = option(
-        "what the machine of a model of one's own costs an hour: gives the cost by the clock, and "
-        "by the sum of latencies over the concurrency (default: no such cost)",
+        "hourly price of your GPU server",
         "USD_PER_HOUR",
         read=above_zero,
     )
-    allow_errors: bool = switch("give a score also with more than 2% of errors")
-    no_preflight: bool = switch(
-        "skip the one request that tests server and settings before the run"
-    )
-    dry_run: bool = switch("say what would be asked, and at what cost; ask nothing")
+    allow_errors: bool = switch("print a score even with more than 2% errors")
+    no_preflight: bool = switch("skip the test request before the run")
+    dry_run: bool = switch("print requests and cost, ask nothing")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,16 +106,18 @@ def settings_in(options: Any) -> dict[str, Any]:
 class EvalOptions(EntriesOptions, WorkOptions, LiveOptions, ReachOptions):
     """Which model to run, on what and how."""
 
+    COMMON: ClassVar = (
+        *("model", "category", "ids", "limit", "dataset"),
+        *("base_url", "mode", "trials", "resume", "output"),
+    )
     model: str = option(
-        "oracle (plays the ground truth), null (never calls), scripted:RATE (errs in this share of "
-        "its calls), scripted:POLICY (makes only some: first_two of a turn, writes, reads, or the "
-        "literal ones), replay:PATH (recorded run), or a live model: NAME, if need be with "
-        "--base-url, provider/NAME, or an agent of your own, python:MODULE:FUNCTION",
+        "oracle, null, scripted:RATE, scripted:POLICY, replay:PATH, "
+        "python:MODULE:FUNCTION, provider/NAME, or NAME with --base-url",
         "NAME",
         required=True,
     )
     sample: int | None = option(
-        "only N entries, drawn so that every category and backend has its share",
+        "stratified sample of N entries",
         "N",
         read=positive,
     )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from envs.errors import BackendFault, ConfigProblem
-from envs.initial_configs import check_config
 from envs.long_context import Pack
+from envs.registry import check_config
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import option
 from runner.commands.shared import note

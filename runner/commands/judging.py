@@ -9,14 +9,14 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
+from envs.lazy import lazily
 from runner.analysis.figure_lines import both_lines, percent, summary
 from runner.analysis.figures import RunFigures
-from runner.analysis.mended import JudgeRecord, Mend
 from runner.commands import BELOW, DONE, RUN_ERROR
 from runner.commands.options import above_zero, option, positive
 from runner.commands.shared import (
@@ -27,7 +27,6 @@ from runner.commands.shared import (
     note,
 )
 from runner.data import choose
-from runner.data.errata import open_errata
 from runner.episodes.allowance import ENTRY_TIMEOUT, Allowance
 from runner.episodes.telling import requiring_told, with_telling
 from runner.live.workers import Workers, workers_of
@@ -38,6 +37,15 @@ from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import Prepared
 from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:
+    from runner.analysis import mended
+    from runner.analysis.mended import JudgeRecord, Mend
+    from runner.data import errata
+else:
+    # Few runs are judged with errata.
+    errata = lazily("runner.data.errata")
+    mended = lazily("runner.analysis.mended")
 
 
 def _percentage(text: str) -> float:
@@ -55,26 +63,23 @@ class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
     """Processes."""
 
     workers: int | None = option(
-        "processes that judge, or workers on Ray (default: one; on Ray, all of the cluster)",
+        "worker processes (default: 1; on Ray all)",
         "N",
         read=positive,
     )
     engine: str = option(
-        "where episodes are run and judged: on this machine, or on a Ray cluster",
+        "where episodes run",
         default="local",
         choices=["local", "ray"],
     )
-    address: str | None = option(
-        "address of the Ray cluster (default: one is started on this machine, for this run)", "NAME"
-    )
+    address: str | None = option("address of the Ray cluster (default: a local one)", "NAME")
     entry_timeout: float | None = option(
-        "a worker longer at an entry, or that on Ray gives no sign, is ended: that entry's error "
-        f"(default: {ENTRY_TIMEOUT:g})",
+        "maximum time per entry (default: 600)",
         "SECONDS",
         read=above_zero,
     )
     fail_under: float | None = option(
-        f"end with status {BELOW} where the score of all is below this share, such as 90%",
+        "exit with status 4 if the overall score is lower",
         "PERCENT",
         read=_percentage,
     )
@@ -119,10 +124,12 @@ def mend_for(
     Raises:
         DataError: They cannot be used.
     """
-    readings = open_errata(options.errata, dataset, note)
+    if options.errata == "none":
+        return None
+    readings = errata.open_errata(options.errata, dataset, note)
     if readings is None:
         return None
-    return Mend(dataset, readings, profile, judge, options.require_told)
+    return mended.Mend(dataset, readings, profile, judge, options.require_told)
 
 
 def judge_all(

@@ -24,7 +24,8 @@ from runner.records.files import NotWritten
 from runner.records.masking import Secrets
 from runner.records.record import Life, Selection, Spent
 from runner.records.run import is_run
-from runner.records.store import RunStore, read_run_file
+from runner.records.run_files import read_run_file
+from runner.records.store import RunStore
 from trajectories.schema import Trajectory
 
 

@@ -9,7 +9,8 @@ of a field says how it is given: ``bool`` is a switch, ``tuple`` may be given se
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass, make_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType, NoneType
@@ -28,11 +29,11 @@ from typing import (
 from envs.lazy import lazily
 from runner.commands import USER_ERROR
 from runner.models import settings
-from runner.models.numbers import above_zero as above_zero
-from runner.models.numbers import from_zero as from_zero
-from runner.models.numbers import index as index
-from runner.models.numbers import port as port
-from runner.models.numbers import positive as positive
+from runner.models.settings import above_zero as above_zero
+from runner.models.settings import from_zero as from_zero
+from runner.models.settings import index as index
+from runner.models.settings import port as port
+from runner.models.settings import positive as positive
 from trajectories.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
@@ -43,6 +44,14 @@ else:
 
 Record = TypeVar("Record")
 
+COMMON = "COMMON"
+"""Attribute of a record: names of its options that people use most."""
+_MAX_IN_USAGE = 12
+"""Options up to which the usage names all."""
+_WIDTH = 100
+"""Columns of help that no terminal shows."""
+_HELP_COLUMN = 30
+"""Column at which the help of an option begins, at most."""
 EXTENSIONS = "extensions"
 """Field of a record to which extensions may add options: their records, by their names."""
 
@@ -219,19 +228,40 @@ def parser_of(
     """
     prog, epilog = f"turnwise {name}", f"{notes}example: {example}"
     parser = _Parser(prog=prog, description=text, epilog=epilog, allow_abbrev=False)
+    if len(members_of(record)) > _MAX_IN_USAGE:
+        parser.usage = f"{prog}{''.join(_required(record))} [options]"
     fill(parser, record)
     for extension, kind in further.items():
-        title = f"{extension}: {(kind.__doc__ or '').partition('.')[0].lower()}"
+        title = f"extension {extension}"
         group, hints = parser.add_argument_group(title), get_type_hints(kind)
         for member in members_of(kind):
             _add(group, member, hints[member.name])
     return parser
 
 
+def _required(record: type) -> Iterator[str]:
+    """Yield what a command line must have, as the usage shows it."""
+    for member in members_of(record):
+        if member.default is MISSING:
+            about: _About = member.metadata["about"]
+            names = [*flags_of(member)[:1], about.metavar or member.name.upper()]
+            yield f" {' '.join(names)}"
+
+
 def fill(parser: argparse.ArgumentParser, record: type) -> None:
-    """Give a parser the options of a record."""
+    """Give a parser the options of a record; those of its ``COMMON`` come first."""
     hints = get_type_hints(record)
-    for title, members in _sections(record).items():
+    common: Sequence[str] = vars(record).get(COMMON, ())
+    by_name = {member.name: member for member in members_of(record)}
+    sections = {
+        title: [member for member in members if member.name not in common]
+        for title, members in _sections(record).items()
+    }
+    if common:
+        parser._optionals.title = "most used options"
+        own = sections.pop("", [])
+        sections = {"": [by_name[name] for name in common], "further options": own, **sections}
+    for title, members in sections.items():
         group = parser.add_argument_group(title) if title else parser
         exclusive: dict[str, Any] = {}
         for member in members:
@@ -257,6 +287,10 @@ def flags_of(member: Field[Any]) -> tuple[str, ...]:
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Leaves the lines of what ends the help as they are, but for those that are too long."""
+
+    def __init__(self, prog: str) -> None:
+        columns = shutil.get_terminal_size((_WIDTH, 24)).columns
+        super().__init__(prog, max_help_position=_HELP_COLUMN, width=columns - 2)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines = [indent + line for line in text.splitlines()]

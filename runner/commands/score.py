@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checkers.profile import Mode
-from runner.analysis.mended import judge_of
+from checkers.verdict import Verdict
+from envs.lazy import lazily
 from runner.commands.judging import WorkOptions, judge_all, mend_for, report
 from runner.commands.options import argument, option
 from runner.commands.shared import REASONS, DatasetOption, note
@@ -15,7 +17,15 @@ from runner.data import choose
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import run_recorded
 from runner.records import result_file
+from runner.records.record import EpisodeRecord
 from runner.records.run import open_run
+from trajectories.prepare import Prepared
+
+if TYPE_CHECKING:
+    from runner.analysis import mended
+else:
+    # Few runs are judged with errata.
+    mended = lazily("runner.analysis.mended")
 
 EXAMPLE = "turnwise score runs/mine --output verdicts.jsonl"
 NOTES = REASONS
@@ -38,7 +48,12 @@ def run(options: Options) -> int:
     trajectories = choose.trajectories(dataset, recorded)
     entries = recorded.entries()
     judge = partial(run_recorded, entries=entries, profile=profile, step_limit=options.step_limit)
-    mend = mend_for(options, dataset, profile, judge_of(recorded, profile, options.step_limit))
+
+    def judge_again(prepared: Prepared, record: EpisodeRecord) -> Verdict:
+        rejudge = mended.judge_of(recorded, profile, options.step_limit)
+        return rejudge(prepared, record)
+
+    mend = mend_for(options, dataset, profile, judge_again)
     outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
     least, population = options.fail_under, len(trajectories)
     return report(dataset, profile, trajectories, outcomes, population, mend, least)

@@ -14,13 +14,11 @@ from typing import Any
 from checkers.profile import PROFILES
 from checkers.verdict import Reason
 from runner.commands.options import above_zero, option, positive, switch
-from runner.data.choose import SUITES
 from runner.data.services import Reach
 from runner.episodes.allowance import limited_memory
 from runner.episodes.episode import STEP_LIMIT
 from runner.show.terminal import Line, painted, tell, visible, wants_colour
-from trajectories.schema import Category
-from trajectories.splits import Split
+from trajectories.schema import Split
 
 # Records that others are made of are never compared or shown: to make what does that would take
 # most of the time of loading them.
@@ -31,8 +29,7 @@ class DatasetOption:
     """Data."""
 
     dataset: str | None = option(
-        "bfcl, bfcl:FOLDER, held-back, or a file or folder of trajectories (default: what a "
-        "recorded run or an id says that it is of, else the data set that comes along)",
+        "bfcl, held-back or a path (default: built-in)",
         "NAME",
     )
 
@@ -40,8 +37,7 @@ class DatasetOption:
 def category_option(default: str) -> Any:
     """Return the option that takes categories of a data set, and what is taken without it."""
     return option(
-        f"only these, separated by commas: suites ({', '.join(SUITES)}) or categories "
-        f"({', '.join(Category)}) (default: {default})",
+        f"categories or suites, separated by commas (default: {default})",
         "NAMES",
     )
 
@@ -50,7 +46,7 @@ def category_option(default: str) -> Any:
 class DataOptions(DatasetOption):
     """Data."""
 
-    category: str | None = category_option("multi_turn; of a file or a recorded run all")
+    category: str | None = category_option("multi_turn")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -58,7 +54,8 @@ class EntriesOptions(DataOptions):
     """Data."""
 
     split: str | None = option(
-        "only the plain or the hard ones, or mini: 60 that rank models as all do",
+        "plain, hard or mini (60 that rank models alike)",
+        "SUBSET",
         choices=[split.value for split in Split],
     )
     ids: str | None = option("only these entries, separated by commas", "IDS")
@@ -70,18 +67,17 @@ class JudgingOptions:
     """Judging."""
 
     profile: str | None = option(
-        "how runs are executed and judged (default: bfcl for its data, strict for other data)",
+        "checking rules (default: by data set)",
         choices=list(PROFILES),
     )
     step_limit: int = option(
-        "steps, which are answers with calls, that a turn may take",
+        "maximum steps with calls per turn",
         "N",
         default=STEP_LIMIT,
         read=positive,
     )
     memory: int | None = option(
-        "megabytes that judging may take in each process; an entry that takes more is an error "
-        "(default: no limit)",
+        "maximum memory per process (default: no limit)",
         "MB",
         read=positive,
     )
@@ -100,8 +96,7 @@ class ErrataOption:
     """Judging."""
 
     errata: str = option(
-        "also judge by these corrections of the data, and show both figures: bfcl (BFCL's, which "
-        "come along), a file of such, or none",
+        "corrected data: bfcl, FILE or none",
         "NAME",
         default="none",
     )
@@ -111,9 +106,7 @@ class ErrataOption:
 class TellingOption:
     """Judging."""
 
-    require_told: bool = switch(
-        "an episode also fails if its answers do not tell what the user asked to hear"
-    )
+    require_told: bool = switch("fail episodes that omit required information")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -121,8 +114,7 @@ class GpuPriceOption:
     """Cost."""
 
     gpu_price: float | None = option(
-        "what the machine of a model of one's own costs per hour: gives the cost by the clock, and "
-        "by the sum of latencies over the concurrency (default: what eval was told)",
+        "hourly price of your GPU server (default: the run's)",
         "USD_PER_HOUR",
         read=above_zero,
     )
@@ -133,7 +125,7 @@ class OutputOption:
     """Output."""
 
     output: Path | None = option(
-        "write one JSON line per verdict to this file", "FILE", flags=("--output", "-o")
+        "write one JSON line per verdict", "FILE", flags=("--output", "-o")
     )
 
 
@@ -150,12 +142,12 @@ class ReachOptions:
     """Web services."""
 
     allow_host: tuple[tuple[str, int], ...] = option(
-        "let REST entries ask this service too, on this machine or another; may be repeated",
+        "let REST entries call this service; repeatable",
         "HOST:PORT",
         default=(),
         read=_service,
     )
-    allow_network: bool = switch("let REST entries ask other machines than this one")
+    allow_network: bool = switch("let REST entries call other machines")
 
     @property
     def reach(self) -> Reach:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from checkers.calls.documents import MissingGrammar
 from checkers.profile import BFCL, PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
-from envs.initial_configs import check_config
 from envs.lazy import lazily
+from envs.registry import check_config
 from runner import extension
 from runner.data.cache import cache_folder, counted
 from runner.data.services import FIXTURE_ONLY, Reach, connect
@@ -29,6 +29,7 @@ from trajectories.schema import (
     SINGLE_TURN,
     Category,
     JudgedBy,
+    Split,
     Trajectory,
 )
 
@@ -235,7 +236,7 @@ def trajectories(data: Dataset, run: Run | None, split: str | None = None) -> li
             nothing in the part.
     """
     if split is not None:
-        return splits.of_split(trajectories(data, run), splits.Split(split))
+        return splits.of_split(trajectories(data, run), Split(split))
     if run is None:
         return list(data.trajectories.values())
     for recorded in run.episodes.values():

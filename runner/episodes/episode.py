@@ -17,11 +17,11 @@ from envs.calls import Call
 from envs.errors import MalformedCall, Refused
 from envs.results import Result
 from envs.session import Session
-from trajectories.offering import Offering
 from trajectories.schema import Message, Trajectory
 
 if TYPE_CHECKING:  # who only judges loads nothing that talks to models
     from runner.models.conversation import Observe
+    from trajectories.offering import Offering
 
 STEP_LIMIT = 20
 """Steps with calls that a turn may take, as BFCL has it."""

@@ -10,14 +10,16 @@ from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.turn import force_terminated, inference_error
 from checkers.verdict import Verdict
+from envs.errors import SimulatorError
 from envs.lazy import lazily
+from envs.state import cut
 from runner import extension
-from runner.episodes.boundary import fault_of
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.kinds import Answers, ComparedState, EntryKind, Judgement, Terms
 from runner.episodes.scripts import trace_recorded
 from runner.records.record import EpisodeRecord, Recorded
 from trajectories.dataset import Dataset
+from trajectories.errors import DataError
 from trajectories.prepare import Prepared, TruthSource, prepare
 from trajectories.schema import JudgedBy, Trajectory
 
@@ -227,3 +229,22 @@ def examine_truth(prepared: Prepared, profile: Profile, step_limit: int) -> Exam
     """Judge what is right as if it were a model's, to look at it, as ``judge_right`` does."""
     found = judge_right(prepared, profile, step_limit, traced=True)
     return kind_of(prepared.trajectory).examine(prepared, found, profile, None)
+
+
+def fault_of(error: Exception) -> str:
+    """Return what to say of an exception that kept an entry from its verdict.
+
+    Raises:
+        DataError: That is what it is: the user's input is wrong, and the run ends.
+    """
+    if isinstance(error, DataError):
+        raise error
+    if isinstance(error, (SimulatorError, CannotJudge)):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there was not enough memory to judge it"
+    try:
+        said = cut(str(error), 500)
+    except ValueError:  # it names a number that cannot be written
+        said = "it cannot be shown"
+    return f"{type(error).__name__}: {said}: a fault of Turnwise or of an environment"

@@ -13,14 +13,19 @@ from checkers.replies.decoding import Decoder, Step
 from checkers.why.trace import Trace, TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
+from envs.lazy import lazily
 from runner.episodes.episode import STEP_LIMIT, Episode
-from trajectories.offering import FIND, LONGEST_QUERY, Offering
 from trajectories.prepare import Prepared
 from trajectories.scene import truth_calls
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:  # who only judges loads nothing that talks to models
     from runner.models.conversation import Observe
+    from trajectories import offering as offerings
+    from trajectories.offering import Offering
+else:
+    # Only retrieval changes what is offered.
+    offerings = lazily("trajectories.offering")
 
 Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 """Turns of steps of calls."""
@@ -34,7 +39,10 @@ def oracle(trajectory: Trajectory, offering: Offering | None = None) -> Script:
     script = [[truth_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
     if offering is None or offering.find is None:
         return script
-    looking = [Call(FIND, (), {"query": turn.words[:LONGEST_QUERY]}) for turn in trajectory.turns]
+    looking = [
+        Call(offerings.FIND, (), {"query": turn.words[: offerings.LONGEST_QUERY]})
+        for turn in trajectory.turns
+    ]
     return [[[look], *steps] for look, steps in zip(looking, script, strict=True)]
 
 

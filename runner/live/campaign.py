@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar
 from checkers.profile import Profile
 from envs import __version__
 from runner.data.wording import Wording, observations_for, wording_of
-from runner.episodes.boundary import fault_of
 from runner.episodes.dialogue import Dialogue
+from runner.episodes.evaluate import fault_of
 from runner.extension import RunFeature, with_kept
 from runner.live.budget import Budget
 from runner.live.engine import Engine, Stopped

@@ -15,9 +15,54 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 from checkers.profile import Mode
 from runner.models.base import ApiName
-from runner.models.numbers import above_zero, from_zero, index, positive
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
+
+_MOST_DIGITS = 18
+
+
+def positive(text: str) -> int:
+    """Read a whole number above 0, of no more digits than anything here is counted in."""
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r:.40} is not a positive whole number")
+    return int(text)
+
+
+def index(text: str) -> int:
+    """Read a whole number from 0, of no more digits than anything here is counted in."""
+    if not text.isdecimal() or len(text) > _MOST_DIGITS:
+        raise ArgumentTypeError(f"{text!r:.40} is not a whole number from 0")
+    return int(text)
+
+
+def port(text: str) -> int:
+    """Read the number of a port."""
+    if not text.isdecimal() or len(text) > len("65535") or int(text) > 65535:
+        raise ArgumentTypeError(f"{text!r:.40} is not a port, a number from 0 to 65535")
+    return int(text)
+
+
+def from_zero(text: str) -> float:
+    """Read a finite number that is not negative."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise ArgumentTypeError(f"{text!r} is not a number from 0")
+    return value
+
+
+def above_zero(text: str) -> float:
+    """Read a finite number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise ArgumentTypeError(f"{text!r} is not a number above 0")
+    return value
+
 
 PriceList = tuple[float, float] | tuple[float, float, float] | tuple[float, float, float, float]
 """US dollars per million tokens: prompt, completion, and of the prompt cache reads and writes."""
@@ -172,24 +217,24 @@ def _counted(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class ReachSettings:
-    """Live models: how they are reached."""
+    """Live models: connection."""
 
     base_url: str | None = setting(
-        "address of an OpenAI-compatible server (default: the provider's own)",
+        "address of an OpenAI-compatible server",
         "URL",
         sent="server",
         place=1,
     )
     api: ApiName | None = setting(
-        "which API of OpenAI's is spoken (default: what the model needs, else chat)",
+        "OpenAI API (default: by model)",
         sent="server",
         place=14,
     )
     timeout: float = setting(
-        "how long one request may take (default: 600)", "SECONDS", default=600.0, read=above_zero
+        "maximum time per request (default: 600)", "SECONDS", default=600.0, read=above_zero
     )
     extra_headers: Mapping[str, str] = setting(
-        "a further HTTP header of every request; may be repeated",
+        "extra HTTP header; repeatable",
         "NAME=VALUE",
         default=dict,
         read=_header,
@@ -201,7 +246,7 @@ class ReachSettings:
         recorded_as=list[str],
     )
     extra_body: Mapping[str, Any] = setting(
-        "an object whose members are put into every request",
+        "JSON object merged into every request",
         "JSON",
         default=dict,
         read=_object,
@@ -213,31 +258,30 @@ class ReachSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingSettings:
-    """Live models: how they are asked."""
+    """Live models: requests."""
 
     reasoning_effort: Effort | None = setting(
-        "how much a reasoning model is to think: none, minimal, low, medium, high, xhigh or "
-        "max (default: the server's)",
+        "none, minimal, low, medium, high, xhigh or max",
         "LEVEL",
         sent="sampling",
         place=11,
     )
     temperature: float | None = setting(
-        "sampling temperature, from 0 (default: the server's)",
+        "sampling temperature (default: the server's)",
         "T",
         read=from_zero,
         sent="sampling",
         place=5,
     )
     top_p: float | None = setting(
-        "sample from this share of the probability, up to 1 (default: the server's)",
+        "nucleus sampling threshold (default: the server's)",
         "P",
         read=from_zero,
         sent="sampling",
         place=6,
     )
     max_tokens: int | None = setting(
-        "tokens of an answer, at most (default: the server's; of raw protocols 4096)",
+        "maximum tokens per answer",
         "N",
         read=positive,
         sent="sampling",
@@ -247,48 +291,42 @@ class SamplingSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class AskingSettings:
-    """Live models: how they are asked."""
+    """Live models: requests."""
 
     mode: Mode = setting(
-        "function calling, or calls in text (default: fc)", default="fc", place=2, recorded_as=Mode
+        "tool calls or calls in text (default: fc)", default="fc", place=2, recorded_as=Mode
     )
     reasoning: ReasoningPolicy = setting(
-        "thoughts of which earlier turns it sees again; those of its own turn always "
-        "(default: all)",
+        "earlier reasoning to send: none, last or all",
         default="all",
         place=3,
     )
     tool_choice: str | None = setting(
-        "whether it may call functions (auto, none), or must, in entries of one answer: "
-        "required, or the name of the one (default: the server's, auto)",
-        "{auto,none,required,NAME}",
+        "auto, none, required or a function (default: auto)",
+        "CHOICE",
         sent="calling",
         place=12,
     )
     parallel_tool_calls: Literal["on", "off"] | None = setting(
-        "whether it may make several calls in one answer (default: the server's)",
+        "several calls per answer",
         sent="calling",
         place=13,
     )
     prompt_caching: Literal["on", "off"] | None = setting(
-        "mark prompts for Anthropic's cache, all or none (default: those that later requests "
-        "begin with)",
+        "mark all prompts or none for Anthropic's cache",
         sent="provider",
         place=17,
     )
     function_docs: FunctionDocs | None = setting(
-        "whose function documents it reads (default: those of the data set)", place=4
+        "function documents (default: by data set)", place=4
     )
     observations: Observations | None = setting(
-        "whose texts it reads where calls are refused (default: bfcl for BFCL's data under "
-        "profile bfcl, else own)",
+        "texts of refused calls (default: by data set)",
         place=16,
     )
-    prompts: str | None = setting(
-        "TOML file of the texts that are put to it (default: configs/prompts/default.toml)", "FILE"
-    )
+    prompts: str | None = setting("TOML file with prompts (default: the built-in one)", "FILE")
     seed: int | None = setting(
-        "seed of its sampling; trial k, from 0, has S+k (default: none is sent)",
+        "sampling seed; trial k, from 0, uses S+k",
         "S",
         read=index,
         sent="sampling",
@@ -298,43 +336,39 @@ class AskingSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class PaceSettings:
-    """Live models: the run."""
+    """Live models: run and budget."""
 
     concurrency: int = setting(
         "episodes at once (default: 16)", "N", default=16, read=positive, least=1
     )
     attempts: int = setting(
-        "tries of one request (default: 8); of one that takes too long at most 2, and what a "
-        "rate limit refuses is waited for",
+        "attempts per request (default: 8)",
         "N",
         default=8,
         read=positive,
         least=1,
     )
     rpm: int | None = setting(
-        "most requests a minute (default: as many as the server takes)", "N", read=positive, least=1
+        "maximum requests per minute (default: no limit)", "N", read=positive, least=1
     )
     tpm: int | None = setting(
-        "most tokens a minute (default: as many as the server takes)", "N", read=positive, least=1
+        "maximum tokens per minute (default: no limit)", "N", read=positive, least=1
     )
     outage: float = setting(
-        "stop after so long without any answer (default: 600)",
+        "maximum time without answers (default: 600)",
         "SECONDS",
         default=600.0,
         read=above_zero,
     )
-    max_requests: int | None = setting(
-        "most requests, those before a resume included (default: no limit)", "N", read=positive
-    )
+    max_requests: int | None = setting("request budget, over all resumes", "N", read=positive)
     max_cost: float | None = setting(
-        "most US dollars, those before a resume included (default: no limit)",
+        "cost budget, over all resumes",
         "USD",
         read=above_zero,
     )
     price: PriceList | None = setting(
-        "US dollars per million tokens: of prompts, of answers, read from a prompt cache, "
-        "written to it (default: litellm's table)",
-        "IN,OUT[,READ[,WRITE]]",
+        "per million tokens: IN,OUT[,READ[,WRITE]]",
+        "USD",
         read=_price,
         sent="server",
     )
@@ -342,20 +376,16 @@ class PaceSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class KeepingSettings:
-    """Live models: the run."""
+    """Live models: run and budget."""
 
     reply_cache: str | None = setting(
-        "keep answers in this folder (without DIR in one of ours), and take from it what was "
-        "asked before in the same trial (default: off)",
+        "reuse answers to equal requests of a trial",
         "DIR",
         bare="",
     )
     errors_as: Mapping[str, CountedAs] = setting(
-        "what a request without an answer counts as, of all kinds or of one (default: "
-        "context_overflow, unparsed_call, content_policy and request_too_large are the model's "
-        "failures; timeout, connection, rate_limit, server, refused and agent are errors); may be "
-        "repeated",
-        "[KIND=]failure|error",
+        "[KIND=]failure or [KIND=]error; repeatable",
+        "RULE",
         default=dict,
         read=_counted,
         pairs=True,

@@ -15,8 +15,7 @@ from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
-from envs.notebook import table
-from envs.state import ABSENT, Difference, to_json
+from envs.state import ABSENT, Difference, table, to_json
 from runner import extension
 from runner.models.base import ToolCall, Usage
 from runner.models.settings import LiveSettings, recorded

@@ -20,7 +20,7 @@ from runner.records import result_file
 from runner.records.codec import read
 from runner.records.files import lines
 from runner.records.record import EpisodeRecord, Key, Life, Recorded, RunDefinition, RunFile
-from runner.records.store import (
+from runner.records.run_files import (
     EPISODES_FILE,
     LIVES_FILE,
     RUN_FILE,

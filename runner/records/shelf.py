@@ -18,7 +18,7 @@ from runner.records.codec import read
 from runner.records.files import LOCK_FILE, raw_lines
 from runner.records.record import EpisodeRecord, Outcome, RunDefinition, RunFile
 from runner.records.run import is_run
-from runner.records.store import EPISODES_FILE, RUN_FILE, read_run_file
+from runner.records.run_files import EPISODES_FILE, RUN_FILE, read_run_file
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 

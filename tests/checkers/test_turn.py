@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers import turn as turns
-from checkers.facts import missing_results
+from checkers.order import missing_results
 from checkers.profile import BFCL, STRICT
 from checkers.scene import Point
 from checkers.turn import force_terminated, inference_error

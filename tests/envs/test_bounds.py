@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from envs.account import UNCOUNTED
-from envs.bounds import BOUNDS, growth, size_of
+from envs.bounds import BOUNDS, UNCOUNTED, growth, size_of
 from envs.calls import Call, parse_calls
 from envs.errors import MalformedCall, Refused
 from envs.session import Session

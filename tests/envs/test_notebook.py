@@ -5,8 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 from checkers.verdict import Failure, Reason, StateEvidence, Verdict
-from envs.notebook import table
-from envs.state import ABSENT, Difference
+from envs.state import ABSENT, Difference, table
 from runner.records.record import EpisodeRecord
 from tests.runner.records.made import step
 

@@ -11,7 +11,7 @@ from envs import registry
 from envs.backends.ticket import TicketAPI
 from envs.calls import Call
 from envs.errors import ConfigError
-from envs.initial_configs import check_config
+from envs.registry import check_config
 from envs.session import Session
 from tests.environments.installing import add_metadata
 

@@ -18,10 +18,9 @@ from envs.errors import (
     Refused,
     UnknownFunction,
 )
-from envs.initial_configs import check_config
 from envs.long_context import Pack
 from envs.random_stream import RandomStream
-from envs.registry import BACKENDS
+from envs.registry import BACKENDS, check_config
 from envs.session import Session
 
 

@@ -13,7 +13,7 @@ from runner.models.base import Reply, ToolCall, Usage
 from runner.models.tools import documents_of
 from runner.records.codec import members_of
 from runner.records.record import Life
-from runner.records.store import LIVES_FILE
+from runner.records.run_files import LIVES_FILE
 from tests.conftest import bfcl_files
 from tests.extensions.experiments.made_experiments import experiment, outcomes
 from tests.fuzz.forms import FORMAT_1, Form

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from runner.records.record import TIMING_FIELDS
-from runner.records.store import EPISODES_FILE
+from runner.records.run_files import EPISODES_FILE
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
 

@@ -18,7 +18,7 @@ import pytest
 from runner.cli import main
 from runner.records.export import export_bfcl
 from runner.records.run import lives_in, open_run
-from runner.records.store import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
+from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
 from tests.live.running import (
     BASE,
     ENTRIES,

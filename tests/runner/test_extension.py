@@ -91,7 +91,7 @@ def test_its_option_is_in_the_help_under_its_name(
 ) -> None:
     with pytest.raises(SystemExit):
         main(["eval", "--help"])
-    assert "\nvolume: how much it calls:\n  --volume N" in capsys.readouterr().out
+    assert "\nextension volume:\n  --volume N" in capsys.readouterr().out
 
 
 def test_a_run_that_goes_on_has_its_option(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from envs.backends.trading_bot import TradingBot
-from envs.initial_configs import check_config
-from envs.registry import BACKENDS
+from envs.registry import BACKENDS, check_config
 from envs.session import Session
 from trajectories.packs import generate, widened
 from trajectories.schema import LongContext

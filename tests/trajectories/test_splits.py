@@ -7,8 +7,8 @@ import pytest
 
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
-from trajectories.schema import MULTI_TURN, Label
-from trajectories.splits import MINI, Split, of_split
+from trajectories.schema import MULTI_TURN, Label, Split
+from trajectories.splits import MINI, of_split
 
 EMBEDDED = list(load_embedded(list(MULTI_TURN)).trajectories.values())
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkers.replies.decoding import UNREADABLE, Step
 from envs.bounds import BOUNDS
@@ -29,7 +29,13 @@ from envs.calls import (
     too_long,
 )
 from envs.errors import MalformedCall
-from envs.flaws import flaw_of_json
+from envs.lazy import lazily
+
+if TYPE_CHECKING:
+    from envs import flaws
+else:
+    # Only for what cannot be read.
+    flaws = lazily("envs.flaws")
 
 
 def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
@@ -59,7 +65,7 @@ def _tool_call(name: str, arguments: object) -> Call | MalformedCall:
         try:
             arguments = read_json(arguments)
         except (ValueError, RecursionError) as error:
-            flaw = flaw_of_json(error)
+            flaw = flaws.flaw_of_json(error)
             raise MalformedCall(f"The arguments of {name} are not valid JSON: {flaw}.") from None
     if not isinstance(arguments, dict):
         raise MalformedCall(f"The arguments of {name} are not a JSON object.")

@@ -25,7 +25,7 @@ from runner.records.files import written
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.splits import Split
+from trajectories.schema import Split
 from trajectories.validation import to_json
 
 EXAMPLE = "turnwise dataset show --category base"

@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter
 
 from envs.calls import read_call
 from envs.errors import MalformedCall
-from envs.initial_configs import check_config
+from envs.registry import check_config
 from extensions.authoring.making.worlds import surrounded
 from trajectories.dataset import DATA
 from trajectories.errors import DataError

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from envs.initial_configs import check_config
+from envs.registry import check_config
 from extensions.authoring.making.meant import meant
 from extensions.authoring.making.phrases import WORLD
 from trajectories.errors import DataError

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
-from checkers.facts import missing_results
+from checkers.order import missing_results
 from checkers.told import literals
 from envs.calls import Call
 from envs.errors import BackendFault

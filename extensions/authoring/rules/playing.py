@@ -14,8 +14,7 @@ from typing import Any
 
 from envs.calls import Call
 from envs.errors import AlreadyExists, MalformedCall, NotFound, ToolError
-from envs.initial_configs import check_config
-from envs.registry import backend_class, is_usable
+from envs.registry import backend_class, check_config, is_usable
 from envs.schema import check_arguments
 from envs.session import Session
 from extensions.authoring.rules.entry import Entry, TruthStep

@@ -17,12 +17,11 @@ from pathlib import Path
 import pytest
 
 import trajectories
-from checkers.facts import missing_results
+from checkers.order import missing_results
 from checkers.profile import BFCL, STRICT, Profile
 from checkers.told import literals, readable, stands_in
 from envs.calls import Call, parse_call
-from envs.initial_configs import check_config
-from envs.registry import BACKENDS
+from envs.registry import BACKENDS, check_config
 from extensions.authoring.canary import CANARY
 from extensions.authoring.graph.graph import load
 from extensions.authoring.graph.sampling import coverage, trace

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from envs.calls import Call
-from envs.initial_configs import check_config
+from envs.registry import check_config
 from envs.results import Result
 from envs.session import Session
 from extensions.sql.sqlite import MOST_ROWS

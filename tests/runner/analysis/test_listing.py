@@ -5,7 +5,8 @@ import json
 import pytest
 
 from runner.analysis.listing import JudgedResults, Mended, RunIndex
-from runner.records.store import EPISODES_FILE, RunStore
+from runner.records.run_files import EPISODES_FILE
+from runner.records.store import RunStore
 from tests.extensions.viewer.viewing import write_noted
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns
 from tests.runner.records.made import defining, episode

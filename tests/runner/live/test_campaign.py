@@ -32,7 +32,8 @@ from runner.models.base import (
 from runner.models.prompting import read_prompts
 from runner.records.record import TIMING_FIELDS
 from runner.records.run import open_run
-from runner.records.store import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE, RunStore
+from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
+from runner.records.store import RunStore
 from tests.runner.records.made import EVERYTHING
 from trajectories.bfcl import function_docs_file
 from trajectories.errors import DataError

@@ -8,8 +8,9 @@ import pytest
 from extensions.search.feature import SearchFeature, SearchReference
 from runner.records.files import LOCK_FILE
 from runner.records.record import EpisodeRecord
+from runner.records.run_files import EPISODES_FILE
 from runner.records.shelf import shelved, shelved_run
-from runner.records.store import EPISODES_FILE, RunStore
+from runner.records.store import RunStore
 from tests.runner.records.made import defining
 from trajectories.errors import DataError
 

@@ -12,8 +12,7 @@ import pytest
 
 import trajectories
 from envs.calls import parse_call
-from envs.initial_configs import check_config
-from envs.registry import BACKENDS
+from envs.registry import BACKENDS, check_config
 from envs.results import Result
 from extensions.authoring.graph.drawing import to_dot, to_svg
 from extensions.authoring.graph.graph import (

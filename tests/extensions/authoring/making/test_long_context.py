@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.answers import Items, Number, Text, YesNo
-from envs.initial_configs import check_config
+from envs.registry import check_config
 from extensions.authoring.making.base import calls, start
 from extensions.authoring.making.long_context import in_world, lengthen
 from trajectories.errors import DataError

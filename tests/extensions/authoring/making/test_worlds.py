@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from envs.initial_configs import check_config
+from envs.registry import check_config
 from extensions.authoring.making.worlds import sizes, surrounded
 from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
