@@ -64,7 +64,7 @@ pytest = $(VENV)/bin/python -m pytest -n auto --dist worksteal
 test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite but for its slow part: about five minutes on two cores
 	@$(pytest) -m "not slow" $(ARGS)
 
-test-all: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the whole test suite
+test-all: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the whole test suite, in part against the built wheel, too
 	@$(pytest) --hypothesis-profile=full $(ARGS)
 
 test-browser: $(VENV)/.dev $(VENV)/.extras $(VENV)/.browser ## Test the pages in Chromium: [CHROMIUM=/usr/bin/chromium]

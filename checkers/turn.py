@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 from checkers.order import arranged_snapshot, missing_results
 from checkers.profile import Profile
 from checkers.scene import Scene
-from checkers.verdict import (
-    Failure,
-    Reason,
-    ResultEvidence,
-    StateEvidence,
-    TurnOutcome,
-    Verdict,
-)
+from checkers.verdict import Failure, Reason, ResultEvidence, StateEvidence, TurnOutcome, Verdict
 from envs.lazy import lazily
 
 if TYPE_CHECKING:
@@ -76,10 +69,8 @@ def check_turn(
                 return Failure(Reason.EMPTY_TURN)
             find = partial(expected.snapshot.differences, there)
             return Failure(Reason.STATE_MISMATCH, StateEvidence(find))
-    if profile.state.judges_guesses:
-        guess = guesses.check_untraced(truth, model, scene)
-        if guess is not None:
-            return guess
+    if profile.state.judges_guesses and (guess := guesses.check_untraced(truth, model, scene)):
+        return guess
     if profile.state.needs_facts:
         lack = facts.missing_facts(truth, model, scene)
         # A model that knows it all already need not call anything.

@@ -20,7 +20,8 @@ from mkdocs.structure.pages import Page
 
 import runner
 from envs.registry import BACKENDS, backend_class
-from runner.cli import COMMANDS, main
+from extensions import NAMES
+from runner.cli import all_commands, main
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = {
@@ -32,11 +33,13 @@ PLACES = {
     "configs/README.md": "packages/configs.md",
     "envs/README.md": "packages/envs.md",
     "examples/README.md": "packages/examples.md",
+    "extensions/README.md": "packages/extensions.md",
     "runner/README.md": "packages/runner.md",
     "tests/README.md": "packages/tests.md",
     "tests/benchmarks/README.md": "packages/benchmarks.md",
     "tests/conformance/README.md": "packages/conformance.md",
     "trajectories/README.md": "packages/trajectories.md",
+    **{f"extensions/{name}/README.md": f"packages/extensions/{name}.md" for name in NAMES},
 }
 """Pages of the site by their files, which are not in docs/."""
 SOURCES = {page: path for path, page in PLACES.items()}
@@ -80,9 +83,10 @@ def commands() -> str:
     """Return the page of all commands, by their own help."""
     os.environ["COLUMNS"] = "96"
     text = ["# Commands", "What `turnwise COMMAND --help` prints, of every command."]
-    for group in dict.fromkeys(command.group for command in COMMANDS.values()):
+    known = all_commands()
+    for group in dict.fromkeys(command.group for command in known.values()):
         text.append(f"## {group.capitalize()}")
-        for name in [n for n, command in COMMANDS.items() if command.group == group]:
+        for name in [n for n, command in known.items() if command.group == group]:
             said = io.StringIO()
             with redirect_stdout(said), suppress(SystemExit):
                 main([*name.split(), "--help"])

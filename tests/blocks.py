@@ -1,8 +1,9 @@
 """Blocks of code on a page, and what running one of each language means.
 
-A block with a ``title`` is a file. Of the others ``console`` is commands after ``$`` with what they
-print, ``...`` for any text, ``pycon`` likewise for Python, ``python`` a program, and ``sh``, or a
-line that is set in, commands that need a server or a run of somebody's: their options are read.
+A block with a ``title`` is a file; the package of a ``pyproject.toml`` counts as installed. Of the
+others ``console`` is commands after ``$`` with what they print, ``...`` for any text, ``pycon``
+likewise for Python, ``python`` a program, and ``sh``, or a line that is set in, commands that need
+a server or a run of somebody's: their options are read.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from runner.cli import all_commands, read_options
 from tests.source import ROOT
@@ -73,6 +74,8 @@ class Page:
             # A long file may come in parts.
             with path.open("a", encoding="utf-8") as file:
                 file.write(block.text)
+            if path.name == "pyproject.toml":
+                self._install(tomllib.loads(block.text)["project"])
         else:
             kinds = {
                 "console": self._console,
@@ -84,6 +87,16 @@ class Page:
             }
             assert block.language in kinds, f"what is a block of {block.language!r}?"
             kinds[block.language](block.text)
+
+    def _install(self, project: Mapping[str, Any]) -> None:
+        """Have the entry points of a package found, whose modules are in the folder."""
+        about = self.folder / f"{project['name']}-{project['version']}.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
+        lines = []
+        for group, points in project["entry-points"].items():
+            lines += [f"[{group}]", *(f"{name} = {target}" for name, target in points.items())]
+        (about / "entry_points.txt").write_text("\n".join(lines))
 
     def _console(self, text: str) -> None:
         for said in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:

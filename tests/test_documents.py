@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from extensions import NAMES
+from runner.extension import Extension, RunFeature
 from tests.blocks import Page, blocks_of
-from tests.source import ROOT
+from tests.source import PACKAGES, ROOT
 
 DOCUMENTS = sorted(
     path
@@ -20,10 +24,15 @@ DOCUMENTS = sorted(
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+PLACES = "|".join((*PACKAGES, "configs", "docs", "examples", "tests", "tools"))
+NAMED = re.compile(rf"`((?:{PLACES})/[\w*./-]+|[\w*][\w*./-]*(?:\.py|/))`")
 LINE, CELL = 120, 100
 READING_PATH = 700
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
-READMES = sorted(set(DOCUMENTS) - set(PAGES))
+EXTENSIONS = sorted((ROOT / "extensions").rglob("README.md"))
+MADE = {"RUN/judged/JUDGE-DIGEST/", "base/", "epochs/N/", "runs/", "server.py"}
+"""What commands or users make, and no checkout has."""
+READMES = sorted({*DOCUMENTS} - {*PAGES, *EXTENSIONS})
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -45,10 +54,10 @@ def test_links_and_pictures_are_there(path: Path) -> None:
 def test_commands_are_those_that_there_are() -> None:
     command = [sys.executable, "-m", "runner.cli", "--help"]
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    known = set(re.findall(r"^  ([a-z]+(?: [a-z]+)?)  ", shown, re.MULTILINE))
+    known = set(re.findall(r"^  ([a-z-]+(?: [a-z-]+)?)  ", shown, re.MULTILINE))
     texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS]
     asked = re.findall(r"\bturnwise ((?:dataset |env |retrieve )?[a-z][a-z-]+)", "\n".join(texts))
-    assert {"eval", "dataset list", "env new"} <= known
+    assert {"eval", "dataset list", "env new", "compress-keys"} <= known
     assert {name for name in asked if name in known} >= known - {"completion"}
     lines = re.findall(
         r"^(?:    )?turnwise ((?:dataset |env |retrieve )?[a-z-]+)", "\n".join(texts), re.MULTILINE
@@ -64,6 +73,31 @@ def test_every_page_has_a_place_on_the_site() -> None:
     made = ("packages/", "reference/")
     assert sorted(ours) == sorted(page for page in placed if not page.startswith(made))
     assert len(set(placed)) == len(placed)
+
+
+def test_extensions_are_listed_with_all_that_they_may_do() -> None:
+    index = (ROOT / "extensions" / "README.md").read_text(encoding="utf-8")
+    assert tuple(re.findall(r"^\| \[(\w+)\]\(\1/README.md\)", index, re.MULTILINE)) == NAMES
+    page = (ROOT / "docs" / "extensions.md").read_text(encoding="utf-8")
+    for hook in (Extension, RunFeature):
+        told = page.partition(f"## The class `{hook.__name__}`")[2].partition("\n## ")[0]
+        rows = "".join(re.findall(r"^\| (.*?) \|", told, re.MULTILINE))
+        members = {*vars(hook), *hook.__annotations__}
+        assert {*re.findall(r"`(\w+)", rows)} == {name for name in members if name[0] != "_"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_of_an_extension_is_short_and_names_its_modules(name: str) -> None:
+    folder = ROOT / "extensions" / name
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    assert 25 <= len(page.splitlines()) <= 50
+    modules = {path.relative_to(folder).as_posix() for path in folder.rglob("[!_]*.py")}
+    named = NAMED.findall(page)
+    assert [
+        module
+        for module in sorted(modules - {"extension.py"})
+        if not any(fnmatchcase(module, f"{each}*") for each in named)
+    ] == []
 
 
 def test_the_readme_is_short() -> None:
@@ -100,15 +134,33 @@ def test_what_is_promised_names_tests_that_exist() -> None:
         assert [name for name in tests if not (ROOT / "tests" / name).is_file()] == []
 
 
-def test_the_changes_name_files_that_exist() -> None:
-    changes = CONTRIBUTING.split("## The six most common changes")[1].split("\n## ")[0]
-    named = re.findall(r"`([\w/]+\.(?:py|js|json))`", changes)
-    assert named
-    found = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("[a-z]*/**/*.*")}
-    assert [name for name in named if not any(f"/{p}".endswith(f"/{name}") for p in found)] == []
+@cache
+def files_below(folder: Path) -> tuple[str, ...]:
+    """Return the paths of all files and folders below a folder, each after a slash."""
+    skipped = {"runs", "build", "dist", "__pycache__"}
+    inner = [path for path in folder.iterdir() if path.name[0] != "." and path.name not in skipped]
+    found = [f"/{path.relative_to(ROOT).as_posix()}{'/' * path.is_dir()}" for path in inner]
+    return (*found, *(name for path in inner if path.is_dir() for name in files_below(path)))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def is_there(name: str, page: Path) -> bool:
+    """Tell whether a page may call a file or folder by a name: in full, or from near the page."""
+    near = ROOT if page.is_relative_to(ROOT / "docs") else page.parent
+    below = (ROOT, ROOT / "tests") if "/" in name[:-1] else ()
+    return any([*folder.glob(name)] for folder in below) or any(
+        fnmatchcase(path, f"*/{name}") for path in files_below(near)
+    )
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_and_folders_that_are_named_exist(path: Path) -> None:
+    named = {*NAMED.findall(FENCE.sub("", path.read_text(encoding="utf-8")))} - MADE
+    assert sorted(name for name in named if not is_there(name, path)) == []
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *EXTENSIONS], ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     runs = Page(tmp_path)

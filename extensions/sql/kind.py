@@ -37,11 +37,13 @@ class ComparedStatements(ComparedCalls):
         return replace(examined, pair=with_results)
 
     def right(self, prepared: Prepared, profile: Profile) -> Answers:
+        """Return the right statements where they are executed, else the right calls."""
         if execution.is_executed(prepared, profile):
             return Answers([[execution.right_step(prepared)]], "fc")
         return super().right(prepared, profile)
 
     def check(self, prepared: Prepared, profile: Profile) -> Check | None:
+        """Return what compares rows and databases where they are executed."""
         if execution.is_executed(prepared, profile):
             return partial(execution.check_executed, prepared)
         return super().check(prepared, profile)

@@ -4,11 +4,13 @@ import json
 import re
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from checkers.verdict import (
     CallEvidence,
+    Evidence,
     Failure,
     Reason,
     ResultEvidence,
@@ -188,3 +190,11 @@ def test_a_verdict_that_is_read_is_that_which_was_written():
     some = partial(map, Difference.from_json, [{"path": "A.x", "expected": 1}])
     other = verdict._replace(failure=Failure(Reason.STATE_MISMATCH, StateEvidence(some)))
     assert Verdict.from_json(other.to_json()) == other
+
+
+def test_the_readme_lists_every_kind_of_evidence():
+    readme = (Path(__file__).parents[2] / "checkers" / "README.md").read_text(encoding="utf-8")
+    [said] = re.findall(r"one of (\w+) kinds of evidence", readme)
+    kinds = [kind.__name__ for kind in get_args(Evidence)]
+    assert re.findall(r"^\| `(\w+Evidence)` \|", readme, re.MULTILINE) == kinds
+    assert said == {5: "five", 6: "six"}[len(kinds)]

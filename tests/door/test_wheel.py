@@ -1,9 +1,15 @@
-"""The built wheel in an environment of its own, among decoys of every name that we have at home."""
+"""The built wheel in an environment of its own, among decoys of every name that we have at home.
+
+The API, CLI and contract tests run against it as well: copies of them, whose names of our packages
+are those of the wheel.
+"""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -12,11 +18,51 @@ from pathlib import Path
 
 import pytest
 
+from tests.source import PACKAGES, modules
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-DECOYS = ("envs", "runner", "configs", "tests", "checkers", "trajectories")
+DECOYS = ("envs", "runner", "configs", "tests", "checkers", "trajectories", "extensions", "tools")
 NEEDED = ("pydantic", "typing_extensions", "pytest", "hypothesis")
+ALSO_NEEDED = (
+    "aiohttp",
+    "argcomplete",
+    "httpx",
+    "tree-sitter",
+    "tree-sitter-java",
+    "tree-sitter-javascript",
+)
+"""What tests of the whole need besides."""
+
+SUITES = {
+    "API": ("door/test_names.py", "runner/rollouts"),
+    "CLI": ("runner/test_cli.py", "runner/commands"),
+    "contract": ("envs/test_backend_contract.py", "envs/testing"),
+}
+"""Tests that also run against the wheel, by folder or file."""
+OF_CHECKOUT = (
+    "door/test_names.py::test_the_type_checker_is_told_of_the_same_names",
+    "door/test_names.py::test_no_module_is_named_in_a_text",
+    "runner/test_cli.py::test_a_data_set_is_built_in_any_size",
+    "runner/commands/test_replay.py::test_the_editor_s_configurations_are_commands_that_exist",
+    "envs/testing/test_contract.py::test_the_table_is_that_of_the_broken_environments",
+)
+"""Tests of them that read sources, scenarios or pages, which a wheel does not have."""
+WITNESS = """
+import json, sys
+
+def pytest_terminal_summary(terminalreporter):
+    ours = [each for name, each in sys.modules.items() if name.split(".")[0] == "turnwise"]
+    seen = {
+        "files": sorted(each.__file__ for each in ours if each.__file__),
+        "imported": sorted(sys.modules),
+        "passed": len(terminalreporter.stats.get("passed", ())),
+    }
+    with open("seen.json", "w", encoding="utf-8") as file:
+        json.dump(seen, file)
+"""
+"""A plugin that writes which of our files were executed."""
 
 
 def done(*command, cwd, stdin="", status=0):
@@ -43,8 +89,10 @@ def needed(*names):
 
 
 def decoys(folder):
-    """Put packages into a folder that must never be imported."""
+    """Put packages into a folder that must never be imported, but for those that are there."""
     for name in DECOYS:
+        if (folder / name).exists():
+            continue
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text(f"raise ImportError('decoy: {folder / name}')")
 
@@ -66,8 +114,12 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def site(wheel, tmp_path_factory):
-    """Install it in an environment that has besides only what it and tests need."""
-    home = tmp_path_factory.mktemp("home")
+    """Install it in an environment of its own."""
+    return made_environment(wheel, tmp_path_factory.mktemp("home"))
+
+
+def made_environment(wheel, home):
+    """Install the wheel in a new environment, and return where."""
     done(sys.executable, "-m", "venv", "--without-pip", home / "venv", cwd=home)
     [site] = (home / "venv" / "lib").glob("python*/site-packages")
     install(wheel, site)
@@ -82,9 +134,13 @@ def install(wheel, site):
 
 @pytest.fixture(scope="module")
 def bin(site, tmp_path_factory):
-    """Add what is needed, from a folder of its own, and the decoys."""
-    others = tmp_path_factory.mktemp("others")
-    for package in needed(*NEEDED):
+    """Add what it and tests need, and the decoys."""
+    return add_others(site, tmp_path_factory.mktemp("others"), NEEDED)
+
+
+def add_others(site, others, names):
+    """Add distributions, from a folder of their own, and the decoys; return where programs are."""
+    for package in needed(*names):
         tops = {file.parts[0] for file in package.files if ".." not in file.parts}
         for top in tops - {"__pycache__"}:
             if not (others / top).exists():
@@ -190,3 +246,57 @@ def test_type_checkers_see_it(bin, here):
     assert 'Revealed type is "str"' in said or 'Revealed type is "builtins.str"' in said
     assert "turnwise.trajectories.schema.Trajectory" in said
     assert "Any" not in said
+
+
+def relocated(text):
+    """Return the text of a test or page with our modules named as the wheel has them."""
+    packages = "|".join(PACKAGES)
+    known = {name for package in PACKAGES for name in modules(package) if name.count(".") == 1}
+    text = re.sub(rf"^import ({packages})$", r"from turnwise import \1", text, flags=re.MULTILINE)
+    text = re.sub(rf"\bfrom ({packages}) import\b", r"from turnwise.\1 import", text)
+    return re.sub(
+        rf"(?<![\w./-])((?:{packages})\.\w+)",
+        lambda found: f"turnwise.{found[1]}" if found[1] in known else found[1],
+        text,
+    )
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory):
+    """Copy the tests, and what they read, into a folder without our packages."""
+    folder = tmp_path_factory.mktemp("suite")
+    for name in ("tests", "examples"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in [*folder.rglob("*.py"), *folder.rglob("*.md")]:
+        path.write_text(relocated(path.read_text(encoding="utf-8")), encoding="utf-8")
+    # Else the decoy of that name is found first.
+    (folder / "tests" / "__init__.py").touch()
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    decoys(folder)
+    (folder / "witness.py").write_text(WITNESS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(wheel, tmp_path_factory):
+    """Make an environment in which the wheel's suites can run."""
+    site = made_environment(wheel, tmp_path_factory.mktemp("whole"))
+    add_others(site, tmp_path_factory.mktemp("all"), (*NEEDED, *ALSO_NEEDED))
+    return site
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_what_ships_passes_the_tests_of_the(name, whole, suite):
+    left_out = [word for test in OF_CHECKOUT for word in ("--deselect", f"tests/{test}")]
+    done(
+        *(whole.parents[2] / "bin" / "python", "-m", "pytest", "-p", "witness", "-m", "not slow"),
+        *("-p", "no:cacheprovider", *left_out, *(f"tests/{path}" for path in SUITES[name])),
+        cwd=suite,
+    )
+    seen = json.loads((suite / "seen.json").read_text(encoding="utf-8"))
+    assert len(seen["files"]) > 50
+    assert [
+        name for name in seen["files"] if not Path(name).is_relative_to(whole / "turnwise")
+    ] == []
+    assert ({*DECOYS} - {"tests"}).isdisjoint(seen["imported"])
+    assert seen["passed"] >= 40

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.backends import ticket
 from runner.analysis.breakpoints import read_place
 from runner.analysis.view import Place
 from runner.cli import main
@@ -189,7 +190,7 @@ def test_one_step_leads_from_the_breakpoint_into_the_backend(run):
     assert "(\"create_ticket(title='Dark screen')\",)" in before
     assert "(Pdb) 1" in before
     *_, last = re.findall(r"> (\S+)\(\d+\)(\w+)\(\)", after)
-    assert last == (str(ROOT / "envs" / "backends" / "ticket.py"), "create_ticket")
+    assert last == (ticket.__file__, "create_ticket")
     assert after.rstrip().endswith("(Pdb) 2\n(Pdb)")
 
 

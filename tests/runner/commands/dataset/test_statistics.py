@@ -13,7 +13,11 @@ from trajectories.errors import DataError
 BASE = DATA / "base.jsonl"
 
 
-def test_two_sets_stand_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_sets_stand_side_by_side(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However long the paths are.
+    monkeypatch.setenv("COLUMNS", "400")
     few, page = tmp_path / "few.jsonl", tmp_path / "page.html"
     few.write_text("".join(BASE.read_text(encoding="utf-8").splitlines(True)[:3]), encoding="utf-8")
     assert run("dataset show", BASE, "--statistics", "--against", few, "--html", page) == 0
