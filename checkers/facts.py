@@ -14,10 +14,11 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
+from checkers.evidence import MissingFact, ResultEvidence
 from checkers.order import alike, missing_results
 from checkers.scene import Given, Made, Point, Scene
 from checkers.told import literals, stands_in
-from checkers.verdict import MissingFact, ResultEvidence, TurnOutcome
+from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.results import Result
 from envs.state import to_json

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from checkers.evidence import CallEvidence
+from checkers.reasons import Reason
 from checkers.scene import Scene
 from checkers.told import Doubt, Told, literals, stands_in
-from checkers.verdict import CallEvidence, Failure, Reason, TurnOutcome
+from checkers.verdict import Failure, TurnOutcome
 from envs.calls import Call
 from envs.errors import UnknownFunction
 

@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 from checkers.calls.documents import CannotJudge
 from checkers.calls.judge import first_unmatched
-from checkers.verdict import CallEvidence, Reason
+from checkers.evidence import CallEvidence
+from checkers.reasons import Reason
 from envs.results import Result
 from envs.state import ABSENT, Difference, brief, to_json
 

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from checkers.evidence import ResultEvidence, StateEvidence
 from checkers.order import arranged_snapshot, missing_results
 from checkers.profile import Profile
+from checkers.reasons import Reason
 from checkers.scene import Scene
-from checkers.verdict import Failure, Reason, ResultEvidence, StateEvidence, TurnOutcome, Verdict
+from checkers.verdict import Failure, TurnOutcome, Verdict
 from envs.lazy import lazily
 
 if TYPE_CHECKING:

@@ -2,149 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import cached_property, partial
-from typing import Any, NamedTuple, Self
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from checkers.evidence import (
+    CallEvidence,
+    Evidence,
+    FaultEvidence,
+    MissingFact,
+    ResultEvidence,
+    StateEvidence,
+    ToldEvidence,
+)
+from checkers.reasons import Reason
 from envs.calls import Call
 from envs.errors import MalformedCall
+from envs.lazy import lazily
 from envs.results import Result
-from envs.state import ABSENT, Difference, Snapshot, brief, table, to_json
+from envs.state import Difference, Snapshot, brief
 
-
-class Explained(StrEnum):
-    """Names that come with what they mean."""
-
-    meaning: str
-    """What it means, without a full stop."""
-
-    def __new__(cls, value: str, meaning: str = "") -> Self:
-        """Make a member of its value and its meaning."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.meaning = meaning
-        return member
-
-
-class Reason(Explained):
-    """Why an episode failed; all but those that say so are BFCL's error types."""
-
-    INFERENCE_ERROR = (
-        "multi_turn:inference_error",
-        "there is no record of the model's steps, only an error",
-    )
-    FORCE_TERMINATED = (
-        "multi_turn:force_terminated",
-        "the record does not have the trajectory's number of turns: the step limit ended it",
-    )
-    EMPTY_TURN = (
-        "multi_turn:empty_turn_model_response",
-        "something was to be done, and the model made no call",
-    )
-    STATE_MISMATCH = (
-        "multi_turn:instance_state_mismatch",
-        "the state differs from what the ground truth leads to",
-    )
-    RESPONSE_MISMATCH = (
-        "multi_turn:execution_response_mismatch",
-        "a result that the ground truth needed is not among the model's results so far",
-    )
-    # Ours.
-    CHANGE_IN_EMPTY_TURN = (
-        "multi_turn:state_change_in_empty_turn",
-        "nothing was to be done, and the model changed the state (strict profile only)",
-    )
-    GUESSED_ARGUMENT = (
-        "multi_turn:guessed_argument",
-        "the model gave a function a value that nobody had told it (strict profile only)",
-    )
-    ABSENT_FUNCTION = (
-        "multi_turn:absent_function",
-        "nothing was to be done, and the model called a function that is not there (strict "
-        "profile only)",
-    )
-    NOT_TOLD = (
-        "multi_turn:not_told",
-        "the user asked to hear something that no answer told (only with --require-told)",
-    )
-    # Ours, of entries of any kind; to BFCL each is an inference error.
-    CONTEXT_OVERFLOW = (
-        "inference_error:context_overflow",
-        "the conversation grew longer than the model's context",
-    )
-    UNPARSED_CALL = (
-        "inference_error:unparsed_call",
-        "the model wrote a call that its server could not parse",
-    )
-    CONTENT_POLICY = (
-        "inference_error:content_policy",
-        "the provider's content policy refused the conversation or the answer",
-    )
-    REQUEST_TOO_LARGE = (
-        "inference_error:request_too_large",
-        "the conversation grew larger than the server takes",
-    )
-    NO_ANSWER = (
-        "inference_error:no_answer",
-        "a request got no answer, and --errors-as counts that as a failure",
-    )
-
-    DECODER_FAILED = "ast_decoder:decoder_failed", "no call can be read in the answer"
-    WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format", "what was read is not a list of calls"
-    SIMPLE_COUNT = "simple_function_checker:wrong_count", "one call was expected"
-    MULTIPLE_COUNT = "multiple_function_checker:wrong_count", "one call was expected"
-    PARALLEL_COUNT = (
-        "parallel_function_checker_no_order:wrong_count",
-        "another number of calls was expected",
-    )
-    NO_MATCH = (
-        "parallel_function_checker_no_order:cannot_find_match",
-        "one of the expected calls was not made",
-    )
-    FUNCTION = "simple_function_checker:wrong_func_name", "another function was to be called"
-    MISSING_REQUIRED = "simple_function_checker:missing_required", "a required argument is left out"
-    UNEXPECTED = (
-        "simple_function_checker:unexpected_param",
-        "an argument is given that the function does not take, or that was not to be given",
-    )
-    MISSING_OPTIONAL = (
-        "simple_function_checker:missing_optional",
-        "an argument is left out that was needed here",
-    )
-    TYPE = "type_error:simple", "an argument is not of its type"
-    ITEM_TYPE = "type_error:nested", "an element of an argument is not of its type"
-    JAVA_TEXT = "type_error:java", "an argument is not the text of a Java expression"
-    JAVASCRIPT_TEXT = "type_error:js", "an argument is not the text of a JavaScript expression"
-    STRING = "value_error:string", "the text is none of those allowed"
-    LIST = "value_error:list/tuple", "the list is none of those allowed"
-    DICT_KEY = "value_error:dict_key", "the keys are not those expected"
-    DICT_VALUE = "value_error:dict_value", "a member is none of those allowed"
-    DICT_COUNT = "value_error:list_dict_count", "the list has not the expected number of objects"
-    OTHER_VALUE = "value_error:others", "the value is none of those allowed"
-    DICT_UNCLEAR = "dict_checker:unclear", "there is no object to compare with"
-    DICTS_UNCLEAR = "list_dict_checker:unclear", "there is no list to compare with"
-    CALL_MADE = "irrelevance_error:decoder_success", "no function fits, and one was called"
-    NO_CALL_MADE = "relevance_error:decoder_failed", "a function fits, and none was called"
-
-    # Ours, of entries whose results are compared.
-    RESULT_COUNT = "executable_checker:wrong_count", "another number of calls was expected"
-    REFUSED = "executable_checker:execution_error", "the call is refused"
-    RESULT_TYPE = "executable_checker:wrong_result_type", "a result has a value of another type"
-    RESULT_STRUCTURE = (
-        "executable_checker:wrong_result_structure",
-        "a result has another length, or other keys",
-    )
-    RESULT_VALUE = "executable_checker:wrong_result_value", "a result has another value"
-    RESULT_NO_MATCH = (
-        "executable_checker:cannot_find_match",
-        "one of the expected results was not seen",
-    )
-    DATABASE = (
-        "executable_checker:wrong_database",
-        "the database is not what the right statements leave (strict profile only)",
-    )
+if TYPE_CHECKING:
+    from envs import notebook
+else:
+    notebook = lazily("envs.notebook")
 
 
 class TurnOutcome(NamedTuple):
@@ -158,130 +39,6 @@ class TurnOutcome(NamedTuple):
     """Whether there was at least one step with calls."""
     calls: Sequence[Call | MalformedCall]
     """One per result."""
-
-
-@dataclass(frozen=True, eq=False)
-class StateEvidence:
-    """The state is not the one that the ground truth leads to.
-
-    Attributes:
-        find: Gives the differences; asked once, by who looks first. To find them takes as long as
-            to judge, and most are never looked at.
-    """
-
-    find: Callable[[], Iterable[Difference]]
-
-    @cached_property
-    def differences(self) -> tuple[Difference, ...]:
-        """Where the state departs from what the ground truth leads to."""
-        return tuple(self.find())
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether the differences are the same."""
-        return isinstance(other, StateEvidence) and self.differences == other.differences
-
-    def __hash__(self) -> int:
-        """Return a hash that agrees with equality."""
-        return hash(tuple([difference.path for difference in self.differences]))
-
-
-class MissingFact(NamedTuple):
-    """Something that the model should know and does not."""
-
-    name: str
-    """The member of the result, such as ``fuelLevel``; inner ones after a point."""
-    value: Any
-    """Its value, in JSON's types."""
-    call: str
-    """The ground-truth call that gives it."""
-
-    def __str__(self) -> str:
-        """Return the fact and where it could have been had, in one line."""
-        fact = f"{self.name} {brief(self.value)}" if self.name else "what was asked"
-        return f"{fact}; {self.call} gives it"
-
-
-class ResultEvidence(NamedTuple):
-    """The model has not seen all that it should have."""
-
-    missing: tuple[str, ...]
-    """Ground-truth results, as text."""
-    facts: tuple[MissingFact, ...] = ()
-    """Which of their facts it does not know; none where whole results are compared."""
-
-    def lines(self) -> Iterator[str]:
-        """Yield what was not seen, a line each."""
-        yield from map(str, self.facts) if self.facts else self.missing
-
-
-class ToldEvidence(NamedTuple):
-    """The model did all that it should, and did not say all that was asked."""
-
-    untold: tuple[str, ...]
-    """The facts of the turn that were not told, as people read them."""
-
-
-class FaultEvidence(NamedTuple):
-    """The model did something for which its server gave no answer."""
-
-    said: str
-    """The server's words, in one line."""
-
-
-class CallEvidence(NamedTuple):
-    """What is wrong with the calls of a turn, with one of them or with its result."""
-
-    reason: Reason
-    message: str
-    """One sentence."""
-    function: str | None = None
-    """The function of the call that is wrong."""
-    parameter: str | None = None
-    """The parameter that is wrong."""
-    expected: Any = ABSENT
-    """What would have been right: a number of calls, a type, a list of allowed values."""
-    actual: str | None = None
-    """What was given, as Python writes it; None where nothing was."""
-    causes: tuple[CallEvidence, ...] = ()
-    """Why each of the calls that could have matched did not."""
-
-    def lines(self) -> Iterator[str]:
-        """Yield what is wrong and its causes, a line each."""
-        place = ".".join(name for name in (self.function, self.parameter) if name)
-        yield f"{place}: {self.message}" if place else self.message
-        for cause in self.causes:
-            yield from (f"  {line}" for line in cause.lines())
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the evidence as one JSON object."""
-        shown: dict[str, Any] = {"error_type": self.reason.value, "message": self.message}
-        if self.function is not None:
-            shown["function"] = self.function
-        if self.parameter is not None:
-            shown["parameter"] = self.parameter
-            if self.expected is not ABSENT:
-                shown["expected"] = to_json(self.expected)
-            if self.actual is not None:
-                shown["actual"] = self.actual
-        if self.causes:
-            shown["causes"] = [cause.to_json() for cause in self.causes]
-        return shown
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Read what ``to_json`` writes."""
-        return cls(
-            Reason(document["error_type"]),
-            document["message"],
-            document.get("function"),
-            document.get("parameter"),
-            document.get("expected", ABSENT),
-            document.get("actual"),
-            tuple([cls.from_json(cause) for cause in document.get("causes", ())]),
-        )
-
-
-Evidence = StateEvidence | ResultEvidence | ToldEvidence | FaultEvidence | CallEvidence
 
 
 class Failure(NamedTuple):
@@ -399,7 +156,7 @@ class Verdict(NamedTuple):
                 for path, one, other in self.failure.differences
             ]
             rows += [("not seen", text) for text in self.failure.unseen]
-        return table(("verdict", repr(self)), rows)
+        return notebook.table(("verdict", repr(self)), rows)
 
     @property
     def said(self) -> str | None:

@@ -7,7 +7,7 @@ did not change, and comparing them looks only at what did.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from envs.lazy import lazily
 
 if TYPE_CHECKING:
-    import html
+    from envs import notebook
 else:
-    html = lazily("html")
+    notebook = lazily("envs.notebook")
 
 
 class Difference(NamedTuple):
@@ -36,7 +36,7 @@ class Difference(NamedTuple):
 
     def _repr_html_(self) -> str:
         values = brief(self.expected, 300), brief(self.actual, 300)
-        return table(("place in the state", "expected", "actual"), [(self.path, *values)])
+        return notebook.table(("place in the state", "expected", "actual"), [(self.path, *values)])
 
     def to_json(self, first: str = "expected", second: str = "actual") -> dict[str, Any]:
         """Return a JSON object, with names for the two values; one that is absent has no member."""
@@ -216,25 +216,3 @@ def brief(value: Any, limit: int = 120) -> str:
 def cut(text: str, limit: int) -> str:
     """Return a text of at most so many characters, with dots where the rest is missing."""
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
-
-
-_LONGEST = 300
-"""Characters of a cell."""
-_MOST = 50
-"""Rows."""
-
-
-def table(heading: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> str:
-    """Return an HTML table of texts; long ones are cut off, and so are rows beyond the first 50."""
-    found = list(rows)
-    shown = [*found[:_MOST], *([(f"and {len(found) - _MOST} more",)] if len(found) > _MOST else [])]
-    caption = f"<caption>{_cell(title)}</caption>" if title else ""
-    head = "".join(f"<th>{_cell(text)}</th>" for text in heading)
-    body = "".join(f"<tr>{''.join(f'<td>{_cell(t)}</td>' for t in row)}</tr>" for row in shown)
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell(text: str) -> str:
-    cut = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-    # Half of a surrogate pair has no bytes in a notebook's file.
-    return html.escape(cut.encode("utf-8", "backslashreplace").decode())

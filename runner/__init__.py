@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from checkers.profile import BFCL, STRICT, Profile
-    from checkers.verdict import Reason, Verdict
+    from checkers.reasons import Reason
+    from checkers.verdict import Verdict
     from envs import __version__
     from envs.backend import Backend, irreversible, reads, writes
     from envs.calls import Call, parse_call
@@ -78,7 +79,8 @@ _IN = {
     "envs.session": "Session",
     "envs.state": "Difference Snapshot",
     "checkers.profile": "BFCL STRICT Profile",
-    "checkers.verdict": "Reason Verdict",
+    "checkers.reasons": "Reason",
+    "checkers.verdict": "Verdict",
     "trajectories.dataset": "Dataset",
     "trajectories.errors": "DataError",
     "trajectories.schema": "Category Trajectory Turn",

@@ -16,7 +16,8 @@ from statistics import correlation
 
 from checkers.profile import STRICT
 from runner.analysis.figure_lines import percent
-from runner.episodes.evaluate import evaluate, run_scripted
+from runner.episodes.evaluate import evaluate
+from runner.episodes.offline import run_scripted
 from runner.episodes.scripted import POLICIES, ScriptedBehaviour
 from tools.figures import README, written
 from trajectories.dataset import Dataset, load_embedded, sample

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
-from checkers.verdict import Reason
+from checkers.reasons import Reason
 from envs.state import brief
 
 

@@ -10,11 +10,13 @@ from functools import cache
 
 from checkers.calls.documents import CannotJudge, Kind, Task, Unreadable
 from checkers.calls.one_call import Rules, check_call, shown_name
+from checkers.evidence import CallEvidence
 from checkers.excess import made_up_in_answer
 from checkers.profile import Mode, Profile
+from checkers.reasons import Reason
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import FormatReader, read_calls
-from checkers.verdict import CallEvidence, Reason, Selected, Verdict
+from checkers.verdict import Selected, Verdict
 from envs.calls import Call
 from envs.state import brief
 

@@ -15,10 +15,11 @@ from checkers.calls.documents import (
     Language,
     expected,
 )
+from checkers.evidence import CallEvidence
 from checkers.profile import CallRules, Manner
+from checkers.reasons import Reason
 from checkers.replies.code import MAX_CODE
 from checkers.replies.single_turn import convert
-from checkers.verdict import CallEvidence, Reason
 from envs.calls import Call
 from envs.state import brief
 

@@ -10,7 +10,8 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from checkers.calls.pairs import ArgumentPair, CallPair
-from checkers.verdict import CallEvidence, Reason
+from checkers.evidence import CallEvidence
+from checkers.reasons import Reason
 from checkers.why.answers import asks, declines, unread_calls
 from checkers.why.diagnosis import NO_RECORD, Cause, Diagnosis, diagnosed
 from checkers.why.divergence import in_words, listed

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from checkers.verdict import Explained, Failure, Reason, ToldEvidence, Verdict
+from checkers.evidence import ToldEvidence
+from checkers.reasons import Explained, Reason
+from checkers.verdict import Failure, Verdict
 from checkers.why.amounts import SCALE, UNIT, miscounted
 from checkers.why.answers import asks, declines, unread_calls
 from checkers.why.divergence import (

@@ -21,7 +21,7 @@ from checkers.statistics import Score, score
 from checkers.verdict import TurnOutcome, Verdict
 from envs.state import Difference, Snapshot
 from runner.episodes.evaluate import judge_again
-from runner.episodes.kinds import Judgement
+from runner.episodes.kinds import Judgement, Terms
 from runner.records.record import Recorded
 from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset
@@ -134,7 +134,7 @@ def execute_runs(
 def _judged(prepared: Sequence[Prepared], recorded: Recorded, profile: Profile) -> Judgement:
     """Judge an entry's run by any of its readings, of which there is at least one."""
     judged = first_right(
-        (judge_again(each, recorded, profile) for each in prepared),
+        (judge_again(each, recorded, Terms(profile)) for each in prepared),
         lambda judgement: judgement.verdict.valid,
     )
     assert judged is not None

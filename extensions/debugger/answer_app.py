@@ -16,8 +16,8 @@ from extensions.debugger import views
 from extensions.debugger.app import PANES
 from extensions.debugger.widgets import Help, Prompt
 from runner.analysis.writing import answer_ending, answered_lines, asked_lines, pair_lines
-from runner.episodes.evaluate import examine_recorded
 from runner.episodes.examined import ExaminedCalls
+from runner.episodes.offline import examine_recorded
 from runner.records.record import EpisodeRecord, Recorded, call_text
 from runner.show.terminal import Line, clipped, visible
 

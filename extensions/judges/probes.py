@@ -20,7 +20,7 @@ from extensions.judges.judging import JudgeLabel
 from extensions.judges.tally import Labelled
 from runner.analysis.figure_lines import percent, span
 from runner.analysis.runs import Viewed
-from runner.episodes.evaluate import examine_recorded
+from runner.episodes.offline import examine_recorded
 from runner.records.record import EpisodeRecord, Recorded
 from runner.show.terminal import clipped, table
 from trajectories.dataset import Dataset, sample

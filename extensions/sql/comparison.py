@@ -13,7 +13,9 @@ from typing import Any
 
 from checkers.calls.documents import CannotJudge
 from checkers.calls.judge import first_unmatched
-from checkers.verdict import CallEvidence, Reason, TurnOutcome
+from checkers.evidence import CallEvidence
+from checkers.reasons import Reason
+from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.results import Result
 from envs.state import Snapshot, brief, cut

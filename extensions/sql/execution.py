@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from checkers.calls.documents import Task
 from checkers.calls.one_call import Rules, shown_name
 from checkers.calls.pairs import CallPair
+from checkers.evidence import CallEvidence
 from checkers.profile import Profile
+from checkers.reasons import Reason
 from checkers.replies.decoding import Step
-from checkers.verdict import CallEvidence, Reason, TurnOutcome
+from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.results import Result
 from envs.state import brief

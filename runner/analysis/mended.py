@@ -14,6 +14,7 @@ from checkers.verdict import Verdict
 from envs.lazy import lazily
 from runner.analysis.figures import RunFigures
 from runner.episodes.evaluate import evaluate, judge_again
+from runner.episodes.kinds import Terms
 from runner.episodes.telling import requiring_told
 from runner.records.record import EpisodeRecord
 from runner.records.run import Run
@@ -35,7 +36,7 @@ def judge_of(run: Run, profile: Profile, step_limit: int) -> JudgeRecord:
     """Return what judges the episodes of a recorded run once more."""
 
     def judge(prepared: Prepared, record: EpisodeRecord) -> Verdict:
-        return judge_again(prepared, run.episodes[record.key], profile, step_limit).verdict
+        return judge_again(prepared, run.episodes[record.key], Terms(profile, step_limit)).verdict
 
     return judge
 

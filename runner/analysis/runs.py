@@ -12,7 +12,8 @@ from runner.analysis.mended import Mend
 from runner.data import choose
 from runner.data.choose import Notify, profile_for
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import examine_recorded, fault_of
+from runner.episodes.evaluate import fault_of
+from runner.episodes.offline import examine_recorded
 from runner.episodes.telling import examined_as_told, with_telling
 from runner.extension import recorded_features
 from runner.records import result_file

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from checkers.profile import Mode
-from checkers.verdict import Reason
+from checkers.reasons import Reason
 from runner.records.record import EpisodeRecord, Why
 from runner.show.terminal import clipped
 

@@ -17,7 +17,8 @@ from runner.commands.options import given
 from runner.commands.shared import note
 from runner.data import choose, services
 from runner.data.choose import profile_for
-from runner.episodes.evaluate import run_null, run_oracle, run_recorded, run_scripted
+from runner.episodes.evaluate import run_recorded
+from runner.episodes.offline import run_null, run_oracle, run_scripted
 from runner.episodes.scripted import ScriptedBehaviour
 from runner.extension import RunFeature, with_kept
 from runner.live.settings import Settings

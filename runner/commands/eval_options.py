@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from runner.commands.judging import WorkOptions
 from runner.commands.options import above_zero, index, option, positive, switch
-from runner.commands.shared import EntriesOptions, ReachOptions
+from runner.commands.shared import EntriesOptions, ReachOptions, WorkOptions
 from runner.models import settings
 
 _MOST_TRIALS = 10_000

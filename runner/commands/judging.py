@@ -5,10 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
-from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Protocol
 
 from checkers.profile import BFCL, Profile
@@ -18,12 +15,8 @@ from envs.lazy import lazily
 from runner.analysis.figure_lines import both_lines, percent, summary
 from runner.analysis.figures import RunFigures
 from runner.commands import BELOW, DONE, RUN_ERROR
-from runner.commands.options import above_zero, option, positive
 from runner.commands.shared import (
-    ErrataOption,
-    JudgingOptions,
-    OutputOption,
-    TellingOption,
+    WorkOptions,
     note,
 )
 from runner.data import choose
@@ -46,47 +39,6 @@ else:
     # Few runs are judged with errata.
     errata = lazily("runner.data.errata")
     mended = lazily("runner.analysis.mended")
-
-
-def _percentage(text: str) -> float:
-    try:
-        share = float(text.removesuffix("%")) / 100
-    except ValueError:
-        share = -1
-    if not 0 <= share <= 1:
-        raise ArgumentTypeError(f"{text!r} is not a percentage, such as 90%")
-    return share
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
-    """Processes."""
-
-    workers: int | None = option(
-        "worker processes (default: 1; on Ray all)",
-        "N",
-        read=positive,
-    )
-    engine: str = option(
-        "where episodes run",
-        default="local",
-        choices=["local", "ray"],
-    )
-    address: str | None = option("address of the Ray cluster (default: a local one)", "NAME")
-    entry_timeout: float | None = option(
-        "maximum time per entry (default: 600)",
-        "SECONDS",
-        read=above_zero,
-    )
-    fail_under: float | None = option(
-        "exit with status 4 if the overall score is lower",
-        "PERCENT",
-        read=_percentage,
-    )
-
-    def within(self) -> AbstractContextManager[None]:
-        """Limit nothing here: those that judge do so, whichever process they are in."""
-        return nullcontext()
 
 
 def workers_for(options: WorkOptions) -> Workers:

@@ -15,8 +15,9 @@ from runner.commands.options import argument
 from runner.commands.shared import DataOptions, JudgingOptions, category_option, note
 from runner.data import choose
 from runner.data.choose import profile_for
-from runner.episodes.evaluate import examine_recorded, examine_truth, fault_of
+from runner.episodes.evaluate import fault_of
 from runner.episodes.examined import Examined
+from runner.episodes.offline import examine_recorded, examine_truth
 from runner.records.result_file import categories_of
 from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset

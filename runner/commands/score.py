@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from checkers.profile import Mode
 from checkers.verdict import Verdict
 from envs.lazy import lazily
-from runner.commands.judging import WorkOptions, judge_all, mend_for, report
+from runner.commands.judging import judge_all, mend_for, report
 from runner.commands.options import argument, option
-from runner.commands.shared import REASONS, DatasetOption, note
+from runner.commands.shared import REASONS, DatasetOption, WorkOptions, note
 from runner.data import choose
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import run_recorded

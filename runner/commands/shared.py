@@ -6,13 +6,13 @@ import os
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from checkers.profile import PROFILES
-from checkers.verdict import Reason
+from checkers.reasons import Reason
 from runner.commands.options import above_zero, option, positive, switch
 from runner.data.services import Reach
 from runner.episodes.allowance import limited_memory
@@ -127,6 +127,47 @@ class OutputOption:
     output: Path | None = option(
         "write one JSON line per verdict", "FILE", flags=("--output", "-o")
     )
+
+
+def _percentage(text: str) -> float:
+    try:
+        share = float(text.removesuffix("%")) / 100
+    except ValueError:
+        share = -1
+    if not 0 <= share <= 1:
+        raise ArgumentTypeError(f"{text!r} is not a percentage, such as 90%")
+    return share
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
+    """Processes."""
+
+    workers: int | None = option(
+        "worker processes (default: 1; on Ray all)",
+        "N",
+        read=positive,
+    )
+    engine: str = option(
+        "where episodes run",
+        default="local",
+        choices=["local", "ray"],
+    )
+    address: str | None = option("address of the Ray cluster (default: a local one)", "NAME")
+    entry_timeout: float | None = option(
+        "maximum time per entry (default: 600)",
+        "SECONDS",
+        read=above_zero,
+    )
+    fail_under: float | None = option(
+        "exit with status 4 if the overall score is lower",
+        "PERCENT",
+        read=_percentage,
+    )
+
+    def within(self) -> AbstractContextManager[None]:
+        """Limit nothing here: those that judge do so, whichever process they are in."""
+        return nullcontext()
 
 
 def _service(text: str) -> tuple[str, int]:

@@ -10,10 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from checkers.excess import with_excess
+from checkers.excess import selected_in_turns, with_excess
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
-from checkers.selection import selected_in_turns
 from checkers.turn import judge
 from checkers.verdict import TurnOutcome, Verdict
 from checkers.why.trace import Trace

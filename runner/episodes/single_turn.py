@@ -10,12 +10,11 @@ from checkers.calls.documents import Kind, MissingGrammar, Unreadable
 from checkers.calls.judge import Check, inference_error, judge
 from checkers.calls.one_call import Rules, shown_name
 from checkers.calls.pairs import pair_answers, pair_results
-from checkers.excess import with_excess
+from checkers.excess import selected_in_turns, with_excess
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
 from checkers.results import Comparison, check_results
-from checkers.selection import selected_in_turns
 from checkers.verdict import Verdict
 from checkers.why.calls import PairedAnswer, Said
 from checkers.why.trace import Trace

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from checkers.evidence import ToldEvidence
+from checkers.reasons import Reason
 from checkers.replies.decoding import Step
-from checkers.verdict import Failure, Reason, ToldEvidence, Verdict
+from checkers.verdict import Failure, Verdict
 from envs.lazy import lazily
 from runner.records.record import EpisodeRecord, Recorded, Telling, Untold
 from trajectories.schema import Trajectory

@@ -14,7 +14,8 @@ from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
-from envs.state import ABSENT, Difference, table, to_json
+from envs.lazy import lazily
+from envs.state import ABSENT, Difference, to_json
 from runner import extension
 from runner.models.base import ToolCall, Usage
 from runner.records.codec import members_of, read, written
@@ -23,6 +24,9 @@ from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
     from checkers.replies.formats import ReplyFormat
+    from envs import notebook
+else:
+    notebook = lazily("envs.notebook")
 
 FORMAT = 1
 """Version of the files; a run of another one is refused."""
@@ -284,7 +288,7 @@ class EpisodeRecord(NamedTuple):
             for step in self.steps
             for call, result in zip(step.calls, step.results, strict=False)
         ]
-        return table(("", "call", "result"), rows, repr(self))
+        return notebook.table(("", "call", "result"), rows, repr(self))
 
     @property
     def key(self) -> Key:

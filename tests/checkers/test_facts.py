@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from checkers.evidence import MissingFact
 from checkers.profile import BFCL, STRICT
-from checkers.verdict import MissingFact, Reason, Verdict
+from checkers.reasons import Reason
+from checkers.verdict import Verdict
 from envs.calls import parse_call
 from runner.episodes.evaluate import kind_of
 from runner.episodes.scripts import Script

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from typing import Any
 
 from checkers.guesses import check_untraced, check_waiting
-from checkers.verdict import Reason, TurnOutcome
+from checkers.reasons import Reason
+from checkers.verdict import TurnOutcome
 from envs.calls import Call, parse_call
 from envs.errors import UnknownFunction
 from envs.results import Result

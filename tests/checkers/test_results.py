@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from checkers.calls.documents import CannotJudge
 from checkers.calls.judge import first_unmatched
+from checkers.reasons import Reason
 from checkers.results import (
     Comparison,
     check_result,
     check_results,
 )
-from checkers.verdict import Reason
 from envs.errors import Refused
 from envs.results import Result
 

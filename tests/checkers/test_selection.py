@@ -7,11 +7,13 @@ import pytest
 from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
 from checkers.calls.judge import judge
 from checkers.profile import BFCL, STRICT
-from checkers.verdict import Reason, Selected, Verdict
+from checkers.reasons import Reason
+from checkers.verdict import Selected, Verdict
 from envs.calls import parse_call
 from runner.data.choose import load_dataset
-from runner.episodes.evaluate import judge_recorded, judge_right, run_null
+from runner.episodes.evaluate import judge_recorded
 from runner.episodes.kinds import ComparedState
+from runner.episodes.offline import judge_right, run_null
 from trajectories.dataset import Dataset
 from trajectories.prepare import prepare
 from trajectories.schema import Category, Message, Trajectory, Turn

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.reasons import Reason
 from checkers.statistics import Score, cohen_kappa, score, sums_of_draws, wilson
 from checkers.turn import inference_error
-from checkers.verdict import Failure, Reason, Verdict
+from checkers.verdict import Failure, Verdict
 
 
 def test_a_score_counts_episodes_and_turns():

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from checkers import turn as turns
 from checkers.order import missing_results
 from checkers.profile import BFCL, STRICT
+from checkers.reasons import Reason
 from checkers.scene import Point
 from checkers.turn import force_terminated, inference_error
-from checkers.verdict import Failure, Reason, TurnOutcome, Verdict
+from checkers.verdict import Failure, TurnOutcome, Verdict
 from envs.calls import Call, parse_call
 from envs.errors import UnknownFunction
 from envs.results import Result

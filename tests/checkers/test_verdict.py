@@ -8,15 +8,9 @@ from typing import get_args
 
 import pytest
 
-from checkers.verdict import (
-    CallEvidence,
-    Evidence,
-    Failure,
-    Reason,
-    ResultEvidence,
-    StateEvidence,
-    Verdict,
-)
+from checkers.evidence import CallEvidence, Evidence, ResultEvidence, StateEvidence
+from checkers.reasons import Reason
+from checkers.verdict import Failure, Verdict
 from envs.state import ABSENT, Difference, Snapshot
 
 DIFFERENCES = (

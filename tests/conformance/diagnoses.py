@@ -20,7 +20,7 @@ from typing import NamedTuple
 from checkers.profile import BFCL
 from checkers.why.diagnosis import Cause, Diagnosis
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import examine_recorded
+from runner.episodes.offline import examine_recorded
 from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset, load_bfcl
 from trajectories.prepare import prepare

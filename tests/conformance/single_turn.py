@@ -18,10 +18,10 @@ from checkers.calls.documents import TYPES, CannotJudge, Expected, Language, Tas
 from checkers.calls.judge import check_calls, judge
 from checkers.calls.one_call import Rules
 from checkers.profile import BFCL
+from checkers.reasons import Reason
 from checkers.replies.as_bfcl import single_turn as as_bfcl
 from checkers.replies.as_bfcl.single_turn import UNNAMED, java_value, javascript_value
 from checkers.replies.decoding import Step
-from checkers.verdict import Reason
 from envs.calls import Call
 from runner.extension import bfcl_readers
 from tests.conformance import code_texts, replies

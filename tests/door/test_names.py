@@ -16,7 +16,8 @@ import turnwise
 import envs.calls
 import runner
 from checkers.profile import BFCL
-from checkers.verdict import Failure, Reason, Verdict
+from checkers.reasons import Reason
+from checkers.verdict import Failure, Verdict
 from envs.session import Session
 from runner.records.record import EpisodeRecord
 from runner.records.run import Run

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from checkers.verdict import Failure, Reason, StateEvidence, Verdict
-from envs.state import ABSENT, Difference, table
+from checkers.evidence import StateEvidence
+from checkers.reasons import Reason
+from checkers.verdict import Failure, Verdict
+from envs.notebook import table
+from envs.state import ABSENT, Difference
 from runner.records.record import EpisodeRecord
 from tests.runner.records.made import step
 

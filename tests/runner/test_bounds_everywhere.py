@@ -15,8 +15,8 @@ from envs.calls import Call
 from extensions.debugger.stepper import Stepper
 from extensions.search.search import SearchLimits, search
 from runner.episodes.dialogue import Dialogue
-from runner.episodes.evaluate import examine_recorded
 from runner.episodes.execute import CallScript, execute
+from runner.episodes.offline import examine_recorded
 from runner.episodes.scripts import trace_recorded
 from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage

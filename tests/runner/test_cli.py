@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pytest
 
 import runner
+from checkers.reasons import Reason
 from checkers.replies import code as grammars
-from checkers.verdict import Reason
 from envs import __version__
 from envs.backends.ticket import TicketAPI
 from extensions.authoring.making.scenarios import SCENARIOS

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from checkers.calls.documents import CannotJudge, Expected, Language, Unreadable
+from checkers.reasons import Reason
 from checkers.replies.as_bfcl.decoding import bracketed, resolve_calls
 from checkers.replies.code import nodes, parse, text_of
 from checkers.replies.decoding import Step
-from checkers.verdict import Reason
 from envs.calls import MAX_TEXT, Call
 from envs.errors import MalformedCall
 from envs.flaws import flaw_of_json

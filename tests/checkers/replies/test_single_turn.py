@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.calls.documents import Language, MissingGrammar, Unreadable
+from checkers.reasons import Reason
 from checkers.replies import code as grammars
 from checkers.replies.as_bfcl import single_turn as as_bfcl
 from checkers.replies.as_bfcl.single_turn import UNNAMED
@@ -15,7 +16,6 @@ from checkers.replies.single_turn import (
     read_text,
     read_tool_calls,
 )
-from checkers.verdict import Reason
 from envs.calls import Call
 
 PYTHON, JAVA, JAVASCRIPT = Language

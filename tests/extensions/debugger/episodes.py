@@ -5,8 +5,8 @@ from __future__ import annotations
 from checkers.profile import BFCL, Profile
 from extensions.debugger.stepper import Stepper
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import examine_recorded, examine_truth
 from runner.episodes.examined import ExaminedTurns
+from runner.episodes.offline import examine_recorded, examine_truth
 from tests.runner.records.made import answered
 from trajectories.dataset import Dataset
 from trajectories.prepare import Prepared, prepare

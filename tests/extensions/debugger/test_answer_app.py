@@ -8,8 +8,8 @@ import pytest
 
 from checkers.profile import STRICT
 from extensions.debugger.answer_app import AnswerDebugger, parts, tried
-from runner.episodes.evaluate import examine_recorded
 from runner.episodes.examined import ExaminedCalls
+from runner.episodes.offline import examine_recorded
 from tests.extensions.debugger.test_app import driven
 from tests.runner.records.made import answered
 from trajectories.prepare import prepare

@@ -6,8 +6,8 @@ from math import log2
 
 import pytest
 
+from checkers.excess import selected_in_turns
 from checkers.profile import STRICT
-from checkers.selection import selected_in_turns
 from checkers.statistics import Attempts, Pair, compare, holm, slope_within
 from checkers.verdict import TurnOutcome
 from extensions.experiments.vary import Levels, varied

@@ -12,8 +12,9 @@ import pytest
 from checkers.profile import BFCL, STRICT
 from extensions.experiments.widened import MOST, Widening, widened
 from runner.data.choose import load_dataset
-from runner.episodes.evaluate import judge_recorded, judge_right, run_null
+from runner.episodes.evaluate import judge_recorded
 from runner.episodes.kinds import ComparedState
+from runner.episodes.offline import judge_right, run_null
 from runner.episodes.scripted import ScriptedBehaviour
 from runner.episodes.scripts import oracle
 from trajectories.dataset import Dataset

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from checkers.calls.documents import CannotJudge
-from checkers.verdict import CallEvidence, Reason, TurnOutcome
+from checkers.evidence import CallEvidence
+from checkers.reasons import Reason
+from checkers.verdict import TurnOutcome
 from envs.calls import read_call
 from envs.session import Session
 from extensions.sql.comparison import check_statements

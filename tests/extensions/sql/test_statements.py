@@ -8,15 +8,10 @@ from typing import Any
 import pytest
 
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
-from checkers.verdict import Reason
+from checkers.reasons import Reason
 from runner.data import choose
-from runner.episodes.evaluate import (
-    examine_truth,
-    judge_recorded,
-    judge_right,
-    run_null,
-    run_oracle,
-)
+from runner.episodes.evaluate import judge_recorded
+from runner.episodes.offline import examine_truth, judge_right, run_null, run_oracle
 from runner.models.tools import toolbox_of
 from tests.conftest import bfcl_files
 from trajectories.dataset import load_embedded

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from checkers.verdict import CallEvidence, TurnOutcome
+from checkers.evidence import CallEvidence
+from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.session import Session
 from extensions.sql.comparison import check_statements

@@ -9,7 +9,7 @@ from envs.state import Difference
 from runner.analysis.breakpoints import read_place, stops, visit
 from runner.analysis.view import Place
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import examine_recorded, examine_truth
+from runner.episodes.offline import examine_recorded, examine_truth
 from tests.runner.records.made import answered
 from trajectories.errors import DataError
 from trajectories.prepare import prepare

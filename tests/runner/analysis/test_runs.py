@@ -5,7 +5,7 @@ import json
 import pytest
 
 from checkers.profile import BFCL, STRICT
-from checkers.verdict import Reason
+from checkers.reasons import Reason
 from runner.analysis.runs import dataset_of
 from runner.episodes.evaluate import judge_recorded
 from runner.records.run import Run, open_run

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.verdict import Failure, Reason, Verdict
+from checkers.reasons import Reason
+from checkers.verdict import Failure, Verdict
 from runner.analysis.symptoms import Symptoms
 from runner.records.record import EpisodeRecord, ReplyRecord, TurnEnd
 from tests.runner.records.made import step

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from checkers.profile import BFCL, STRICT
+from checkers.reasons import Reason
 from checkers.turn import judge
-from checkers.verdict import Reason
 from envs.calls import parse_call
 from runner.analysis.view import EpisodePart
 from runner.analysis.writing import Document, Transcript
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import examine_recorded, examine_truth
 from runner.episodes.examined import Examined, ExaminedTurns
+from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.scripts import oracle, trace
 from tests.judging import null, run_recorded
 from tests.runner.records.made import answered

@@ -6,11 +6,11 @@ import pytest
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import BFCL, STRICT
-from checkers.verdict import Reason
+from checkers.reasons import Reason
 from checkers.why.diagnosis import Cause
 from runner.analysis.view import EpisodePart
 from runner.analysis.writing import Document, Transcript
-from runner.episodes.evaluate import examine_recorded, examine_truth
+from runner.episodes.offline import examine_recorded, examine_truth
 from tests.runner.analysis.entries import (
     ANSWER,
     COUNT,

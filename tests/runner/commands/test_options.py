@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_type_hints
 import pytest
 
 import runner.commands
-from checkers.verdict import Reason
+from checkers.reasons import Reason
 from runner import cli
 from runner.cli import all_commands, main
 from runner.commands.eval_options import EvalOptions, LiveOptions

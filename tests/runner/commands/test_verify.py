@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from checkers.verdict import Failure, Reason
+from checkers.reasons import Reason
+from checkers.verdict import Failure
 from runner.cli import main
 from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
 

@@ -9,7 +9,7 @@ from runner.cli import main
 from runner.commands import one_episode
 from runner.episodes import allowance
 from runner.episodes.allowance import limited_memory
-from runner.episodes.evaluate import examine_recorded
+from runner.episodes.offline import examine_recorded
 from tests.fuzz.forms import FORMAT_1
 from trajectories.errors import DataError
 

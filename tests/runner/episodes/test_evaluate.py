@@ -5,13 +5,15 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import BFCL, STRICT
+from checkers.reasons import Reason
 from checkers.turn import force_terminated, inference_error
-from checkers.verdict import Reason, Verdict
+from checkers.verdict import Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import Call, parse_call, read_call
 from envs.errors import BackendFault, InvalidArgument
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import evaluate, run_null
+from runner.episodes.evaluate import evaluate
+from runner.episodes.offline import run_null
 from runner.episodes.scripts import oracle
 from runner.records.record import EpisodeRecord
 from tests.judging import null, run_recorded, run_script

@@ -4,8 +4,8 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from checkers.why.diagnosis import Cause
-from runner.episodes.evaluate import examine_recorded, examine_truth
 from runner.episodes.examined import ExaminedCalls, ExaminedTurns
+from runner.episodes.offline import examine_recorded, examine_truth
 from runner.records.record import TurnEnd
 from tests.runner.analysis.entries import ANSWER, WAIT, WRONG, executed_entry
 from tests.runner.records.made import answered

@@ -8,7 +8,8 @@ import pytest
 
 from checkers.calls.documents import MissingGrammar
 from checkers.profile import BFCL, STRICT
-from runner.episodes.evaluate import evaluate, run_null, run_oracle
+from runner.episodes.evaluate import evaluate
+from runner.episodes.offline import run_null, run_oracle
 from runner.episodes.single_turn import oracle_step
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError

@@ -14,7 +14,8 @@ from checkers.profile import STRICT
 from runner.cli import main
 from runner.episodes import spread
 from runner.episodes.allowance import Allowance
-from runner.episodes.evaluate import evaluate, run_oracle
+from runner.episodes.evaluate import evaluate
+from runner.episodes.offline import run_oracle
 from runner.episodes.processes import TRIES, evaluate_in_processes
 from runner.records.record import EpisodeRecord
 from tests.source import ROOT

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import STRICT
-from runner.episodes.evaluate import run_scripted
+from runner.episodes.offline import run_scripted
 from runner.episodes.scripted import POLICIES, ScriptedBehaviour
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError

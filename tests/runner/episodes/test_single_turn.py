@@ -7,7 +7,7 @@ import pytest
 
 from checkers.calls.documents import CannotJudge
 from checkers.profile import BFCL, STRICT
-from checkers.verdict import Reason
+from checkers.reasons import Reason
 from runner.episodes.evaluate import evaluate
 from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage

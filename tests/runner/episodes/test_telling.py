@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from checkers.answers import Fact, Number, Text
-from checkers.verdict import Failure, Reason, ToldEvidence, Verdict
+from checkers.evidence import ToldEvidence
+from checkers.reasons import Reason
+from checkers.verdict import Failure, Verdict
 from runner.episodes.telling import requiring_told, telling_of
 from runner.records.record import EpisodeRecord, Telling, Untold
 from tests.runner.records.made import episode

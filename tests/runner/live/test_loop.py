@@ -9,8 +9,9 @@ from functools import cache
 import pytest
 
 from checkers.profile import BFCL, STRICT
+from checkers.reasons import Reason
 from checkers.turn import force_terminated
-from checkers.verdict import Reason, Verdict
+from checkers.verdict import Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import MAX_TEXT, parse_call
 from runner.episodes.episode import STEP_LIMIT

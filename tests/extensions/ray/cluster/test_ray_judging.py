@@ -14,7 +14,8 @@ from extensions.ray.on_ray import evaluate_on_ray
 from runner.cli import main
 from runner.episodes import spread
 from runner.episodes.allowance import Allowance
-from runner.episodes.evaluate import evaluate, run_null, run_oracle
+from runner.episodes.evaluate import evaluate
+from runner.episodes.offline import run_null, run_oracle
 from runner.episodes.processes import TRIES
 from runner.records.record import EpisodeRecord
 from trajectories.dataset import load_embedded

@@ -9,7 +9,8 @@ from extensions.retrieval.evaluating import asked_of, measure
 from extensions.retrieval.offering import Policy, Retrieval, ceiling
 from extensions.retrieval.rankings import Ranking
 from runner.data import choose
-from runner.episodes.evaluate import evaluate, run_oracle
+from runner.episodes.evaluate import evaluate
+from runner.episodes.offline import run_oracle
 from trajectories.schema import Category
 
 BFCL = {

@@ -13,7 +13,8 @@ from envs.registry import BACKENDS, tools_of
 from extensions.retrieval.offering import Policy, Retrieval, ceiling
 from runner.cli import main
 from runner.data import choose
-from runner.episodes.evaluate import evaluate, run_null, run_oracle
+from runner.episodes.evaluate import evaluate
+from runner.episodes.offline import run_null, run_oracle
 from runner.episodes.scripts import begun
 from tests.runner.commands.running import run
 from trajectories.dataset import Dataset
