@@ -169,13 +169,7 @@ def _names(outcomes: Sequence[TurnOutcome]) -> Set[str]:
 def _taken(
     wanted: list[Call], given: list[Call], equal: Callable[[Call, Call], bool] | None = None
 ) -> int:
-    """Take pairs of the same function out of two lists, and return how many there were.
-
-    Args:
-        wanted: The one list.
-        given: The other.
-        equal: What else is to be true of a pair.
-    """
+    """Take pairs of the same function out of two lists, and return how many there were."""
     found = 0
     for call in tuple(wanted):
         for place, other in enumerate(given):

@@ -41,14 +41,7 @@ def alike(expected: Any, actual: Any, unordered: Collection[str], name: str = ""
 
 
 def arranged(expected: Any, actual: Any, unordered: Collection[str], name: str = "") -> Any:
-    """Return a value with the lists whose order means nothing in the order of the expected one.
-
-    Args:
-        expected: A value.
-        actual: The value that is compared with it.
-        unordered: Names of the members that hold such lists.
-        name: The member that the two values are.
-    """
+    """Return a value with the lists whose order means nothing in the order of the expected one."""
     if expected is actual or not unordered or expected == actual:
         return actual
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):

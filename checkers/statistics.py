@@ -153,11 +153,7 @@ class Slope(NamedTuple):
 
 
 def slope_within(points: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> Slope | None:
-    """Return the slope of y over x within entries, by least squares; None where x never differs.
-
-    Args:
-        points: By cluster and entry, its x and y.
-    """
+    """Return the slope of y over x within entries, by least squares; None where x never differs."""
     clusters: dict[str, complex] = {}
     for (cluster, _), found in sorted(points.items()):
         middle = sum(x for x, _ in found) / len(found)
@@ -199,12 +195,7 @@ def unpaired(first: Sequence[Attempts], second: Sequence[Attempts]) -> RunDiffer
 
 
 def fisher(first: tuple[int, int], second: tuple[int, int]) -> float:
-    """Return the two-sided p-value of Fisher's exact test.
-
-    Args:
-        first: How many of how many.
-        second: Likewise.
-    """
+    """Return the two-sided p-value of Fisher's exact test."""
     (passed, size), (others, more) = first, second
     successes, total = passed + others, size + more
     ways = [

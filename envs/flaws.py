@@ -28,12 +28,7 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 
 
 def flaw_of_python(text: str, error: Exception) -> str:
-    """Return why a text is not Python, by its brackets and quotes where these say it.
-
-    Args:
-        text: What was read.
-        error: How that failed.
-    """
+    """Return why a text is not Python, by its brackets and quotes where these say it."""
     if isinstance(error, (MemoryError, RecursionError)):
         return _DEEP
     if "\0" in text:
@@ -49,11 +44,7 @@ def flaw_of_python(text: str, error: Exception) -> str:
 
 
 def flaw_of_json(error: Exception) -> str:
-    """Return why a text is not JSON, and where.
-
-    Args:
-        error: How reading it failed.
-    """
+    """Return why a text is not JSON, and where."""
     if isinstance(error, RecursionError):
         return _DEEP
     if isinstance(error, json.JSONDecodeError) and error.msg in _TRAILING:

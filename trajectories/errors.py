@@ -50,10 +50,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def needing(extra: str, purpose: str) -> Iterator[None]:
     """Say what to install where a module is loaded that needs an extra.
 
-    Args:
-        extra: Its name.
-        purpose: What needs it.
-
     Raises:
         DataError: It is not installed.
     """

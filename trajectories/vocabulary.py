@@ -121,13 +121,7 @@ def tokens(text: str) -> list[str]:
 def clashing(
     spoken: Collection[str], names: Collection[str], phrases: Phrases = NOTES
 ) -> frozenset[str]:
-    """Return the words of the vocabulary, and of some names, that a request could mean.
-
-    Args:
-        spoken: The words of the requests.
-        names: Names that bulk varies.
-        phrases: Patterns of its texts.
-    """
+    """Return the words of the vocabulary, and of some names, that a request could mean."""
     ours = {word for pool in (*_POOLS.values(), names) for text in pool for word in tokens(text)}
     ours |= {*_fixed_words(phrases)}
     return frozenset(word for word in ours if any(_alike(word, said) for said in spoken))

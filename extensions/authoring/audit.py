@@ -233,12 +233,7 @@ def audit(
 def agreed(
     truth: Sequence[TurnOutcome], models: Mapping[str, Mapping[str, Judgement]]
 ) -> Agreement | None:
-    """Return the final state that most models, at least two, share and that is not the truth's.
-
-    Args:
-        truth: What the ground truth leads to.
-        models: By model and run, what came of it.
-    """
+    """Return the final state that most models, at least two, share and that is not the truth's."""
     voices = [
         (model, run) for model, runs in models.items() if (run := _voice(truth, runs.values()))
     ]

@@ -175,12 +175,7 @@ class EntryStanding:
 def standings(
     trajectories: Mapping[str, Trajectory], readings: Iterable[Reading]
 ) -> list[EntryStanding]:
-    """Return where entries stand, and those of their categories that were withdrawn.
-
-    Args:
-        trajectories: By id, all there are of a category.
-        readings: What readers found, of whichever entries.
-    """
+    """Return where entries stand, and those of their categories that were withdrawn."""
     found: dict[str, list[Reading]] = {id: [] for id in trajectories}
     categories = {trajectory.category for trajectory in trajectories.values()}
     for reading in readings:

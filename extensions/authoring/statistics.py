@@ -358,9 +358,6 @@ def _dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[i
 def near_duplicates(texts: Sequence[Sequence[str]]) -> tuple[int, float]:
     """Return how many texts share a fifth of their runs of five words with another one.
 
-    Args:
-        texts: The words of each.
-
     Returns:
         Their number, and the largest share (Jaccard) that any two have in common.
     """

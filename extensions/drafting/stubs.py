@@ -91,12 +91,6 @@ def draft(
 ) -> StubModule:
     """Draft stubs.
 
-    Args:
-        functions: What is described.
-        prefix: What the name of a function begins with that is taken.
-        name: The environment's class, which names of types begin with.
-        taken: Names of the functions of other environments.
-
     Raises:
         DataError: There is no function, or there are more than ``MOST``.
     """

@@ -56,13 +56,7 @@ class Arrangement(NamedTuple):
     def arranged(
         self, documents: Sequence[Document], need: Collection[str], key: str
     ) -> list[Document]:
-        """Return documents in order, each with its words.
-
-        Args:
-            documents: Of all functions.
-            need: Names of those that the ground truth calls.
-            key: Which entry it is, and which trial.
-        """
+        """Return documents in order, each with its words."""
         shown = [self._worded(document) for document in documents]
         if self.order == "alphabetical":
             shown.sort(key=lambda document: str(document["name"]))

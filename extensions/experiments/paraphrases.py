@@ -98,11 +98,6 @@ def defects(document: Document, paraphrase: Paraphrase, names: Sequence[str]) ->
 
     They must name no function that the document does not, describe no parameter that there is not,
     and keep choices, numbers and units.
-
-    Args:
-        document: As it is.
-        paraphrase: Its other words.
-        names: Of all functions.
     """
     members = document["parameters"].get("properties", {})
     said = str(document.get("description", ""))

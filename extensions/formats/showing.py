@@ -66,14 +66,7 @@ def in_tags(documents: Sequence[Document]) -> str:
 def showing(
     how: str, write: Write, listing: Listing, thought: str = ""
 ) -> Callable[[Sequence[Document]], list[ChatMessage]]:
-    """Return what makes the first message of documents.
-
-    Args:
-        how: Name of the text that says how to reply.
-        write: Writes the calls that show the form.
-        listing: Writes the documents.
-        thought: What is said before the calls that show the form.
-    """
+    """Return what makes the first message of documents."""
 
     def show(documents: Sequence[Document]) -> list[ChatMessage]:
         example = write(EXAMPLE[: 2 if how == "several" else 1], thought, _EXAMPLE_DOCUMENTS)

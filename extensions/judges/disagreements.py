@@ -31,9 +31,6 @@ class Disagreement(NamedTuple):
 def read_disagreements(path: Path) -> Mapping[str, list[Disagreement]]:
     """Read disagreements, by entry.
 
-    Args:
-        path: The file.
-
     Raises:
         DataError: It cannot be read, or a line is none.
     """

@@ -126,12 +126,7 @@ Cast = Sequence[JudgeLabel | None]
 
 
 def majority(cast: Cast, votes: int) -> JudgeLabel:
-    """Return the label that more than half of all votes have, else ``unsure``.
-
-    Args:
-        cast: The votes.
-        votes: How many there are to be, abstentions among them.
-    """
+    """Return the label that more than half of all votes have, else ``unsure``."""
     counts = Counter(cast)
     return next((label for label in SCORES if 2 * counts[label] > votes), "unsure")
 

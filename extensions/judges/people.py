@@ -13,10 +13,6 @@ from trajectories.jsonl import read_objects
 def read_people(path: Path, known: Collection[Key]) -> Mapping[Key, bool]:
     """Read labels of people, one for each episode that has one.
 
-    Args:
-        path: The file.
-        known: The episodes that there are.
-
     Raises:
         DataError: It cannot be read, names an episode that there is not, or one twice.
     """

@@ -230,13 +230,7 @@ class SharedBudget(Budget):
         return self._stop_reason
 
     async def admit_for(self, key: Key, expected: int, tokens: float = 0.0) -> str | None:
-        """Wait for the turn of an episode, count its request, or return why there may be none.
-
-        Args:
-            key: Which episode.
-            expected: How many requests it is expected to take.
-            tokens: How many tokens the request is likely to need.
-        """
+        """Wait for the turn of an episode, count its request, or return why there may be none."""
         with suppress(GivenUp):
             self._started[key] = await self._pace.turn(tokens)
         if self._stop_reason is None:

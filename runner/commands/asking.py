@@ -37,9 +37,6 @@ class CachedAskingOptions(ReachedOptions, SamplingOptions, PaceOptions):
     def settings(self, **others: Any) -> Settings:
         """Return the settings of options and file.
 
-        Args:
-            others: Settings in place of those that were given.
-
         Raises:
             DataError: A file or an option cannot be used.
         """

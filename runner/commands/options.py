@@ -196,16 +196,7 @@ def parser_of(
     notes: str = "",
     further: Mapping[str, type] = MappingProxyType({}),
 ) -> argparse.ArgumentParser:
-    """Return what reads the options of a command.
-
-    Args:
-        record: What it takes.
-        name: What the user types.
-        text: What it does, in one sentence.
-        example: A command line that works.
-        notes: Lines that explain what it prints.
-        further: What extensions add to it, by their names.
-    """
+    """Return what reads the options of a command."""
     prog, epilog = f"turnwise {name}", f"{notes}example: {example}"
     parser = _Parser(prog=prog, description=text, epilog=epilog, allow_abbrev=False)
     if len(members_of(record)) > _MAX_IN_USAGE:

@@ -136,12 +136,7 @@ def truth_cache(dataset: Dataset, profile: Profile) -> Iterator[TruthCache]:
 
 
 def counted(dataset: Dataset, count: Callable[[], Sequence[int]]) -> Sequence[int]:
-    """Return what counting something in the configs of a data set gives; counted once.
-
-    Args:
-        dataset: As it was loaded.
-        count: Counts.
-    """
+    """Return what counting something in the configs of a data set gives; counted once."""
     folder = cache_folder().parent / "counts"
     path = folder / f"{_simulator(checks_arguments=False)}-{dataset.sha256[:16]}"
     kept = _read(path)

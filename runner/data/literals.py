@@ -55,9 +55,6 @@ _PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*+[0-9]*+(?:\.[0-9]+)?)(?P<kind>[srdifg
 def texts_of(read: Callable[[str], str]) -> Texts:
     """Return the texts of the package; what is outside of classes is by the module's path.
 
-    Args:
-        read: Gives the source of a module.
-
     Raises:
         ValueError: A module is none.
     """

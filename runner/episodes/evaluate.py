@@ -38,12 +38,7 @@ def evaluate(
 ) -> Iterator[EpisodeRecord]:
     """Run trajectories in order and yield what became of each.
 
-    Args:
-        dataset: Where they are from.
-        trajectories: Which to run.
-        profile: How the ground truth is played.
-        run: Runs and judges one prepared trajectory.
-        truth: Where the outcomes of the ground truth come from; by default it is played.
+    ``truth`` gives the outcomes of the ground truth, which is played by default.
     """
     for trajectory in trajectories:
         try:

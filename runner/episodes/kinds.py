@@ -79,12 +79,7 @@ class EntryKind(ABC):
 
     @abstractmethod
     def judge(self, prepared: Prepared, answers: Answers | None, terms: Terms) -> Judgement:
-        """Judge answers to as many turns as the trajectory has.
-
-        Args:
-            prepared: The trajectory.
-            answers: What the model answered; None for what is right.
-            terms: How it is judged.
+        """Judge answers to as many turns as the trajectory has; None stands for the ground truth.
 
         Raises:
             CannotJudge: There is no verdict, through no fault of the model.
@@ -94,22 +89,12 @@ class EntryKind(ABC):
     def judge_played(self, prepared: Prepared, episode: Episode, answers: Answers) -> Verdict:
         """Judge an episode that is over, without executing anything once more.
 
-        Args:
-            prepared: The trajectory.
-            episode: The episode.
-            answers: What the model answered in it.
-
         Raises:
             CannotJudge: There is no verdict, through no fault of the model.
         """
 
     def judge_unanswered(self, prepared: Prepared, fault: Fault, profile: Profile) -> Verdict:
         """Judge an episode that ended since the model's server gave no answer.
-
-        Args:
-            prepared: The trajectory.
-            fault: What the model did.
-            profile: What counts as right.
 
         Raises:
             CannotJudge: There is no verdict on the entry.
@@ -124,14 +109,7 @@ class EntryKind(ABC):
     def examine(
         self, prepared: Prepared, found: Judgement, profile: Profile, recorded: Recorded | None
     ) -> Examined:
-        """Return all there is to know of a judged episode, which says how it is shown.
-
-        Args:
-            prepared: The trajectory.
-            found: The verdict, and what happened.
-            profile: How it was read, executed and judged.
-            recorded: The episode; None for what is right.
-        """
+        """Return all there is to know of a judged episode; None stands for the ground truth."""
 
 
 class ExecutedKind(EntryKind):
@@ -172,14 +150,7 @@ class ExecutedKind(EntryKind):
     def judge_outcomes(
         self, prepared: Prepared, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> Judgement:
-        """Judge what the turns of an episode led to.
-
-        Args:
-            prepared: The trajectory.
-            outcomes: One per turn that was reached.
-            profile: What counts as right.
-            terminated: Whether the step limit ended the episode.
-        """
+        """Judge what the turns led to that were reached; a step limit may have ended them."""
 
 
 class ComparedState(ExecutedKind):

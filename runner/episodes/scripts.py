@@ -47,13 +47,7 @@ def oracle(trajectory: Trajectory, offering: Offering | None = None) -> Script:
 
 
 def recorded(turns: Sequence[Sequence[Step]], decoder: Decoder, profile: Profile) -> Script:
-    """Return what a recorded run amounts to.
-
-    Args:
-        turns: Turns of steps as they were recorded.
-        decoder: How a step becomes calls.
-        profile: What becomes of a step that cannot be read.
-    """
+    """Return what a recorded run amounts to."""
     return [
         [calls for step in steps if (calls := _decoded(step, decoder, profile))] for steps in turns
     ]
@@ -114,13 +108,7 @@ def trace_recorded(
 ) -> Trace:
     """Play a recorded run and return what happened, and how each turn ended.
 
-    Args:
-        prepared: The trajectory.
-        turns: The recorded turns of steps.
-        mode: How the model called functions.
-        profile: How steps are decoded and executed.
-        step_limit: Steps that a turn may take, where the profile limits recorded runs at all.
-        observe: Says what the model read of a call.
+    A turn may take ``step_limit`` steps, where the profile limits recorded runs at all.
     """
     limit = step_limit if profile.execution.limits_recorded_runs else None
     played = trace(

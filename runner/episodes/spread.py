@@ -84,14 +84,6 @@ def evaluate_by(
 ) -> Iterator[EpisodeRecord]:
     """Do what ``evaluate`` does with several judges; the outcomes are the same, in its order.
 
-    Args:
-        judges: Where they are.
-        workers: How many.
-        dataset: Where the trajectories are from.
-        trajectories: Which to run.
-        profile: How the ground truth is played.
-        run: Runs and judges one prepared trajectory.
-
     Raises:
         DataError: The user's input is wrong.
     """

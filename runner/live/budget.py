@@ -89,11 +89,7 @@ class Share:
     waiting: asyncio.Future[str | None] | None = None
 
     def needs(self, ratio: float) -> float:
-        """Return how many more it is likely to make.
-
-        Args:
-            ratio: How many times as many as expected jobs make.
-        """
+        """Return how many more it is likely to make."""
         return max(1.0, self.expected * ratio - self.used)
 
     def answer(self, refusal: str | None) -> None:
@@ -124,11 +120,7 @@ class Quota:
         self._needed = 0
 
     def open(self, expected: int) -> Share:
-        """Return the share of a job that begins or waits to; it is to be closed.
-
-        Args:
-            expected: How many requests the job is expected to take.
-        """
+        """Return the share of a job that begins or waits to; it is to be closed."""
         share = Share(expected)
         self._shares.append(share)
         return share

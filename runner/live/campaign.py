@@ -139,11 +139,7 @@ class Plan(NamedTuple):
         return asked
 
     def definition(self, selection: Selection) -> RunDefinition:
-        """Return what defines the run, for its folder.
-
-        Args:
-            selection: Which entries, and how many trials.
-        """
+        """Return what defines the run, for its folder."""
         data = self.dataset
         return RunDefinition(
             model=self.model,
@@ -192,13 +188,7 @@ class Campaign:
         jobs: Iterable[Job],
         on_done: Callable[[EpisodeRecord], None],
     ) -> None:
-        """Do jobs and keep what becomes of each.
-
-        Args:
-            engine: Asks the model.
-            jobs: What to do.
-            on_done: Told of every episode that has been kept.
-        """
+        """Do jobs and keep what becomes of each."""
 
         def keep(record: EpisodeRecord) -> None:
             self._store.append(record)

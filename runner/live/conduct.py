@@ -194,10 +194,6 @@ def open_jobs(
 async def preflight(plan: Plan, connect: Connect) -> None:
     """Make one cheap request, so that a wrong key or name is known before a long run.
 
-    Args:
-        plan: How the model is asked.
-        connect: Connects to it, inside the running loop.
-
     Raises:
         ModelError: The model cannot be used; the message says what to do.
     """
@@ -280,16 +276,7 @@ async def conduct(
     watch: Watches,
     player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer,
 ) -> Ending:
-    """Do the jobs of a run in this process.
-
-    Args:
-        plan: What the episodes are like.
-        store: Where they are kept.
-        jobs: What to do.
-        connect: Connects to the model, inside the running loop.
-        watch: Told how it gets on.
-        player: Plays an episode.
-    """
+    """Do the jobs of a run in this process."""
     settings = plan.settings
     budget = Budget(settings.max_requests, settings.max_cost, store.spent)
     model = connect(plan)
@@ -365,11 +352,6 @@ def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -
 
     Other variables are none of the run's, and may hold ordinary words. Of a value such as ``Bearer
     abc`` what follows the scheme is secret by itself, too.
-
-    Args:
-        model: The model's name.
-        settings: How it is reached.
-        environment: Variables by name.
     """
     headers = settings.extra_headers.items()
     values = [value for name, value in headers if is_secret_header(name, value)]

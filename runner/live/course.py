@@ -36,17 +36,7 @@ def step_of(
     messages: int,
     number: Any = ABSENT,
 ) -> StepRecord:
-    """Return the record of one request, its reply, and what the calls in it led to.
-
-    Args:
-        request: What was asked.
-        reply: What was answered.
-        attempts: How often it was asked until then.
-        taken: What the answer led to.
-        states: The states before and after it.
-        messages: How many of the episode's messages were sent.
-        number: Of a search: the number of the request.
-    """
+    """Return the record of one request, its reply, and what the calls in it led to."""
     before, after = states
     return StepRecord(
         turn=taken.turn,

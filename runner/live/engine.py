@@ -178,10 +178,6 @@ class Engine(Generic[Job, Done]):
     async def ask(self, request: Request, share: Share | None = None) -> ModelAnswer:
         """Put one request, trying again where that may help.
 
-        Args:
-            request: What is asked.
-            share: What the job that asks has of the budget.
-
         Raises:
             Stopped: The run is being stopped.
             ModelError: There is no answer to be had.

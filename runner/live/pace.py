@@ -230,12 +230,7 @@ class Pace:
         return min(self._most, max(_SLOWEST, self._kept_up * part))
 
     def answered(self, started: Started, tokens: float | None) -> None:
-        """Take note of an answer.
-
-        Args:
-            started: When the request began.
-            tokens: How many it took, where the server says.
-        """
+        """Take note of an answer."""
         self._in_vain = 0
         self._answers.append(self._clock.time())
         if tokens is not None:

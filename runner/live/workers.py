@@ -57,15 +57,7 @@ class Workers(Protocol):
     def conduct(
         self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
     ) -> Ending:
-        """Do the jobs of a live run.
-
-        Args:
-            plan: What the episodes are like.
-            store: Where they are kept; only this process writes there.
-            jobs: What to do.
-            connect: Connects to the model, inside the running loop.
-            watch: Told how it gets on.
-        """
+        """Do the jobs of a live run; only this process writes to the store."""
         ...
 
 

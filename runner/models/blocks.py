@@ -53,12 +53,7 @@ class BlockApi(NamedTuple):
         return Speech(speaker, b",".join([_encoded(block) for block in blocks]))
 
     def members(self, turns: Sequence[Speech], marked: Collection[int]) -> bytes:
-        """Return the members of the body that hold a conversation.
-
-        Args:
-            turns: Of each message.
-            marked: Places of messages that end with a mark.
-        """
+        """Return the members of the body that hold a conversation."""
         system, speaker, said = b"", "", list[list[bytes]]()
         heads = {who: self._head(role) for who, role in self.roles.items()}
         for place, (who, blocks) in enumerate(turns):

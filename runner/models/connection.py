@@ -187,12 +187,7 @@ def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def explain(error: BaseException, endpoint: Endpoint) -> ModelError:
-    """Return what it means that a client got no answer.
-
-    Args:
-        error: What the client raised.
-        endpoint: Who was asked.
-    """
+    """Return what it means that a client got no answer."""
     return known_cause(error, endpoint) or _lost(list(_causes(error))[-1], endpoint)
 
 

@@ -117,12 +117,7 @@ class Conversation(ABC):
         return None
 
     def apart(self, reply: Reply, name: str) -> Apart:
-        """Return what an answer gives a function of ours, before it is taken into the conversation.
-
-        Args:
-            reply: The answer.
-            name: The function's.
-        """
+        """Return what an answer gives a function of ours, before it is taken."""
         given = [call.arguments for call in reply.tool_calls if call.name == name]
         if not given:
             return Apart()
@@ -150,13 +145,7 @@ class Conversation(ABC):
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
-        """Put a turn to the model.
-
-        Args:
-            messages: What the user says.
-            offered: All functions of this turn.
-            offers: Those of them that are new.
-        """
+        """Put a turn to the model."""
 
     @abstractmethod
     def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
@@ -498,12 +487,7 @@ class ByProtocol(Conversation):
 
 
 def conversation_of(style: Style, mode: Mode) -> Conversation:
-    """Return the chat, at its beginning.
-
-    Args:
-        style: How the model is talked to.
-        mode: How it calls functions, where no protocol says so.
-    """
+    """Return the chat, at its beginning."""
     if isinstance(style.protocol, Written):
         return ByProtocol(style, style.protocol)
     return FunctionCalling(style) if mode == "fc" else Prompting(style)

@@ -35,11 +35,7 @@ def _tool(call, function):
 
 
 def module_text(tools: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of a module with a function that makes LangChain tools.
-
-    Args:
-        tools: The functions as chat-completions tools.
-    """
+    """Return the text of a module with a function that makes LangChain tools."""
     functions = [tool["function"] for tool in tools]
     shown = pformat(functions, indent=1, width=100, compact=True, sort_dicts=False)
     return _MODULE.replace("{functions}", shown).rstrip()

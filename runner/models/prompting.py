@@ -183,11 +183,7 @@ class PromptFormat(NamedTuple):
         return sha256(_frame(self).encode()).hexdigest()
 
     def system(self, documents: Sequence[Document]) -> str:
-        """Return the first message.
-
-        Args:
-            documents: The functions that may be called.
-        """
+        """Return the first message."""
         return _frame(self).replace("{functions}", render(documents, self.documents))
 
     @property

@@ -25,11 +25,6 @@ def meant(base: Trajectory, said: Sequence[str], phrases: Phrases = NOTES) -> tu
     Words of the vocabulary that a request uses, parts of people's names that stand alone, airports
     and days of the requests (without a year, those of all), files that more is done with than
     reading, directories to remove, and the numbers that a variant waits for.
-
-    Args:
-        base: The trajectory, with what is written by hand alone.
-        said: What else the user says in a variant of it.
-        phrases: Patterns of the bulk's texts.
     """
     names = _names(base)
     spoken = "\n".join([*words(base.turns), *said])

@@ -22,12 +22,6 @@ from trajectories.schema import Trajectory
 def surrounded(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Trajectory:
     """Return a base trajectory with so many items of each kind around those of its config.
 
-    Args:
-        base: With what is written by hand alone.
-        seed: The same seed, size and words give the same items.
-        items: How many of each kind.
-        said: What else the user says in variants of it.
-
     Raises:
         DataError: The config has a defect.
     """

@@ -19,12 +19,7 @@ else:
 
 
 def connect(session: Session, reach: Reach) -> None:
-    """Have the backends of a session that do so ask web services.
-
-    Args:
-        session: The session, whose forks will be connected too.
-        reach: Which may be asked.
-    """
+    """Have the backends of a session that do so ask web services."""
     for name in ASKING:
         backend = session.backends.get(name)
         if backend is not None:
