@@ -9,16 +9,23 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkers.profile import PROFILES
 from checkers.reasons import Reason
+from envs.lazy import lazily
 from runner.commands.options import above_zero, option, positive, switch
-from runner.data.services import Reach
 from runner.episodes.allowance import limited_memory
 from runner.episodes.episode import STEP_LIMIT
 from runner.show.terminal import Line, painted, tell, visible, wants_colour
 from trajectories.schema import Split
+
+if TYPE_CHECKING:
+    from runner.data import services
+    from runner.data.services import Reach
+else:
+    # Only commands that take REST entries need them.
+    services = lazily("runner.data.services")
 
 # Records that others are made of are never compared or shown: to make what does that would take
 # most of the time of loading them.
@@ -193,7 +200,7 @@ class ReachOptions:
     @property
     def reach(self) -> Reach:
         """Which web services may be asked."""
-        return Reach(frozenset(self.allow_host), self.allow_network)
+        return services.Reach(frozenset(self.allow_host), self.allow_network)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

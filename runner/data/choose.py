@@ -12,10 +12,10 @@ from checkers.calls.documents import MissingGrammar
 from checkers.profile import BFCL, PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
 from envs.lazy import lazily
-from envs.registry import check_config
+from envs.registry import BACKENDS, check_config
+from envs.session import Session
 from runner import extension
 from runner.data.cache import cache_folder, counted
-from runner.data.services import FIXTURE_ONLY, Reach, connect
 from runner.records import result_file
 from runner.records.run import Run
 from trajectories import bfcl
@@ -37,13 +37,15 @@ if TYPE_CHECKING:
     import logging
 
     from checkers.replies import code
-    from runner.data import fetch
+    from runner.data import fetch, services
+    from runner.data.services import Reach
     from trajectories import splits
 else:
     # What Java takes, or a download, is loaded for one only; all the rest starts faster without.
     code = lazily("checkers.replies.code")
     fetch = lazily(".fetch", __package__)
     logging = lazily("logging")
+    services = lazily("runner.data.services")
     splits = lazily("trajectories.splits")
 
 Notify = Callable[[str], object]
@@ -115,7 +117,7 @@ def dataset(
     name: str | None,
     wanted: Sequence[Category],
     notify: Notify,
-    reach: Reach = FIXTURE_ONLY,
+    reach: Reach | None = None,
 ) -> Dataset:
     """Load the data set of a name; BFCL's is downloaded when it is not in the cache.
 
@@ -123,7 +125,7 @@ def dataset(
         name: What the user typed, or None for the embedded data set.
         wanted: Which categories to load.
         notify: Told when a download begins.
-        reach: Which web services REST entries may ask.
+        reach: Which web services REST entries may ask; None for those that we bring along.
 
     Raises:
         DataError: There is no such data set, it cannot be read, or has nothing of what is wanted.
@@ -145,7 +147,12 @@ def dataset(
         raise DataError("--dataset", f"{loaded.name} holds no entry")
     if not loaded.trajectories:
         raise DataError("--category", f"{loaded.name} has nothing in {', '.join(wanted)}")
-    return replace(loaded, connect=partial(connect, reach=reach))
+    return replace(loaded, connect=partial(_connect, reach=reach))
+
+
+def _connect(session: Session, reach: Reach | None) -> None:
+    if not session.backends.keys() <= BACKENDS.keys():
+        services.connect(session, reach or services.FIXTURE_ONLY)
 
 
 def _bfcl(folder: Path, wanted: Sequence[Category], name: str = "bfcl") -> Dataset:
