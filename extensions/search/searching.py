@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from envs.state import Snapshot
 from extensions.search.record import SearchRecord, TriedStep
-from extensions.search.search import Gone, SearchLimits, Trail, Tried, search
+from extensions.search.search import Follower, Gone, SearchLimits, Trail, Tried, search
 from runner.episodes.dialogue import Dialogue
 from runner.live.course import end_of, step_of
 from runner.live.loop import EpisodePlayer, EpisodeSetup
@@ -18,7 +18,7 @@ from runner.models.base import ChatMessage, Reply, Request
 from runner.records.record import EpisodeRecord, TurnEnd
 
 
-class SearchPlayer(EpisodePlayer):
+class SearchPlayer(EpisodePlayer, Follower):
     """Lets a model search its way through a trajectory; the branch that stands is judged.
 
     The dialogue is the one of the branch that the search is in; steps are those of all branches,

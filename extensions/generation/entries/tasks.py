@@ -92,6 +92,24 @@ class WritingTask:
         """The entry with its calls made."""
         return Entry(dataset_of(self.bare), self.bare)
 
+    @cached_property
+    def told(self) -> tuple[tuple[int, str, Any], ...]:
+        """The values that the user has to tell, each with its turn and argument."""
+        return tuple(
+            [
+                (turn, binding.argument, value)
+                for step, (turn, path_step) in zip(self.played.steps, self.steps, strict=True)
+                for binding in path_step.bindings
+                if binding.origin is not Origin.RESULT
+                for value in literals(self.played.arguments(step.call)[binding.argument])
+            ]
+        )
+
+    @property
+    def told_values(self) -> frozenset[Any]:
+        """The values that the user has to tell."""
+        return frozenset([value for _, _, value in self.told])
+
     def said(self, words: Sequence[str]) -> Trajectory:
         """Return the entry with these words for its turns."""
         turns = [
