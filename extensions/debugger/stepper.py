@@ -30,16 +30,8 @@ class Stepper:
     What a key does is a method here. Those that may find nothing to do return a line that says why
     or what was done, empty where the screen says enough.
 
-    Args:
-        examined: The episode; where it is no recorded one, there is the ground truth alone.
-
-    Attributes:
-        examined: The episode.
-        said: What came with the recording's calls, by turn and step.
-        timelines: What there is: the recording, the ground truth, branches.
-        timeline: The one that is shown.
-        cursor: Which of its moments is.
-        wanted: What was searched for last.
+    Without a recorded episode there is the ground truth alone. ``said`` has what came with the
+    recording's calls, by turn and step.
     """
 
     timeline: Timeline

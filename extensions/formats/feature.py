@@ -150,11 +150,6 @@ class RecordedFormat(RunFeature):
 def in_protocol(settings: Settings, name: str, flag: str = "--protocol") -> Settings:
     """Return settings by which a model is asked in a protocol.
 
-    Args:
-        settings: The user's.
-        name: The protocol's.
-        flag: The option that named it.
-
     Raises:
         DataError: There is no such protocol, or a setting contradicts it.
     """

@@ -34,9 +34,7 @@ from runner.models.tools import Document
 def _one_behind(head: re.Pattern[str], form: str) -> ReadOne:
     """Return what reads a call that must stand at a place.
 
-    Args:
-        head: Matches what stands between the mark and the JSON, ``name`` in it the function's.
-        form: Message for a call that is not of the form.
+    ``head`` matches what stands between the mark and the JSON; ``name`` in it is the function's.
     """
 
     def one(text: str, begin: int, _documents: Sequence[Document]) -> tuple[list[Call], int]:

@@ -126,9 +126,7 @@ def is_name(text: str) -> bool:
 def reading_after(mark: str, one: ReadOne) -> Read:
     """Return what reads the calls behind each mark.
 
-    Args:
-        mark: What stands before a call.
-        one: Returns the calls at a place, none where there is prose, and where they end.
+    ``one`` returns the calls at a place, none where there is prose, and where they end.
     """
 
     @reading

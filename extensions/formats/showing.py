@@ -80,11 +80,7 @@ def in_tags(documents: Sequence[Document]) -> str:
 def showing(how: str, write: Write, listing: Listing, thought: str = "") -> Show:
     """Return what makes the first message of documents.
 
-    Args:
-        how: Name of the text that says how to reply.
-        write: Writes the calls that show the form.
-        listing: Writes the documents.
-        thought: What is said before the calls that show the form.
+    ``how`` is the name of the text that says how to reply; the thought stands before its example.
     """
 
     def show(documents: Sequence[Document]) -> list[ChatMessage]:
@@ -131,10 +127,8 @@ def before(text: str, calls: str) -> str:
 def answering(form: str, role: str = "user", *, together: bool = True) -> Answer:
     """Return what makes messages of results.
 
-    Args:
-        form: Of one result, with ``{name}`` of its function and ``{result}``.
-        role: Who brings them.
-        together: Whether one message brings all.
+    The form has ``{name}`` of the function and ``{result}``. One message brings all results
+    together, else each has its own.
     """
 
     def answer(
@@ -159,11 +153,8 @@ def name_of(call: Call | MalformedCall) -> str:
 def framed(form: str, after: str, *others: str, begin: str = "") -> Frame:
     """Return a frame with marks that differ only in the names of roles.
 
-    Args:
-        form: What stands before a message, with ``{role}`` where its role is named.
-        after: What stands after it.
-        others: Roles besides system, user and assistant; ``a=b`` if the role ``a`` is named ``b``.
-        begin: What the whole begins with.
+    ``{role}`` in the form is the name of a role. Other roles than system, user and assistant stand
+    as ``a=b`` if the role ``a`` is named ``b``.
     """
     named = (role.partition("=")[::2] for role in ("system", "user", "assistant", *others))
     marks = {role: (form.replace("{role}", shown or role), after) for role, shown in named}
@@ -189,13 +180,8 @@ def as_text(
 ) -> Written:
     """Return the protocol of a family in ordinary messages.
 
-    Args:
-        name: Of the protocol.
-        how: Name of the text that says how to reply, "several" where a reply has several calls.
-        write: Writes calls.
-        listing: Writes the documents of functions.
-        read: Reads calls.
-        answer: Form of one result.
+    ``how`` is the name of the text that says how to reply, "several" where a reply has several
+    calls; ``answer`` is the form of one result.
     """
     show = showing(how, write, listing)
     return Written(name, "text", how == "several", show, write, answering(answer), read)

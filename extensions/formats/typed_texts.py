@@ -43,8 +43,7 @@ class Quoting:
 
     Texts without the mark stay as they are, entities and all.
 
-    Args:
-        mark: What ends a value; it begins with ``<``.
+    The mark begins with ``<``.
     """
 
     def __init__(self, mark: str) -> None:

@@ -24,10 +24,7 @@ class SearchPlayer(EpisodePlayer, Follower):
     The dialogue is the one of the branch that the search is in; steps are those of all branches,
     ends of turns those of the branch that stands.
 
-    Args:
-        limits: What may be used.
-        finish: Whether there is a function by which the model ends a turn or gives up.
-        setup: What the episode is played with.
+    With ``finish`` there is a function by which the model ends a turn or gives up.
     """
 
     def __init__(self, limits: SearchLimits, finish: bool, setup: EpisodeSetup) -> None:

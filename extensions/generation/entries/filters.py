@@ -207,12 +207,7 @@ def _echoed(said: Trajectory, told: frozenset[Any]) -> str | None:
 
 
 def telling_results(entry: Entry, told: frozenset[Any]) -> Iterator[tuple[Any, TruthStep]]:
-    """Yield values that results show first, and that stand there hardly by chance.
-
-    Args:
-        entry: The entry with its calls made.
-        told: Values that the user has to tell.
-    """
+    """Yield values that results show first, and that stand there hardly by chance."""
     known = {_size(value) for value in told}
     for step in entry.steps:
         known.update(map(_size, literals(entry.arguments(step.call))))
