@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 
 from extensions.debugger import views
-from extensions.debugger.app import PANES
-from extensions.debugger.widgets import Help, Prompt
+from extensions.debugger.widgets import Panes, Prompt
 from runner.analysis.writing import answer_ending, answered_lines, asked_lines, pair_lines
 from runner.episodes.examined import ExaminedCalls
 from runner.episodes.offline import examine_recorded
@@ -47,12 +45,8 @@ class AnswerPart(NamedTuple):
     lines: tuple[Line, ...]
 
 
-def parts(examined: ExaminedCalls) -> list[AnswerPart]:
-    """Return what there is to look at: the question, every call, words, the verdict."""
-    return [*_parts(examined)]
-
-
-def _parts(examined: ExaminedCalls) -> Iterator[AnswerPart]:
+def parts(examined: ExaminedCalls) -> Iterator[AnswerPart]:
+    """Yield what there is to look at: the question, every call, words, the verdict."""
     yield AnswerPart(Line("asked", "strong"), tuple(asked_lines(examined)))
     for pair in examined.paired.pairs:
         called = f"not called: {pair.expected}" if pair.call is None else call_text(pair.call)
@@ -76,11 +70,11 @@ def tried(examined: ExaminedCalls, answer: str) -> ExaminedCalls:
     return found
 
 
-class AnswerDebugger(App[None]):
+class AnswerDebugger(Panes):
     """Looks at one answer, and at what another one would be judged as."""
 
-    ENABLE_COMMAND_PALETTE = False
-    CSS = PANES
+    KEYS = HELP
+    FAR_ACTIONS = ((-_FAR,), (_FAR,))
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "move(1)", "part", key_display="j/k"),
         Binding("k", "move(-1)", show=False),
@@ -97,41 +91,26 @@ class AnswerDebugger(App[None]):
 
     def __init__(self, examined: ExaminedCalls, source: str) -> None:
         super().__init__()
-        self.animation_level = "none"
         self.recorded = self.examined = examined
         self.cursor = 0
         self.wanted = ""
         self._source = source
-        self._parts: Sequence[AnswerPart] = parts(examined)
+        self._parts: Sequence[AnswerPart] = [*parts(examined)]
 
-    def compose(self) -> ComposeResult:
-        """Make the panes."""
-        yield Static(id="heading")
-        with Horizontal():
-            yield OptionList(id="moments", markup=False, compact=True)
-            with Vertical(id="right"), VerticalScroll(id="views"):
-                yield Static(id="text")
-        yield Static(id="status")
-        yield Footer(compact=True, show_command_palette=False)
-
-    def on_mount(self) -> None:
-        """Show the question."""
-        self.query_one("#moments").focus()
-        self._draw()
+    def compose_right(self) -> ComposeResult:
+        """Make the text."""
+        with VerticalScroll(id="views"):
+            yield Static(id="text")
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Follow the list."""
         self.cursor = event.option_index
         self._draw_part()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave Home and End to what lies over the panes, where something does."""
-        return not (isinstance(self.screen, ModalScreen) and parameters in ((-_FAR,), (_FAR,)))
-
     def action_move(self, by: int) -> None:
         """Go some parts on, or back."""
         self.cursor = min(max(self.cursor + by, 0), len(self._parts) - 1)
-        self._draw()
+        self.draw()
 
     def action_search(self) -> None:
         """Ask for a text and go to it."""
@@ -161,14 +140,10 @@ class AnswerDebugger(App[None]):
         """Go back to the recorded answer."""
         self._show(self.recorded, "the recorded answer")
 
-    def action_help(self) -> None:
-        """Show the keys."""
-        self.push_screen(Help(HELP))
-
     def _show(self, examined: ExaminedCalls, said: str) -> None:
-        self.examined, self._parts = examined, parts(examined)
+        self.examined, self._parts = examined, [*parts(examined)]
         self.cursor = len(self._parts) - 1
-        self._draw(said)
+        self.draw(said)
 
     def _find(self, start: int, by: int) -> None:
         wanted, count = self.wanted.casefold(), len(self._parts)
@@ -176,11 +151,12 @@ class AnswerDebugger(App[None]):
             lines = self._parts[index].lines
             if wanted and any(wanted in line.text.casefold() for line in lines):
                 self.cursor = index
-                self._draw()
+                self.draw()
                 return
-        self._draw(f"Nothing here has {clipped(self.wanted, 40)!r}." if wanted else "Search: /")
+        self.draw(f"Nothing here has {clipped(self.wanted, 40)!r}." if wanted else "Search: /")
 
-    def _draw(self, said: str = "") -> None:
+    def draw(self, said: str = "") -> None:
+        """Show the parts, and a line about what was done."""
         moments = self.query_one("#moments", OptionList)
         with self.prevent(OptionList.OptionHighlighted):
             moments.set_options([self._styled(part.row) for part in self._parts])

@@ -6,18 +6,17 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import ContentSwitcher, Footer, OptionList, Static
+from textual.widgets import ContentSwitcher, OptionList, Static
 
 from envs.calls import Call
 from extensions.debugger import views
 from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import Timeline
-from extensions.debugger.widgets import HELP, Help, Prompt, StateView
+from extensions.debugger.widgets import Panes, Prompt, StateView
 from runner.episodes.examined import ExaminedTurns
 from runner.show.terminal import visible
 
@@ -39,27 +38,37 @@ _WAYS: Mapping[str, Callable[[Stepper], str | None]] = {
     "next timeline": Stepper.switch,
 }
 """What keys do that need nothing typed; what they return is said."""
+HELP = """\
+j k  down up    next, previous call
+J K             next, previous turn
+home end        first, last moment
+d               where it first leaves the ground truth
+/  n N          search messages, calls, results and state
+                changes; next, previous match
+1 2 3 4  v      call, state, truth, talk; the next of them
+tab             to the right side and back: arrows scroll
+                there; in the state, enter opens and closes
+
+What if? In a branch; recording and truth stay as they are.
+e               edit this call; an empty text leaves it out
+c               make another call after this moment
+t               make no more calls in this turn
+r               go on as the recording did
+x               drop the branch
+b               next timeline: recording, truth, branches
+
+≠ leaves the ground truth   ! refused   * changed the state
++ own call of a branch      ✓ ✗ what the checks say
+q               quit; escape, ? or q close this help"""
+
 WHAT_IF = "what if:  e edit  c call  t end turn  r play rest  x drop  b next timeline"
 
-PANES = """
-#heading { height: 2; text-wrap: nowrap; text-overflow: ellipsis; background: $panel; }
-#moments { width: 2fr; height: 1fr; border: none; padding: 0; scrollbar-size-vertical: 1;
-           text-wrap: nowrap; text-overflow: ellipsis; }
-#right { width: 3fr; border-left: solid $panel-lighten-2; }
-#right:focus-within { border-left: heavy $accent; }
-#names { height: 1; }
-#views, #state { height: 1fr; }
-#views VerticalScroll { scrollbar-size-vertical: 1; }
-#status { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
-"""
-"""How the panes of a debugger lie and look."""
 
-
-class Debugger(App[None]):
+class Debugger(Panes):
     """Steps through an episode, which is from a named source, its ground truth, and branches."""
 
-    ENABLE_COMMAND_PALETTE = False
-    CSS = PANES
+    KEYS = HELP
+    FAR_ACTIONS = (("first",), ("last",))
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "go('next call')", "call", key_display="j/k"),
         Binding("k", "go('previous call')", show=False),
@@ -86,47 +95,26 @@ class Debugger(App[None]):
 
     def __init__(self, examined: ExaminedTurns, source: str) -> None:
         super().__init__()
-        self.animation_level = "none"
         self.stepper = Stepper(examined)
         self._source = source
         self._listed: Timeline | None = None
         self._marked = ""
 
-    def compose(self) -> ComposeResult:
-        """Make the panes."""
-        yield Static(id="heading")
-        with Horizontal():
-            yield OptionList(id="moments", markup=False, compact=True)
-            with Vertical(id="right"):
-                yield Static(id="names")
-                with ContentSwitcher(id="views", initial="call"):
-                    for name in _VIEWS:
-                        yield (
-                            StateView(name)
-                            if name == "state"
-                            else VerticalScroll(Static(), id=name)
-                        )
-        yield Static(id="status")
-        yield Footer(compact=True, show_command_palette=False)
-
-    def on_mount(self) -> None:
-        """Show the first moment."""
-        self.query_one("#moments").focus()
-        self._draw()
+    def compose_right(self) -> ComposeResult:
+        """Make the views."""
+        yield Static(id="names")
+        with ContentSwitcher(id="views", initial="call"):
+            for name in _VIEWS:
+                yield StateView(name) if name == "state" else VerticalScroll(Static(), id=name)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Follow the list, which arrows and the mouse move by themselves."""
         self.stepper.cursor = event.option_index
         self._draw_moment()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave Home and End to what lies over the panes, where something does."""
-        far = parameters in (("first",), ("last",))
-        return not (far and isinstance(self.screen, ModalScreen))
-
     def action_go(self, where: str) -> None:
         """Go elsewhere, as one of ``_WAYS``."""
-        self._draw(_WAYS[where](self.stepper) or "")
+        self.draw(_WAYS[where](self.stepper) or "")
 
     def action_search(self) -> None:
         """Ask for a text and go to it."""
@@ -146,7 +134,7 @@ class Debugger(App[None]):
         """Ask for another call in place of the one here, and make it in a branch."""
         traced = self.stepper.moment.traced
         if traced is None:
-            self._draw("There is no call here to edit.")
+            self.draw("There is no call here to edit.")
         else:
             text = str(traced.call) if isinstance(traced.call, Call) else ""
             self._ask_call(
@@ -158,10 +146,6 @@ class Debugger(App[None]):
     def action_call(self) -> None:
         """Ask for a call and make it in a branch."""
         self._ask_call("call after this moment", "", self.stepper.call)
-
-    def action_help(self) -> None:
-        """Show the keys."""
-        self.push_screen(Help(HELP))
 
     @property
     def _view(self) -> str:
@@ -184,11 +168,11 @@ class Debugger(App[None]):
 
         def answered(text: str | None) -> None:
             if text is not None:
-                self._draw(then(text))
+                self.draw(then(text))
 
         self.push_screen(prompt, answered)
 
-    def _draw(self, said: str = "") -> None:
+    def draw(self, said: str = "") -> None:
         """Show where the stepper stands, and a line about what was done."""
         moments = self.query_one("#moments", OptionList)
         # What is set here is no wish of the person's to go somewhere.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from envs.state import ABSENT, Difference, Snapshot, diff
@@ -60,31 +61,19 @@ def children(node: Node, off: Iterable[Difference]) -> list[Node]:
     """
     if not node.has_members:
         return []
-    now, was, expected = map(_members, (node.value, node.was, node.expected))
-    below = [
-        _child(
-            node, key, now.get(key, ABSENT), was.get(key, ABSENT), expected.get(key, ABSENT), off
-        )
-        for key in {**now, **was, **expected}
-    ]
-    return [child for child in below if child.is_there or child.off or child.off_below]
-
-
-def _child(
-    node: Node, key: Any, value: Any, was: Any, expected: Any, off: Iterable[Difference]
-) -> Node:
-    # What a state lacks has the path that a difference there would have.
-    path = next(diff({key: None}, {}, node.path)).path
-    below = [d.path[len(path) :] for d in off if d.path.startswith(path)]
-    return Node(
-        str(key),
-        path,
-        value,
-        was,
-        expected,
-        off=node.off or "" in below,
-        off_below=any(rest[:1] in (".", "[") for rest in below if rest),
-    )
+    values = [_members(value) for value in (node.value, node.was, node.expected)]
+    found = []
+    for key in dict.fromkeys(chain(*values)):
+        # What a state lacks has the path that a difference there would have.
+        path = next(diff({key: None}, {}, node.path)).path
+        below = [d.path[len(path) :] for d in off if d.path.startswith(path)]
+        is_off = node.off or "" in below
+        off_below = any(rest[:1] in (".", "[") for rest in below if rest)
+        value, was, expected = [each.get(key, ABSENT) for each in values]
+        child = Node(str(key), path, value, was, expected, is_off, off_below)
+        if child.is_there or is_off or off_below:
+            found.append(child)
+    return found
 
 
 def _members(value: Any) -> Mapping[Any, Any]:

@@ -30,20 +30,9 @@ class Stepper:
     What a key does is a method here. Those that may find nothing to do return a line that says why
     or what was done, empty where the screen says enough.
 
-    Args:
-        examined: The episode; where it is no recorded one, there is the ground truth alone.
-
-    Attributes:
-        examined: The episode.
-        said: What came with the recording's calls, by turn and step.
-        timelines: What there is: the recording, the ground truth, branches.
-        timeline: The one that is shown.
-        cursor: Which of its moments is.
-        wanted: What was searched for last.
+    Without a recorded episode there is the ground truth alone. ``said`` has what came with the
+    recording's calls, by turn and step.
     """
-
-    timeline: Timeline
-    cursor: int
 
     def __init__(self, examined: ExaminedTurns) -> None:
         self.examined = examined
@@ -51,7 +40,7 @@ class Stepper:
         self.timelines = list(_timelines(examined))
         self.wanted = ""
         self._branches = 0
-        self._show(self.timelines[0], 0)
+        self.timeline, self.cursor = self.timelines[0], 0
 
     @property
     def moment(self) -> Moment:
@@ -118,8 +107,8 @@ class Stepper:
     def switch(self) -> None:
         """Show the next timeline, at the same place as far as it has it."""
         following = (self.timelines.index(self.timeline) + 1) % len(self.timelines)
-        shown = self.timelines[following]
-        self._show(shown, shown.index(self.moment.place))
+        place, self.timeline = self.moment.place, self.timelines[following]
+        self.cursor = self.timeline.index(place)
 
     def call(self, text: str, *, instead: bool = False) -> str:
         """Make a call here, in a branch; one that cannot be read is refused as a model's would be.
@@ -161,8 +150,8 @@ class Stepper:
         if branch.parted is None:
             return f"The {branch.name} is no branch."
         self.timelines.remove(branch)
-        back = self.timelines[0]
-        self._show(back, back.index(branch.parted))
+        self.timeline = self.timelines[0]
+        self.cursor = self.timeline.index(branch.parted)
         return f"Dropped {branch.name}."
 
     def _branch(self, make: Callable[[str], Timeline]) -> str:
@@ -177,12 +166,8 @@ class Stepper:
             self.timelines.append(branch)
         else:
             self.timelines[self.timelines.index(self.timeline)] = branch
-        self._show(branch, len(branch.moments) - 2)
+        self.timeline, self.cursor = branch, len(branch.moments) - 2
         return ""
-
-    def _show(self, timeline: Timeline, cursor: int) -> None:
-        self.timeline = timeline
-        self.cursor = cursor
 
     def _find(self, start: int, by: int) -> str:
         """Go to the next moment of all, from a start on and around, that holds the wanted text."""

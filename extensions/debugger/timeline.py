@@ -34,17 +34,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """One episode as it went.
-
-    Attributes:
-        name: What to call it.
-        source: Where its calls come from.
-        examined: The episode that it is of, or leaves.
-        trace: What happened, in one turn at least.
-        profile: How its calls are executed.
-        rest: What the timeline that a branch left goes on with, from the branch's last turn on.
-        parted: Of a branch: the place where it left.
-    """
+    """One episode as it went."""
 
     name: str
     source: Source
@@ -52,7 +42,9 @@ class Timeline:
     trace: Trace
     profile: Profile
     rest: Script = ((),)
+    """What the timeline that a branch left goes on with, from the branch's last turn on."""
     parted: Place | None = None
+    """Where a branch left it."""
 
     @cached_property
     def divergence(self) -> Divergence | None:
@@ -101,12 +93,8 @@ def with_call(
 ) -> Timeline:
     """Return the branch in which another call is made, as a step of its own.
 
-    Args:
-        origin: The timeline to leave; a branch that is left at its end goes on as itself.
-        place: Where to leave it.
-        call: The call to make, or None for none.
-        name: What to call a new branch.
-        instead: Whether the call there is left out.
+    A branch that is left at its end goes on as itself. No call leaves the branch without one;
+    ``instead`` leaves out the call that is there.
 
     Raises:
         BackendFault: A backend broke on well-formed arguments.

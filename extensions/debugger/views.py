@@ -175,14 +175,20 @@ def _end(stepper: Stepper) -> list[Part]:
 
 def _asked(turn: TurnView) -> list[Part]:
     asked = turn.asked
-    said = [
-        part
-        for message in asked.messages
-        for part in ((f"{message.role}: ", _FAINT), (f"{_shown(message.content)}\n", ""))
-    ]
+    said = _labelled([(f"{message.role}: ", message.content) for message in asked.messages])
     if not asked.offers:
         return said
     return [*said, ("functions handed over: ", _FAINT), (f"{', '.join(asked.offers)}\n", "")]
+
+
+def _labelled(said: Iterable[tuple[str, str | None]], longest: int = _LONGEST) -> list[Part]:
+    """Return texts behind their labels, without those that are None."""
+    return [
+        part
+        for what, text in said
+        if text is not None
+        for part in ((what, _FAINT), (f"{_shown(text, longest)}\n", ""))
+    ]
 
 
 def _said(stepper: Stepper, place: Place, longest: int) -> list[Part]:
@@ -190,23 +196,12 @@ def _said(stepper: Stepper, place: Place, longest: int) -> list[Part]:
     found = stepper.said.get((place.turn, place.step))
     if found is None or place.call or stepper.timeline.source is not Source.RECORDING:
         return []
-    said = (("thought: ", found.reasoning), ("said: ", found.text))
-    return [
-        part
-        for what, text in said
-        if text
-        for part in ((what, _FAINT), (f"{_shown(text, longest)}\n", ""))
-    ]
+    said = (("thought: ", found.reasoning or None), ("said: ", found.text or None))
+    return _labelled(said, longest)
 
 
 def _answered(turn: TurnView) -> list[Part]:
-    said = (("answer: ", turn.closing), ("read as no call: ", turn.unreadable))
-    return [
-        part
-        for what, text in said
-        if text is not None
-        for part in ((what, _FAINT), (f"{_shown(text)}\n", ""))
-    ]
+    return _labelled((("answer: ", turn.closing), ("read as no call: ", turn.unreadable)))
 
 
 def _call_and_result(traced: TracedCall, longest: int = _LONGEST) -> list[Part]:
@@ -278,11 +273,10 @@ def _differences(
 
 
 def _failed(failure: Failure) -> list[Part]:
-    missing = [(f"not seen: {_shown(text)}\n", "") for text in failure.unseen]
     return [
         (f"FAILED: {_reason(failure)}\n", _BAD),
         *_differences(failure.differences),
-        *missing,
+        *((f"not seen: {_shown(text)}\n", "") for text in failure.unseen),
     ]
 
 

@@ -1,16 +1,17 @@
-"""What the debugger's screen is made of: the help, the line to type in, and the state as a tree."""
+"""Parts of the debugger's screens: panes, help, the line to type in, the state as a tree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
-from textual.widgets import Input, Static, Tree
+from textual.widgets import Footer, Input, OptionList, Static, Tree
 from textual.widgets.tree import TreeNode
 
 from envs.calls import MAX_TEXT
@@ -19,28 +20,18 @@ from extensions.debugger.state_tree import Node, children, whole
 from extensions.debugger.views import label, place_text
 from runner.analysis.view import Moment
 
-HELP = """\
-j k  down up    next, previous call
-J K             next, previous turn
-home end        first, last moment
-d               where it first leaves the ground truth
-/  n N          search messages, calls, results and state
-                changes; next, previous match
-1 2 3 4  v      call, state, truth, talk; the next of them
-tab             to the right side and back: arrows scroll
-                there; in the state, enter opens and closes
-
-What if? In a branch; recording and truth stay as they are.
-e               edit this call; an empty text leaves it out
-c               make another call after this moment
-t               make no more calls in this turn
-r               go on as the recording did
-x               drop the branch
-b               next timeline: recording, truth, branches
-
-≠ leaves the ground truth   ! refused   * changed the state
-+ own call of a branch      ✓ ✗ what the checks say
-q               quit; escape, ? or q close this help"""
+PANES = """
+#heading { height: 2; text-wrap: nowrap; text-overflow: ellipsis; background: $panel; }
+#moments { width: 2fr; height: 1fr; border: none; padding: 0; scrollbar-size-vertical: 1;
+           text-wrap: nowrap; text-overflow: ellipsis; }
+#right { width: 3fr; border-left: solid $panel-lighten-2; }
+#right:focus-within { border-left: heavy $accent; }
+#names { height: 1; }
+#views, #state { height: 1fr; }
+#views VerticalScroll { scrollbar-size-vertical: 1; }
+#status { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
+"""
+"""How the panes of a debugger lie and look."""
 
 
 class Help(ModalScreen[None]):
@@ -96,6 +87,52 @@ class Prompt(ModalScreen[str | None]):
     def on_input_submitted(self, submitted: Input.Submitted) -> None:
         """Give what was typed."""
         self.dismiss(submitted.value)
+
+
+class Panes(App[None]):
+    """A screen of the debugger: a heading, a list, what it shows on the right, a line, and keys."""
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = PANES
+    KEYS: ClassVar[str]
+    """The page of help."""
+    FAR_ACTIONS: ClassVar[tuple[tuple[object, ...], ...]]
+    """Parameters of the actions of Home and End."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.animation_level = "none"
+
+    def compose(self) -> ComposeResult:
+        """Make the panes."""
+        yield Static(id="heading")
+        with Horizontal():
+            yield OptionList(id="moments", markup=False, compact=True)
+            with Vertical(id="right"):
+                yield from self.compose_right()
+        yield Static(id="status")
+        yield Footer(compact=True, show_command_palette=False)
+
+    def compose_right(self) -> ComposeResult:
+        """Make what is shown on the right."""
+        raise NotImplementedError
+
+    def draw(self, said: str = "") -> None:
+        """Show everything, and a line about what was done."""
+        raise NotImplementedError
+
+    def on_mount(self) -> None:
+        """Show the first row."""
+        self.query_one("#moments").focus()
+        self.draw()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave Home and End to what lies over the panes, where something does."""
+        return not (isinstance(self.screen, ModalScreen) and parameters in self.FAR_ACTIONS)
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.push_screen(Help(self.KEYS))
 
 
 class StateView(Vertical):

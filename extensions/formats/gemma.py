@@ -1,70 +1,159 @@
-"""Gemma 4, and FunctionGemma: ``call:f{a:text,n:3}`` between marks, texts between others."""
+"""Gemma 4, and FunctionGemma: ``call:f{a:text,n:3}`` between marks, texts between others.
+
+Values are JSON with bare names, and with marks of the family in the place of quotes.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from envs.calls import Call, call_from_tool
+from envs.calls import MAX_DEPTH, Call, call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.gemma_values import ESCAPE, QUOTE, Reader, written
-from extensions.formats.raw import RESULT, blocks
-from extensions.formats.reading import add, check_length
-from extensions.formats.showing import before
+from extensions.formats.reading import after_blanks, json_at, reading_after
+from extensions.formats.showing import RESULT, framed, name_of, writing
+from extensions.formats.typed_texts import Quoting
 from runner.models.base import ChatMessage
-from runner.models.protocols.base import Frame, Written
+from runner.models.protocols.base import Written
 from runner.models.tools import Document
 
-_MARKS = (("<|tool_call>", QUOTE), ("<start_function_call>", ESCAPE))
+_QUOTE, _ESCAPE = '<|"|>', "<escape>"
+"""What texts stand between: of Gemma 4, and of FunctionGemma."""
+_QUOTING = Quoting(_QUOTE)
+_NAMED_MEMBER = re.compile(r"([^\s:{}\[\],<\"]++)\s*+:")
+_NEXT = re.compile(r"\s*+([,}\]:]?)")
+_PLAIN_KEY = re.compile(r"[A-Za-z_]\w*+")
+
+
+def _written(value: Any) -> str:
+    """Write a value, its texts between quote marks."""
+    if isinstance(value, str):
+        return f"{_QUOTE}{_QUOTING.quoted(value)}{_QUOTE}"
+    if isinstance(value, dict):
+        members = (f"{_key(key)}:{_written(member)}" for key, member in value.items())
+        return f"{{{','.join(members)}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(_written, value))}]"
+    return json.dumps(value)
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) and _PLAIN_KEY.fullmatch(key) else _written(str(key))
+
+
+class _Reader(NamedTuple):
+    """Reads values of a text, whose strings are between some mark."""
+
+    text: str
+    quote: str
+
+    def value(self, position: int, depth: int = 0) -> tuple[Any, int]:
+        """Return the value at a place, and where it ends.
+
+        Raises:
+            MalformedCall: There is none.
+        """
+        if depth > MAX_DEPTH:
+            raise MalformedCall(f"Arguments are nested more than {MAX_DEPTH} levels deep.")
+        text = self.text
+        if text.startswith(self.quote, position):
+            return self._string(position)
+        if text.startswith("[", position):
+            return self._members(position + 1, "]", depth)
+        if text.startswith("{", position):
+            members, end = self._members(position + 1, "}", depth)
+            return dict(members), end
+        return json_at(text, position, "A value")
+
+    def _string(self, position: int) -> tuple[str, int]:
+        begin = position + len(self.quote)
+        end = self.text.find(self.quote, begin)
+        if end < 0:
+            raise MalformedCall(f"A text is not closed by {self.quote}.")
+        shown = self.text[begin:end]
+        return (_QUOTING.unquoted(shown) if self.quote == _QUOTE else shown), end + len(self.quote)
+
+    def _members(self, position: int, closing: str, depth: int) -> tuple[list[Any], int]:
+        """Return the members up to a bracket, those of an object as pairs."""
+        members: list[Any] = []
+        sign = _sign(self.text, position)
+        if sign[0] == closing:
+            return members, sign[1]
+        while True:
+            key = None
+            if closing == "}":
+                key, position = self._name(position)
+            value, position = self.value(after_blanks(self.text, position), depth + 1)
+            members.append(value if key is None else (key, value))
+            mark, position = _sign(self.text, position)
+            if mark == closing:
+                return members, position
+            if mark != ",":
+                raise MalformedCall(f"An argument must be followed by a comma or {closing}.")
+
+    def _name(self, position: int) -> tuple[str, int]:
+        position = after_blanks(self.text, position)
+        if self.text.startswith(self.quote, position):
+            name, position = self._string(position)
+            mark, position = _sign(self.text, position)
+            if mark == ":":
+                return name, position
+        elif named := _NAMED_MEMBER.match(self.text, position):
+            return named[1], named.end()
+        raise MalformedCall("An argument must be NAME:VALUE.")
+
+
+def _sign(text: str, position: int) -> tuple[str, int]:
+    """Return the comma, colon or closing bracket that is next, if one is, and where it ends."""
+    found = _NEXT.match(text, position)
+    return (found[1], found.end()) if found else ("", position)
+
+
+_MARKS = (("<|tool_call>", _QUOTE), ("<start_function_call>", _ESCAPE))
 _HEAD = re.compile(r"\s*+call:([\w.-]{1,200}+)\s*+(?=\{)")
 
 
-def write(calls: Sequence[Call], text: str = "", _documents: Sequence[Document] = ()) -> str:
-    """Write calls, each between marks."""
-    each = [f"<|tool_call>call:{c.name}{written(dict(c.kwargs))}<tool_call|>" for c in calls]
-    return before(text, "".join(each))
+def _call(call: Call, _documents: Sequence[Document]) -> str:
+    return f"<|tool_call>call:{call.name}{_written(dict(call.kwargs))}<tool_call|>"
 
 
-def show(documents: Sequence[Document]) -> list[ChatMessage]:
-    """Declare functions."""
+def _show(documents: Sequence[Document]) -> list[ChatMessage]:
     each = [
         f"<|tool>declaration:{document['name']}"
-        f"{written({k: v for k, v in document.items() if k != 'name'})}<tool|>"
+        f"{_written({k: v for k, v in document.items() if k != 'name'})}<tool|>"
         for document in documents
     ]
     return [{"role": "system", "content": "".join(each)}]
 
 
-def read(text: str, _documents: Sequence[Document]) -> list[Call]:
+def _read(text: str, documents: Sequence[Document]) -> list[Call]:
     """Read all calls of either model.
 
     Raises:
         MalformedCall: One cannot be read.
     """
-    check_length(text)
     mark, quote = next((each for each in _MARKS if each[0] in text), _MARKS[0])
-    reader = Reader(text, quote)
-    calls: list[Call] = []
-    position = text.find(mark)
-    while position >= 0:
-        begin = position + len(mark)
+    reader = _Reader(text, quote)
+
+    def one(text: str, begin: int, _documents: Sequence[Document]) -> tuple[list[Call], int]:
         if head := _HEAD.match(text, begin):
-            value, begin = reader.value(head.end())
-            add(calls, call_from_tool(head[1], value))
-        elif text.startswith("call:", begin):
+            value, end = reader.value(head.end())
+            return [call_from_tool(head[1], value)], end
+        if text.startswith("call:", begin):
             raise MalformedCall("A call must be call:NAME{argument:value}.")
-        position = text.find(mark, begin)
-    return calls
+        return [], begin
+
+    return reading_after(mark, one)(text, documents)
 
 
-def answer(
+def _answer(
     calls: Sequence[Call | MalformedCall], results: Sequence[str], _said: str
 ) -> list[ChatMessage]:
-    """Show results, each behind the name of its function."""
-    named = [call.name if isinstance(call, Call) else "unreadable" for call in calls]
     return [
-        {"role": RESULT, "content": f"response:{name}{{result:{written(result)}}}"}
-        for name, result in zip(named, results, strict=True)
+        {"role": RESULT, "content": f"response:{name_of(call)}{{result:{_written(result)}}}"}
+        for call, result in zip(calls, results, strict=True)
     ]
 
 
@@ -73,22 +162,18 @@ def _closing(text: str) -> str:
     return "" if _MARKS[0][0] in text else "<turn|>\n"
 
 
+_FRAME = framed("<|turn>{role}\n", "<turn|>\n", "assistant=model", begin="<bos>")
 GEMMA = Written(
     "gemma",
     "raw",
     True,
-    show,
-    write,
-    answer,
-    read,
+    _show,
+    writing(_call, ""),
+    _answer,
+    _read,
     ("<turn|>", "<|tool_response>"),
-    Frame(
-        {
-            **blocks("<|turn>{role}\n", "<turn|>\n", "system", "user", "assistant=model"),
-            RESULT: ("<|tool_response>", "<tool_response|>"),
-        },
-        "<|turn>model\n",
-        "<bos>",
+    _FRAME._replace(
+        roles={**_FRAME.roles, RESULT: ("<|tool_response>", "<tool_response|>")},
         closing=_closing,
         joins=frozenset([RESULT]),
     ),

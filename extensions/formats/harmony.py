@@ -1,72 +1,129 @@
-"""gpt-oss: messages in channels; one whose recipient is ``functions.f`` is a call."""
+"""gpt-oss: messages in channels; one whose recipient is ``functions.f`` is a call.
+
+A message is a header, and a body behind a mark. Functions are types of a TypeScript namespace.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.channels import (
-    CALL,
-    CHANNEL,
-    END,
-    MESSAGE,
-    RETURN,
-    START,
-    parts_of,
-    recipient,
-)
-from extensions.formats.raw import RESULT
-from extensions.formats.reading import add, json_at
-from extensions.formats.typescript import show
+from extensions.formats.reading import check_length, json_at, reading
+from extensions.formats.showing import RESULT, answering, arguments_json
 from runner.models.base import ChatMessage
 from runner.models.protocols.base import Frame, Spoken, Written
 from runner.models.tools import Document
 
+_START, _CHANNEL, _MESSAGE = "<|start|>", "<|channel|>", "<|message|>"
+_END, _CALL, _RETURN = "<|end|>", "<|call|>", "<|return|>"
+_RECIPIENT = re.compile(r"\bto=functions\.([\w.-]{1,200}+)")
+_ENDS = re.compile(r"<\|(?:end|call|return|start)\|>")
 
-def write(calls: Sequence[Call], text: str = "", _documents: Sequence[Document] = ()) -> str:
+
+def _recipient(header: str) -> str | None:
+    """Return the function that a message is to, None where it is to none."""
+    found = _RECIPIENT.search(header)
+    return found and found[1]
+
+
+class _Message(NamedTuple):
+    """One message of a reply."""
+
+    header: str
+    body: str
+    begin: int
+    """Where the body begins in the reply."""
+
+    @property
+    def channel(self) -> str:
+        """The channel that it is in."""
+        named = self.header.partition(_CHANNEL)[2].split()
+        return named[0].partition("<")[0] if named else ""
+
+
+def _parts_of(text: str) -> Iterator[_Message]:
+    """Yield the messages of a reply; the body of a call ends with its JSON."""
+    check_length(text)
+    position = 0
+    while (middle := text.find(_MESSAGE, position)) >= 0:
+        header, begin = text[position:middle], middle + len(_MESSAGE)
+        end = begin
+        if _recipient(header):
+            _, end = json_at(text, begin)
+        closed = _ENDS.search(text, end)
+        position = closed.end() if closed else len(text)
+        yield _Message(header, text[begin : closed.start() if closed else len(text)], begin)
+
+
+_TYPES = {"integer": "number", "number": "number", "boolean": "boolean", "string": "string"}
+
+
+def _show(documents: Sequence[Document]) -> list[ChatMessage]:
+    """Declare functions as types of a namespace."""
+    types = "\n\n".join(map(_type_of_function, documents))
+    space = (
+        f"# Tools\n\n## functions\n\nnamespace functions {{\n\n{types}\n\n}} // namespace functions"
+    )
+    return [{"role": "developer", "content": space}]
+
+
+def _type_of_function(document: Document) -> str:
+    schema = document["parameters"]
+    about = "\n".join(f"// {line}" for line in document["description"].splitlines())
+    if not schema.get("properties"):
+        return f"{about}\ntype {document['name']} = () => any;"
+    required = schema.get("required", ())
+    members = [
+        f"// {' '.join(str(value.get('description', '')).split())}\n"
+        f"{name}{'' if name in required else '?'}: {_type(value)},"
+        for name, value in schema["properties"].items()
+    ]
+    return "\n".join([about, f"type {document['name']} = (_: {{", *members, "}) => any;"])
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return " | ".join(json.dumps(value) for value in schema["enum"])
+    if schema.get("type") == "array":
+        return f"{_type(schema.get('items', {}))}[]"
+    return _TYPES.get(str(schema.get("type")), "any")
+
+
+def _write(calls: Sequence[Call], text: str, _documents: Sequence[Document]) -> str:
     """Write calls in the commentary channel; without any, the text in the final one."""
     if not calls:
-        return f"{CHANNEL}final{MESSAGE}{text}"
-    parts = [f"{CHANNEL}analysis{MESSAGE}{text}{END}"] if text else []
+        return f"{_CHANNEL}final{_MESSAGE}{text}"
+    parts = [f"{_CHANNEL}analysis{_MESSAGE}{text}{_END}"] if text else []
     parts += [
-        f"{CHANNEL}commentary to=functions.{call.name} <|constrain|>json{MESSAGE}"
-        f"{json.dumps(dict(call.kwargs), ensure_ascii=False)}{CALL}"
+        f"{_CHANNEL}commentary to=functions.{call.name} <|constrain|>json{_MESSAGE}"
+        f"{arguments_json(call)}{_CALL}"
         for call in calls
     ]
-    return f"{START}assistant".join(parts)
+    return f"{_START}assistant".join(parts)
 
 
-def read(text: str, _documents: Sequence[Document]) -> list[Call]:
+@reading
+def _read(text: str, _documents: Sequence[Document]) -> Iterator[Call]:
     """Read the messages to functions; built-in tools are none.
 
     Raises:
         MalformedCall: The arguments of one cannot be read.
     """
-    calls: list[Call] = []
-    for part in parts_of(text):
-        if name := recipient(part.header):
-            add(calls, call_from_tool(name, json_at(text, part.begin)[0]))
-    return calls
+    for part in _parts_of(text):
+        if name := _recipient(part.header):
+            yield call_from_tool(name, json_at(text, part.begin)[0])
 
 
-def answer(
-    calls: Sequence[Call | MalformedCall], results: Sequence[str], _said: str
-) -> list[ChatMessage]:
-    """Show each result as a message of its function."""
-    named = [call.name if isinstance(call, Call) else "unreadable" for call in calls]
-    header = f" to=assistant{CHANNEL}commentary{MESSAGE}"
-    shown = zip(named, results, strict=True)
-    return [{"role": RESULT, "content": f"{name}{header}{result}"} for name, result in shown]
-
-
-def says(text: str) -> Spoken:
+def _says(text: str) -> Spoken:
     """Take what is in the final channel, and what is thought in the one for analysis."""
-    if MESSAGE not in text:
+    if _MESSAGE not in text:
         return Spoken(text)
     try:
-        parts = [*parts_of(text)]
+        parts = [*_parts_of(text)]
     except MalformedCall:
         return Spoken(text)
     thoughts = "\n".join(part.body for part in parts if part.channel == "analysis")
@@ -76,29 +133,32 @@ def says(text: str) -> Spoken:
 
 def _closing(text: str) -> str:
     """Return what a reply ended with, which the server left out."""
-    last = text[text.rfind(MESSAGE, 0, text.rfind(MESSAGE)) + 1 :]
-    return CALL if recipient(last.rpartition(MESSAGE)[0]) else END
+    last = text[text.rfind(_MESSAGE, 0, text.rfind(_MESSAGE)) + 1 :]
+    return _CALL if _recipient(last.rpartition(_MESSAGE)[0]) else _END
 
 
 HARMONY = Written(
     "harmony",
     "raw",
     False,
-    show,
-    write,
-    answer,
-    read,
-    (CALL, RETURN),
+    _show,
+    _write,
+    answering(
+        f"{{name}} to=assistant{_CHANNEL}commentary{_MESSAGE}{{result}}", RESULT, together=False
+    ),
+    _read,
+    (_CALL, _RETURN),
     Frame(
         {
-            "system": (f"{START}system{MESSAGE}", END),
-            "developer": (f"{START}developer{MESSAGE}", END),
-            "user": (f"{START}user{MESSAGE}", END),
-            "assistant": (f"{START}assistant", END),
-            RESULT: (f"{START}functions.", END),
+            **{
+                role: (f"{_START}{role}{_MESSAGE}", _END)
+                for role in ("system", "developer", "user")
+            },
+            "assistant": (f"{_START}assistant", _END),
+            RESULT: (f"{_START}functions.", _END),
         },
-        f"{START}assistant",
+        f"{_START}assistant",
         closing=_closing,
     ),
-    says=says,
+    says=_says,
 )

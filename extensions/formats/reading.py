@@ -1,4 +1,4 @@
-"""What readers of replies share: bounds, JSON at a place, calls of objects and behind names.
+"""What readers of replies share: bounds, JSON at a place, calls of objects and behind marks.
 
 Replies are hostile. All is one pass by ``find`` and the standard library's JSON; what cannot be
 read raises at once, so that nothing is looked at twice.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NoReturn
 
 from envs.bounds import BOUNDS
@@ -15,6 +17,10 @@ from envs.calls import MAX_TEXT, Call, call_from_tool
 from envs.errors import MalformedCall
 from envs.flaws import flaw_of_json
 from envs.state import brief
+from extensions.formats.showing import Read
+from runner.models.tools import Document
+
+ReadOne = Callable[[str, int, Sequence[Document]], tuple[list[Call], int]]
 
 LONGEST_NAME = 200
 """Of a function, in characters; what is longer is prose."""
@@ -46,15 +52,26 @@ def check_length(text: str) -> None:
         raise MalformedCall(f"The reply has {len(text)} characters; at most {MAX_TEXT} are read.")
 
 
-def add(calls: list[Call], call: Call) -> None:
-    """Add a call to those of a reply, up to a bound.
+def bounded(calls: Iterable[Call]) -> list[Call]:
+    """Return the calls of a reply.
 
     Raises:
         MalformedCall: There are too many.
     """
-    if len(calls) >= BOUNDS.calls:
+    made = list(islice(calls, BOUNDS.calls + 1))
+    if len(made) > BOUNDS.calls:
         raise MalformedCall(f"The reply has more than {BOUNDS.calls} calls.")
-    calls.append(call)
+    return made
+
+
+def reading(each: Callable[[str, Sequence[Document]], Iterable[Call]]) -> Read:
+    """Return what reads the calls of a reply within bounds, from what yields them."""
+
+    def read(text: str, documents: Sequence[Document]) -> list[Call]:
+        check_length(text)
+        return bounded(each(text, documents))
+
+    return read
 
 
 def after_blanks(text: str, position: int) -> int:
@@ -75,28 +92,25 @@ def json_at(text: str, position: int, what: str = "The call") -> tuple[Any, int]
         raise MalformedCall(f"{what} is not valid JSON: {flaw_of_json(error)}.") from None
 
 
-def call_of(value: object, name: str = "name", arguments: str = "arguments") -> Call:
+def call_of(value: object, arguments: str = "arguments") -> Call:
     """Return the call that an object stands for; arguments may be an object or its JSON text.
 
     Raises:
         MalformedCall: It stands for none.
     """
     match value:
-        case {**members} if isinstance(members.get(name), str) and arguments in members:
-            return call_from_tool(str(members[name]), members[arguments])
-    raise MalformedCall(f"{brief(value)} is no object of {name} and {arguments}.")
+        case {"name": str(name), **members} if arguments in members:
+            return call_from_tool(name, members[arguments])
+    raise MalformedCall(f"{brief(value)} is no object of name and {arguments}.")
 
 
-def listed_calls(value: object, arguments: str = "arguments") -> list[Call]:
+def listed_calls(value: object) -> list[Call]:
     """Return the calls of a list of objects, or of one.
 
     Raises:
         MalformedCall: A member is no call, or there are too many.
     """
-    calls: list[Call] = []
-    for member in value if isinstance(value, list) else [value]:
-        add(calls, call_of(member, arguments=arguments))
-    return calls
+    return bounded(map(call_of, value if isinstance(value, list) else [value]))
 
 
 def meant(text: str) -> bool:
@@ -109,26 +123,33 @@ def is_name(text: str) -> bool:
     return len(text) <= LONGEST_NAME and _NAME.fullmatch(text) is not None
 
 
-def calls_behind(mark: str, head: re.Pattern[str], text: str, form: str) -> list[Call]:
-    """Read the calls that each stand behind a mark: a name, and JSON of its arguments.
+def reading_after(mark: str, one: ReadOne) -> Read:
+    """Return what reads the calls behind each mark.
 
-    Args:
-        mark: What a call begins with.
-        head: Matches what stands between the mark and the JSON, ``name`` in it the function's.
-        text: The reply.
-        form: What is said of a call that is none.
+    ``one`` returns the calls at a place, none where there is prose, and where they end.
+    """
+
+    @reading
+    def read(text: str, documents: Sequence[Document]) -> Iterator[Call]:
+        position = text.find(mark)
+        while position >= 0:
+            calls, end = one(text, position + len(mark), documents)
+            yield from calls
+            position = text.find(mark, end)
+
+    return read
+
+
+def objects_at(
+    beginning: re.Pattern[str], text: str, what: str = "The call"
+) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects with a beginning, wherever they stand.
 
     Raises:
-        MalformedCall: A call cannot be read.
+        MalformedCall: One is not valid JSON.
     """
-    check_length(text)
-    calls: list[Call] = []
-    position = text.find(mark)
-    while position >= 0:
-        found = head.match(text, position + len(mark))
-        if found is None:
-            raise MalformedCall(form)
-        value, end = json_at(text, found.end(), f"What follows {found['name']}")
-        add(calls, call_from_tool(found["name"], value))
-        position = text.find(mark, end)
-    return calls
+    found = beginning.search(text)
+    while found:
+        value, end = json_at(text, found.start(), what)
+        yield value
+        found = beginning.search(text, end)

@@ -7,30 +7,40 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
-from extensions.formats.chatglm3 import CHATGLM3, CHATGLM3_RAW
-from extensions.formats.deepseek_v3 import DEEPSEEK_V3
-from extensions.formats.dsml import DSML
-from extensions.formats.functions import FUNCTIONS
+from extensions.formats.action_families import JSON_ACTION, REACT, TOOLLLAMA, TOOLLLAMA_RAW
 from extensions.formats.gemma import GEMMA
-from extensions.formats.glm import GLM, GLM_RAW
-from extensions.formats.granite import GRANITE, GRANITE_RAW
 from extensions.formats.harmony import HARMONY
-from extensions.formats.hermes import HERMES, HERMES_RAW
-from extensions.formats.invoke import INVOKE, INVOKE_RAW
-from extensions.formats.json_action import JSON_ACTION
-from extensions.formats.kimi import KIMI
-from extensions.formats.llama_json import LLAMA_JSON, LLAMA_JSON_RAW
-from extensions.formats.mistral import MISTRAL
-from extensions.formats.multi_call import MULTI_CALL
-from extensions.formats.olmo import OLMO
-from extensions.formats.phi import PHI, PHI_RAW
-from extensions.formats.python import PYTHON
-from extensions.formats.pythonic import PYTHONIC, PYTHONIC_RAW
-from extensions.formats.qwen_xml import QWEN_XML, QWEN_XML_RAW
-from extensions.formats.react import REACT
-from extensions.formats.responses import RESPONSES
-from extensions.formats.toolllama import TOOLLLAMA, TOOLLLAMA_RAW
-from extensions.formats.xlam import XLAM, XLAM_RAW
+from extensions.formats.json_families import (
+    GRANITE,
+    GRANITE_RAW,
+    HERMES,
+    HERMES_RAW,
+    LLAMA_JSON,
+    LLAMA_JSON_RAW,
+    PHI,
+    PHI_RAW,
+    XLAM,
+    XLAM_RAW,
+)
+from extensions.formats.mark_families import DEEPSEEK_V3, KIMI, MISTRAL
+from extensions.formats.native import FUNCTIONS, MULTI_CALL, RESPONSES
+from extensions.formats.python_families import (
+    CHATGLM3,
+    CHATGLM3_RAW,
+    OLMO,
+    PYTHON,
+    PYTHONIC,
+    PYTHONIC_RAW,
+)
+from extensions.formats.tag_families import (
+    DSML,
+    GLM,
+    GLM_RAW,
+    INVOKE,
+    INVOKE_RAW,
+    QWEN_XML,
+    QWEN_XML_RAW,
+)
 from runner.models.protocols.base import NOTED, Native, Protocol
 from runner.models.protocols.tools import TOOLS
 from trajectories.errors import DataError, nearest

@@ -1,4 +1,7 @@
-"""Functions and how to call them, as the first message of a conversation."""
+"""What families share: the first message, calls and results as text, and a conversation as one.
+
+Servers that complete texts (``/completions``) get the conversation as one text, by a frame.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.models.base import ChatMessage
+from runner.models.protocols.base import Frame, Written
 from runner.models.tools import Document
 
 TEXTS = Path(__file__).parents[2] / "configs" / "prompts" / "protocols.toml"
@@ -31,8 +35,14 @@ _EXAMPLE_DOCUMENTS: Sequence[Document] = (
     {"name": "second_function", "parameters": {"properties": {"flag": {"type": "boolean"}}}},
 )
 
+RESULT = "tool_response"
+"""Role of a result that has no id, as the role ``tool`` must have."""
+
 Write = Callable[[Sequence[Call], str, Sequence[Document]], str]
+Read = Callable[[str, Sequence[Document]], list[Call]]
 Listing = Callable[[Sequence[Document]], str]
+Show = Callable[[Sequence[Document]], list[ChatMessage]]
+Answer = Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[ChatMessage]]
 
 
 @cache
@@ -42,15 +52,19 @@ def texts() -> Mapping[str, str]:
     return {name: text.strip() for name, text in found.items()}
 
 
-@cache
-def texts_sha256() -> str:
-    """Return the hash of the file of texts, in hex."""
-    return sha256(TEXTS.read_bytes()).hexdigest()
+def as_json(value: object) -> str:
+    """Return a value as JSON that keeps letters of all scripts."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def arguments_json(call: Call) -> str:
+    """Return the arguments of a call as a JSON object."""
+    return as_json(dict(call.kwargs))
 
 
 def lines(documents: Sequence[Document]) -> str:
     """Return documents as JSON, one a line."""
-    return "\n".join(json.dumps(document, ensure_ascii=False) for document in documents)
+    return "\n".join(map(as_json, documents))
 
 
 def indented(documents: Sequence[Document]) -> str:
@@ -63,10 +77,11 @@ def in_tags(documents: Sequence[Document]) -> str:
     return f"<tools>\n{lines(documents)}\n</tools>"
 
 
-def showing(
-    how: str, write: Write, listing: Listing, thought: str = ""
-) -> Callable[[Sequence[Document]], list[ChatMessage]]:
-    """Return what makes the first message of documents."""
+def showing(how: str, write: Write, listing: Listing, thought: str = "") -> Show:
+    """Return what makes the first message of documents.
+
+    ``how`` is the name of the text that says how to reply; the thought stands before its example.
+    """
 
     def show(documents: Sequence[Document]) -> list[ChatMessage]:
         example = write(EXAMPLE[: 2 if how == "several" else 1], thought, _EXAMPLE_DOCUMENTS)
@@ -79,25 +94,48 @@ def showing(
     return show
 
 
-Answer = Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[ChatMessage]]
+def declaring(role: str) -> Show:
+    """Return what shows documents as JSON of tools, in a message of a role."""
+
+    def show(documents: Sequence[Document]) -> list[ChatMessage]:
+        tools = [{"type": "function", "function": document} for document in documents]
+        return [{"role": role, "content": as_json(tools)}]
+
+    return show
+
+
+def writing(
+    each: Callable[[Call, Sequence[Document]], str],
+    between: str = "\n",
+    opening: str = "",
+    closing: str = "",
+) -> Write:
+    """Return what writes calls one by one; the marks stand around all of them."""
+
+    def write(calls: Sequence[Call], text: str, documents: Sequence[Document]) -> str:
+        shown = between.join([each(call, documents) for call in calls])
+        return before(text, f"{opening}{shown}{closing}" if calls else "")
+
+    return write
+
+
+def before(text: str, calls: str) -> str:
+    """Return calls after what is said before them."""
+    return f"{text}\n{calls}" if text and calls else text or calls
 
 
 def answering(form: str, role: str = "user", *, together: bool = True) -> Answer:
     """Return what makes messages of results.
 
-    Args:
-        form: Of one result, with ``{name}`` of its function and ``{result}``.
-        role: Who brings them.
-        together: Whether one message brings all.
+    The form has ``{name}`` of the function and ``{result}``. One message brings all results
+    together, else each has its own.
     """
 
     def answer(
         calls: Sequence[Call | MalformedCall], results: Sequence[str], _said: str
     ) -> list[ChatMessage]:
         shown = [
-            form.replace("{name}", call.name if isinstance(call, Call) else "unreadable").replace(
-                "{result}", result
-            )
+            form.replace("{name}", name_of(call)).replace("{result}", result)
             for call, result in zip(calls, results, strict=True)
         ]
         if together:
@@ -107,6 +145,49 @@ def answering(form: str, role: str = "user", *, together: bool = True) -> Answer
     return answer
 
 
-def before(text: str, calls: str) -> str:
-    """Return calls after what is said before them."""
-    return f"{text}\n{calls}" if text and calls else text or calls
+def name_of(call: Call | MalformedCall) -> str:
+    """Return the function that a result is shown for."""
+    return call.name if isinstance(call, Call) else "unreadable"
+
+
+def framed(form: str, after: str, *others: str, begin: str = "") -> Frame:
+    """Return a frame with marks that differ only in the names of roles.
+
+    ``{role}`` in the form is the name of a role. Other roles than system, user and assistant stand
+    as ``a=b`` if the role ``a`` is named ``b``.
+    """
+    named = (role.partition("=")[::2] for role in ("system", "user", "assistant", *others))
+    marks = {role: (form.replace("{role}", shown or role), after) for role, shown in named}
+    return Frame(marks, marks["assistant"][0], begin)
+
+
+def chatml(*others: str) -> Frame:
+    """Return the frame of ChatML, with roles besides system, user and assistant."""
+    return framed("<|im_start|>{role}\n", "<|im_end|>\n", *others)
+
+
+LLAMA = framed(
+    "<|start_header_id|>{role}<|end_header_id|>\n\n",
+    "<|eot_id|>",
+    "ipython",
+    begin="<|begin_of_text|>",
+)
+LLAMA_STOPS = ("<|eot_id|>", "<|eom_id|>")
+
+
+def as_text(
+    name: str, how: str, write: Write, listing: Listing, read: Read, answer: str = "{result}"
+) -> Written:
+    """Return the protocol of a family in ordinary messages.
+
+    ``how`` is the name of the text that says how to reply, "several" where a reply has several
+    calls; ``answer`` is the form of one result.
+    """
+    show = showing(how, write, listing)
+    return Written(name, "text", how == "several", show, write, answering(answer), read)
+
+
+def as_raw(text: Written, frame: Frame, *stops: str, **others: Any) -> Written:
+    """Return a text protocol with the family's control tokens; ``others`` are further fields."""
+    name = f"{text.name}-raw"
+    return text._replace(name=name, kind="raw", frame=frame, stops=stops, **others)

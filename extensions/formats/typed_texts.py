@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
 from extensions.formats.reading import after_blanks, json_at
-from runner.models.protocols.base import parameters_of
-from runner.models.tools import Document
 
 
 def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
@@ -46,8 +43,7 @@ class Quoting:
 
     Texts without the mark stay as they are, entities and all.
 
-    Args:
-        mark: What ends a value; it begins with ``<``.
+    The mark begins with ``<``.
     """
 
     def __init__(self, mark: str) -> None:
@@ -69,18 +65,3 @@ class Quoting:
     def _one(self, found: re.Match[str]) -> str:
         entity = found[0]
         return self._mark if entity == self._quoted else f"&{entity.removeprefix('&amp;')}"
-
-
-def only_parameter(name: str, text: str, documents: Sequence[Document]) -> Call:
-    """Return the call of a function with plain text for its only parameter.
-
-    Raises:
-        MalformedCall: It has several.
-    """
-    parameters = parameters_of(name, documents)
-    if not parameters and not text.strip():
-        return Call(name, (), {})
-    if len(parameters) != 1 or not text.strip():
-        raise MalformedCall(f"The input of {name[:100]} must be a JSON object of its arguments.")
-    [(parameter, schema)] = parameters.items()
-    return call_from_tool(name, {parameter: value_of(text.strip(), schema)})

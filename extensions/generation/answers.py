@@ -5,16 +5,21 @@ Everything else is worked out anew from them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
-from runner.models.base import Reply, Request
+from runner.live.budget import Budget
+from runner.live.engine import Engine, Limits
+from runner.live.loop import ModelAnswer
+from runner.models.base import Model, Reply, Request
 from runner.records.codec import members_of
 from runner.records.ledger import Ledger, LedgerFiles
 from runner.records.masking import Secrets
 from runner.records.record import Key, Spent
-from runner.records.replies import asked_digest
+from runner.records.replies import ReplyCache, asked_digest
 
 DEFINITION_FILE = "definition.json"
 """What defines the command, and what else is worth knowing of its start."""
@@ -39,14 +44,8 @@ class Answered(NamedTuple):
 class AnswerLog(Ledger[Answered]):
     """The answers of one command, in all its lives.
 
-    Args:
-        folder: Where they are kept; made if need be.
-        definition: What defines the command, as a JSON object.
-        note: What else to keep of the start.
-        secrets: What stands in no file: an answer that holds a secret is not kept.
-
-    Attributes:
-        found: How many answers were there already when they were needed.
+    ``found`` counts the answers that were there already when they were needed. An answer that holds
+    a secret is not kept.
 
     Raises:
         DataError: The folder is another command's, is in use, or cannot be read or written.
@@ -86,3 +85,53 @@ class AnswerLog(Ledger[Answered]):
         self.spent = line.spent
         reply = line.reply
         self._replies[line.asked] = reply._replace(tool_calls=tuple(reply.tool_calls))
+
+
+class Asker:
+    """One model: known answers first, of this command and of others, then through the engine.
+
+    ``asked`` says without secrets who the model is and how it is asked; ``requests`` counts what it
+    was asked now. All models share one budget.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        asked: Mapping[str, Any],
+        limits: Limits,
+        log: AnswerLog,
+        replies: ReplyCache | None,
+        budget: Budget,
+        say: Callable[[str], object],
+    ) -> None:
+        self._model = model
+        self._asked = asked
+        self._log = log
+        self._replies = replies
+        self.engine: Engine[Any, Any] = Engine(model, limits, Random(0), budget, say=say)
+        self.requests = 0
+
+    async def ask(self, about: Key, request: Request) -> ModelAnswer:
+        """Return the answer to a request; none is asked for twice.
+
+        Raises:
+            Stopped: The command is being stopped.
+            ModelError: There is no answer to be had.
+            DataError: It cannot be kept.
+        """
+        known = self._log.find(self._asked, about, request)
+        if known is None and self._replies is not None:
+            known = self._replies.find(about, request)
+        if known is not None:
+            await asyncio.sleep(0)
+            return ModelAnswer(known, 0)
+        answer = await self.engine.ask(request._replace(trial=about[1]))
+        self.requests += answer.attempts
+        self._log.keep(self._asked, about, request, answer.reply, self.engine.budget.spent)
+        if self._replies is not None:
+            self._replies.keep(about, request, answer.reply)
+        return answer
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        await self._model.close()

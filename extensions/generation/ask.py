@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,8 +131,3 @@ def _filled(text: str, **values: object) -> str:
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text
-
-
-def said_in(messages: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many characters messages have."""
-    return sum(len(str(message["content"])) for message in messages)

@@ -11,27 +11,31 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from extensions.generation.aligning import VOTES, aligner
-from extensions.generation.answers import AnswerLog
-from extensions.generation.ask import WriterPrompts, WriterQuestions, said_in
-from extensions.generation.asking import Asker
+from checkers.profile import STRICT
+from extensions.generation.answers import AnswerLog, Asker
+from extensions.generation.ask import WriterPrompts, WriterQuestions
 from extensions.generation.entries.filters import Sieve
 from extensions.generation.entries.kinds import InstructionKind
-from extensions.generation.entries.tasks import Tasks, WritingTask
-from extensions.generation.making import Align, LiveWriter, Maker, MakingPlan, OfflineWriter, Writer
+from extensions.generation.entries.tasks import Tasks, WritingTask, dataset_of
+from extensions.generation.making import Align, Maker, MakingPlan, Write
 from extensions.generation.scripted import ScriptedWriter, Shares
-from extensions.generation.solve import LiveSolver, ScriptedSolver, Solver
+from extensions.generation.solve import Solver, live_solver, scripted_solver
 from extensions.judges.ask import REPORT, read_judge_prompts
+from extensions.judges.exhibit import Exhibit, LabelTerms
+from extensions.judges.probes import probe
 from extensions.judges.setting import JudgeSetting
-from extensions.judges.sitting import Nobody
+from extensions.judges.sitting import AnyJudge, EpisodeCase, Nobody, VoteCount
+from extensions.judges.votes import Vote
 from extensions.search.fallible import Errors
 from runner.data.cache import replies_folder
+from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.scripted import ScriptedBehaviour
 from runner.live.budget import Budget
 from runner.live.conduct import limits_of, secrets_of
+from runner.live.loop import ModelAnswer
 from runner.live.meter import Meter
 from runner.live.settings import Settings
-from runner.models.base import CHARACTERS_PER_TOKEN, Model, Usage
+from runner.models.base import CHARACTERS_PER_TOKEN, Model, Request, Usage
 from runner.models.connect import connect, price_of
 from runner.models.model_name import Scripted, chosen, parsed
 from runner.records.masking import Secrets
@@ -46,41 +50,40 @@ _PER_TURN, _PER_CALL = 90, 40
 """Tokens of an answer, roughly: a turn in words, a call."""
 _TOKENS_OF_PLAY = 4000
 """Prompt tokens of a request of a solver, roughly: functions and the conversation."""
+_VOTES = 5
+"""At most; they are drawn until the label cannot change."""
+_TERMS = LabelTerms("paper", "judged", "episode")
+_ORACLE = 0
+"""The kind of probe that is the ground truth with truthful words."""
 
 
 @dataclass(frozen=True)
 class Commission:
-    """What is to be made, and by whom.
-
-    Attributes:
-        model: Who writes.
-        solver: Who solves.
-        judge: Who judges; None for nobody.
-        settings: How live ones are reached and asked.
-        prompts: What a live writer is told.
-        tasks: Where the tasks come from.
-        own: Entries whose questions are not to be asked again.
-        wanted: How many entries of each kind.
-        wishes: Functions and edges to go through.
-        tries: Answers to a task, at most.
-        trials: How often the solver plays an entry.
-        solutions: Searches that have to agree.
-        search_calls: Requests of a search, at most.
-    """
+    """What is to be made, and by whom."""
 
     model: str
+    """Who writes."""
     solver: str
     judge: str | None
+    """None for nobody."""
     settings: Settings
+    """How live models are reached and asked."""
     prompts: WriterPrompts
     tasks: Tasks
     own: Sequence[Trajectory]
+    """Entries whose questions are not to be asked again."""
     wanted: Mapping[InstructionKind, int]
+    """How many entries of each kind."""
     wishes: Sequence[str]
+    """Functions and edges to go through."""
     tries: int
+    """Answers to a task, at most."""
     trials: int
+    """How often the solver plays an entry."""
     solutions: int
+    """Searches that have to agree, where there are no calls yet."""
     search_calls: int
+    """Requests of a search, at most."""
 
     @property
     def solves(self) -> bool:
@@ -165,13 +168,7 @@ def _named(option: str) -> Iterator[None]:
 
 
 class WritingCrew:
-    """The models of one command at work.
-
-    Args:
-        order: What is to be made.
-        log: The answers so far.
-        say: Tells the user a line.
-    """
+    """The models of one command at work."""
 
     def __init__(self, order: Commission, log: AnswerLog, say: Callable[[str], object]) -> None:
         settings = order.settings
@@ -211,14 +208,14 @@ class WritingCrew:
                 await asker.close()
         return maker
 
-    def _writer(self) -> Writer:
+    def _writer(self) -> Write:
         order, how = self._order, self._order.tasks.how
         if isinstance(parsed(order.model), Scripted):
             self._asker("writer", Nobody(), {})
             shares = Shares.named(order.model)
-            return OfflineWriter(ScriptedWriter(how.graph, shares, how.seed, order.own))
+            return _scripted_writer(ScriptedWriter(how.graph, shares, how.seed, order.own))
         questions = WriterQuestions(order.prompts, how.graph)
-        return LiveWriter(questions, self._connected("writer", order.model))
+        return _live_writer(questions, self._connected("writer", order.model))
 
     def _solver(self) -> Solver | None:
         order = self._order
@@ -226,8 +223,8 @@ class WritingCrew:
             return None
         errors = order.errors()
         if errors is not None:
-            return ScriptedSolver(errors, order.tasks.how.seed)
-        return LiveSolver(self._connected("solver", order.solver))
+            return scripted_solver(errors, order.tasks.how.seed)
+        return live_solver(self._connected("solver", order.solver))
 
     def _align(self) -> Align | None:
         judging = self._order.judging
@@ -235,7 +232,7 @@ class WritingCrew:
             return None
         model = judging.model(REPORT)
         asked = {"model": judging.name, "forced": REPORT, "prompts": judging.prompts.sha256}
-        return aligner(judging.judge(), self._asker("judge", model or Nobody(), asked))
+        return _aligner(judging.judge(), self._asker("judge", model or Nobody(), asked))
 
     def _connected(self, role: str, name: str) -> Asker:
         with _named("--solver" if role == "solver" else "--model"):
@@ -296,15 +293,15 @@ class CommissionGuess:
         turns, calls = len(task.bare.turns), len(task.steps)
         if not isinstance(parsed(order.model), Scripted):
             request = WriterQuestions(order.prompts, order.tasks.how.graph).ask(task)
-            tokens = said_in(request.messages) // CHARACTERS_PER_TOKEN
-            self._count("writer", 1, tokens, turns * _PER_TURN)
+            characters = sum(len(str(message["content"])) for message in request.messages)
+            self._count("writer", 1, characters // CHARACTERS_PER_TOKEN, turns * _PER_TURN)
         if order.solves and not isinstance(parsed(order.solver), Scripted):
             times = order.trials
             times += order.solutions if order.tasks.how.origin == "functions" else 0
             requests = times * (turns + calls)
             self._count("solver", requests, requests * _TOKENS_OF_PLAY, requests * _PER_CALL)
         if order.judging is not None and order.judging.is_live:
-            votes = VOTES // 2 + 1
+            votes = _VOTES // 2 + 1
             self._count("judge", votes, votes * _TOKENS_OF_PLAY, votes * turns * _PER_TURN)
 
     def _count(self, role: str, requests: int, prompt: int, completion: int) -> None:
@@ -331,3 +328,46 @@ class CommissionGuess:
             yield "nobody is asked: all of them are scripted"
         else:
             yield "where every answer is kept; what is refused is asked for again"
+
+
+def _aligner(judge: AnyJudge, asker: Asker) -> Align:
+    """Return what has a judge label entries, each played by its own calls."""
+
+    async def align(entry: Trajectory) -> str:
+        viewed = probe(dataset_of(entry), entry, STRICT, STEP_LIMIT, _ORACLE, 0)
+        if viewed is None or viewed.examined is None:
+            return "fail"
+
+        async def ask(request: Request) -> ModelAnswer:
+            return await asker.ask((f"{entry.id} judge", request.trial), request)
+
+        exhibit = Exhibit(viewed, viewed.examined, "steps")
+        case = EpisodeCase(exhibit, judge, _TERMS, VoteCount(_VOTES))
+        votes: list[Vote] = []
+        while not case.is_over(votes):
+            votes.append(await case.draw(len(votes), ask))
+        return case.outcome(votes)
+
+    return align
+
+
+def _scripted_writer(writer: ScriptedWriter) -> Write:
+    async def write(task: WritingTask, attempt: int, _reason: str) -> str:
+        await asyncio.sleep(0)
+        return writer.answer(task, attempt)
+
+    return write
+
+
+def _live_writer(questions: WriterQuestions, asker: Asker) -> Write:
+    last: dict[str, str] = {}
+
+    async def write(task: WritingTask, attempt: int, reason: str) -> str:
+        request = questions.ask(task)
+        if attempt:
+            request = questions.again(request, last[task.key], reason)
+        answer = await asker.ask((f"{task.key} write", attempt), request)
+        last[task.key] = answer.reply.text or ""
+        return last[task.key]
+
+    return write

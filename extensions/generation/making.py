@@ -8,23 +8,19 @@ order they come in.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from checkers.profile import Mode
 from extensions.authoring.making.scenarios import MissingParameter
-from extensions.generation.ask import WriterQuestions
-from extensions.generation.asking import Asker
+from extensions.generation.answers import Asker
 from extensions.generation.entries.filters import Filter, Sieve, SiftedOut
 from extensions.generation.entries.kinds import InstructionKind
-from extensions.generation.entries.minimal import NoAgreement, agreed
 from extensions.generation.entries.reading import Instruction
 from extensions.generation.entries.sound import fault_of
 from extensions.generation.entries.tasks import Tasks, WritingTask
-from extensions.generation.scripted import ScriptedWriter
-from extensions.generation.solve import Solver, played, solutions
+from extensions.generation.solve import NoAgreement, Solver, agreed, played, solutions
 from extensions.generation.yields import AGREE, ALIGN, ERROR, RULES, SOLVED, Lost, Yields
 from runner.live.engine import Stopped
 from runner.live.meter import Meter
@@ -41,57 +37,11 @@ _TASKS_PER_ENTRY, _FURTHER_TASKS = 10, 20
 """After so many tasks for each entry that is wanted, and so many more, no more are drawn."""
 
 
-class Writer(Protocol):
-    """Who writes."""
+Write = Callable[[WritingTask, int, str], Awaitable[str]]
+"""Returns an answer to a task: attempt 0 or later, and why the last was refused, empty at first.
 
-    async def write(self, task: WritingTask, attempt: int, reason: str) -> str:
-        """Return an answer.
-
-        Args:
-            task: What about.
-            attempt: Which answer it is, from 0.
-            reason: Why the last one was refused; empty at first.
-
-        Raises:
-            Stopped: The command is being stopped.
-            ModelError: There is no answer to be had.
-        """
-        ...
-
-
-class OfflineWriter(NamedTuple):
-    """A scripted writer at work."""
-
-    writer: ScriptedWriter
-
-    async def write(self, task: WritingTask, attempt: int, reason: str) -> str:
-        """Return an answer."""
-        await asyncio.sleep(0)
-        return self.writer.answer(task, attempt)
-
-
-class LiveWriter:
-    """A model at work.
-
-    Args:
-        questions: Puts tasks into requests.
-        asker: Puts the requests.
-    """
-
-    def __init__(self, questions: WriterQuestions, asker: Asker) -> None:
-        self._questions = questions
-        self._asker = asker
-        self._last: dict[str, str] = {}
-
-    async def write(self, task: WritingTask, attempt: int, reason: str) -> str:
-        """Return an answer."""
-        request = self._questions.ask(task)
-        if attempt:
-            request = self._questions.again(request, self._last[task.key], reason)
-        answer = await self._asker.ask((f"{task.key} write", attempt), request)
-        self._last[task.key] = answer.reply.text or ""
-        return self._last[task.key]
-
+Raises Stopped where the command is being stopped, ModelError where there is no answer to be had.
+"""
 
 Align = Callable[[Trajectory], Awaitable[str]]
 """Has a judge label an entry's own calls: pass, fail or unsure."""
@@ -99,28 +49,16 @@ Align = Callable[[Trajectory], Awaitable[str]]
 
 @dataclass(frozen=True)
 class MakingPlan:
-    """How entries are made.
-
-    Attributes:
-        tasks: Where the tasks come from.
-        writer: Who writes.
-        solver: Who solves; None for nobody.
-        mode: How the solver calls functions.
-        align: Who judges; None for nobody.
-        wanted: How many entries of each kind.
-        tries: Answers to a task, at most.
-        trials: How often the solver plays an entry.
-        solutions: Searches that have to agree, where there are no calls yet.
-        search_calls: Requests of a search, at most.
-        wishes: Functions and edges that entries should go through.
-        provenance: What stands in the provenance of every entry.
-    """
+    """How entries are made: as a ``Commission`` says, and by whom."""
 
     tasks: Tasks
-    writer: Writer
+    write: Write
     solver: Solver | None
+    """None for nobody."""
     mode: Mode
+    """How the solver calls functions."""
     align: Align | None
+    """None for no judge."""
     wanted: Mapping[InstructionKind, int]
     tries: int
     trials: int
@@ -128,6 +66,7 @@ class MakingPlan:
     search_calls: int
     wishes: Sequence[str]
     provenance: Mapping[str, str]
+    """What stands in the provenance of every entry."""
 
 
 class Made(NamedTuple):
@@ -152,33 +91,21 @@ class Rejected(NamedTuple):
 
 @dataclass
 class Output:
-    """What was made so far.
-
-    Attributes:
-        entries: Those that are kept, in the order of their tasks.
-        left_out: By entry, how it would leave a value out, where the writer said so.
-        rejected: All else.
-        yields: The figures.
-    """
+    """What was made so far."""
 
     yields: Yields
     entries: list[Trajectory] = field(default_factory=list)
+    """In the order of their tasks."""
     left_out: dict[str, MissingParameter | None] = field(default_factory=dict)
+    """By entry, how it would leave a value out, where the writer said so."""
     rejected: list[Rejected] = field(default_factory=list)
 
 
 class Maker:
     """Makes the entries of one command.
 
-    Args:
-        plan: How.
-        sieve: What answers pass through.
-        askers: The models that are asked; the first one's engine does the tasks.
-        meter: Shows how a wave of so many tasks gets on.
-
-    Attributes:
-        output: What was made so far.
-        short: Why there are fewer entries than were wanted, for want of tasks.
+    The engine of the first asker does the tasks. ``short`` says why there are fewer entries than
+    were wanted, for want of tasks.
     """
 
     def __init__(
@@ -276,7 +203,7 @@ class Maker:
         try:
             while written is None and attempt < self._plan.tries:
                 reason = refused[-1].reason if refused else ""
-                answer = await self._plan.writer.write(task, attempt, reason)
+                answer = await self._plan.write(task, attempt, reason)
                 attempt += 1
                 written = self._passed(task, answer, refused)
             if written is None:

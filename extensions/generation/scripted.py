@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, NamedTuple, Self
 
-from checkers.told import literals, readable, stands_in
+from checkers.told import readable, stands_in
 from envs.calls import Call
 from envs.schema import spec
 from extensions.authoring.graph.graph import TOOLS, Graph
@@ -98,11 +98,7 @@ class Shares(NamedTuple):
 class ScriptedWriter:
     """Writes by the calls of a task, by chance but by its seed always the same.
 
-    Args:
-        graph: That of the tasks.
-        shares: How often it makes faults.
-        seed: Of what it draws.
-        own: Entries from which it copies questions.
+    It copies questions from its own entries where it makes that fault.
     """
 
     def __init__(self, graph: Graph, shares: Shares, seed: int, own: Sequence[Trajectory]) -> None:
@@ -116,9 +112,7 @@ class ScriptedWriter:
         source = Random(f"{self._seed}/{task.key}/fault")
         if source.random() >= self._shares.faulty:
             return None
-        wanted = self._shares.only
-        if wanted is None:
-            wanted = source.choice([*Filter])
+        wanted = self._shares.only or source.choice([*Filter])
         return wanted if self._written(task, wanted) is not None else None
 
     def answer(self, task: WritingTask, attempt: int) -> str:
@@ -134,7 +128,8 @@ class ScriptedWriter:
                 "turns": [
                     {"words": turn.words, "functions": [*turn.functions]} for turn in written.turns
                 ],
-                "left_out": note and {"turn": note.turn, **_members(note)},
+                "left_out": note
+                and {"turn": note.turn, "without": note.without, "answer": note.answer},
             },
             ensure_ascii=False,
         )
@@ -157,7 +152,7 @@ class ScriptedWriter:
             case Filter.VALUES:
                 return self._untold(task, plain)
             case Filter.ECHO:
-                found = next(telling_results(task.played, self._told(task)), None)
+                found = next(telling_results(task.played, task.told_values), None)
                 if found is None or task.origin != "paths":
                     return None
                 value, step = found
@@ -227,17 +222,11 @@ class ScriptedWriter:
                 found += [fact.partition(" is ")[2] for fact in told if " is the one" not in fact]
         return [fact for fact in found if fact]
 
-    def _told(self, task: WritingTask) -> frozenset[Any]:
-        found: set[Any] = set()
-        for _, _, value in _literal_values(task):
-            found.add(value)
-        return frozenset(found)
-
     def _alone(self, task: WritingTask) -> Iterator[tuple[int, str, Any]]:
         """Yield the values that nobody but the user knows, with turn and argument."""
         known = documents(task.bare.environments) + json.dumps(task.bare.config)
         known += readable("\n".join(step.result.text for step in task.played.steps))
-        for turn, name, value in _literal_values(task):
+        for turn, name, value in task.told:
             if len(str(value)) > 2 and not stands_in(value, known):
                 yield turn, name, value
 
@@ -299,10 +288,6 @@ def _with(turn: WrittenTurn, more: str) -> WrittenTurn:
     return turn._replace(words=f"{turn.words} {more}")
 
 
-def _members(note: MissingParameter) -> dict[str, str]:
-    return {"without": note.without, "answer": note.answer}
-
-
 def _call(step: Any) -> Call:
     assert isinstance(step.call, Call)
     return step.call
@@ -320,13 +305,3 @@ def _spoken(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_spoken, value))
     return str(value)
-
-
-def _literal_values(task: WritingTask) -> Iterator[tuple[int, str, Any]]:
-    """Yield the values that are told, as arguments that no result gives."""
-    for step, (turn, path_step) in zip(task.played.steps, task.steps, strict=True):
-        arguments = task.played.arguments(step.call)
-        for binding in path_step.bindings:
-            if binding.origin is not Origin.RESULT:
-                for value in literals(arguments[binding.argument]):
-                    yield turn, binding.argument, value

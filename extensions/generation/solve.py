@@ -1,16 +1,27 @@
-"""A solver, who sees words and functions only: plays an entry, or searches for its calls."""
+"""A solver, who sees words and functions only: plays an entry, or searches for its calls.
+
+Solutions agree where they end every turn in the same state. Needed is what leads there, and what
+all of them read; a read that one made and another did not was its way to look round.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 from zlib import crc32
 
 from checkers.profile import STRICT, Mode
-from extensions.generation.asking import Asker
-from extensions.generation.entries.minimal import Solution
+from checkers.turn import check_turn
+from checkers.verdict import TurnOutcome
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.session import Session
+from extensions.authoring.rules.entry import Entry
+from extensions.generation.answers import Asker
 from extensions.generation.entries.tasks import dataset_of
 from extensions.search.fallible import Errors, FallibleModel
-from extensions.search.search import Gone, Propose, SearchLimits, Trail, Tried, search
+from extensions.search.search import Follower, Gone, Propose, SearchLimits, Trail, search
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.episode import STEP_LIMIT
 from runner.live.loop import Ask, EpisodeSetup, ModelAnswer, run_live
@@ -25,56 +36,38 @@ CHILDREN = 3
 """Steps that a search tries at a node."""
 _SEARCHES, _TRIALS = "search", "play"
 
-
-class Solver(Protocol):
-    """Who solves."""
-
-    def mind(self, what: str, known: Trajectory, number: int) -> Propose:
-        """Return what answers the requests of one play or search.
-
-        Args:
-            what: What it is doing.
-            known: The entry with calls that do it, for a solver that knows them.
-            number: Which play or search it is; each has a seed of its own.
-        """
-        ...
+Made = Call | MalformedCall
+Solution = Sequence[Sequence[Made]]
+"""Calls, turn by turn."""
 
 
-class ScriptedSolver:
-    """A solver that knows the calls, and errs in a share of them.
+Solver = Callable[[str, Trajectory, int], Propose]
+"""Returns what answers the requests of one play or search.
 
-    Args:
-        errors: How often.
-        seed: Of what it draws.
-    """
-
-    def __init__(self, errors: Errors, seed: int) -> None:
-        self._errors = errors
-        self._seed = seed
-
-    def mind(self, what: str, known: Trajectory, number: int) -> Propose:
-        """Return what answers the requests of one play or search."""
-        place = f"{self._seed}/{what}/{number}"
-        return FallibleModel(_prepared(known), self._errors, crc32(place.encode()))
+It is given what that does, the entry with calls for a solver that knows them, and which play or
+search it is; each has a seed of its own.
+"""
 
 
-class LiveSolver:
-    """A model that is asked.
+def scripted_solver(errors: Errors, seed: int) -> Solver:
+    """Return a solver that knows the calls, and errs in a share of them."""
 
-    Args:
-        asker: Puts its requests.
-    """
+    def mind(what: str, known: Trajectory, number: int) -> Propose:
+        return FallibleModel(_prepared(known), errors, crc32(f"{seed}/{what}/{number}".encode()))
 
-    def __init__(self, asker: Asker) -> None:
-        self._asker = asker
+    return mind
 
-    def mind(self, what: str, known: Trajectory, number: int) -> Propose:
-        """Return what answers the requests of one play or search."""
 
+def live_solver(asker: Asker) -> Solver:
+    """Return a model that is asked."""
+
+    def mind(what: str, known: Trajectory, number: int) -> Propose:
         async def propose(request: Request) -> Reply:
-            return (await self._asker.ask((f"{known.id} {what}", number), request)).reply
+            return (await asker.ask((f"{known.id} {what}", number), request)).reply
 
         return propose
+
+    return mind
 
 
 class Played(NamedTuple):
@@ -90,7 +83,7 @@ async def played(entry: Trajectory, solver: Solver, mode: Mode, trials: int) -> 
     """Let a solver play an entry, and count how often it passes."""
     passed, failed, error = 0, 0, None
     for trial in range(trials):
-        record = await run_live(_setup(entry, mode, solver.mind(_TRIALS, entry, trial)))
+        record = await run_live(_setup(entry, mode, solver(_TRIALS, entry, trial)))
         passed += record.outcome == "passed"
         failed += record.outcome == "failed"
         error = record.error or error
@@ -102,13 +95,8 @@ async def solutions(
 ) -> list[Solution]:
     """Search for calls that do what is said, so many times independently; those that end are told.
 
-    Args:
-        said: The entry without calls.
-        known: The same with calls, for a solver that knows them.
-        solver: Who searches.
-        mode: How it calls functions.
-        count: How many searches.
-        most: Requests of a search.
+    ``known`` is what is said with calls, for a solver that knows them; ``most`` bounds the requests
+    of a search.
 
     Raises:
         ModelError: There is no answer to be had.
@@ -116,7 +104,7 @@ async def solutions(
     found: list[Solution] = []
     limits = SearchLimits(CHILDREN, most, most)
     for number in range(count):
-        propose, ends = solver.mind(_SEARCHES, known, number), _Ends()
+        propose, ends = solver(_SEARCHES, known, number), _Ends()
         dialogue = _setup(said, mode, propose).dialogue()
         dialogue, _ = await search(dialogue, propose, limits, follows=ends)
         if not (ends.gone or dialogue.episode.terminated):
@@ -124,17 +112,11 @@ async def solutions(
     return found
 
 
-class _Ends:
+class _Ends(Follower):
     """Notes whether a turn of a search ended otherwise than by an answer."""
 
     def __init__(self) -> None:
         self.gone = False
-
-    def tried(self, tried: Tried) -> None:
-        pass
-
-    def asks(self, trail: Trail, dialogue: Dialogue) -> None:
-        pass
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
         self.gone = self.gone or gone is not None
@@ -163,3 +145,83 @@ def _setup(entry: Trajectory, mode: Mode, propose: Propose) -> EpisodeSetup:
         ask=_asking(propose),
         put_tools=lambda _digest, _tools: None,
     )
+
+
+class NoAgreement(Exception):
+    """Solutions that do not agree; the message says in what."""
+
+
+def agreed(said: Trajectory, solutions: Sequence[Solution]) -> Trajectory:
+    """Return an entry with the ground truth that solutions agree on.
+
+    It is the shortest solution without calls that are not needed, and each solution passes by it.
+
+    Raises:
+        NoAgreement: There is none.
+    """
+    template = Entry(dataset_of(said), said).template
+    played = [_outcomes(template, solution) for solution in solutions]
+    for index in range(len(said.turns)):
+        first, *others = [outcomes[index].snapshot for outcomes in played]
+        if any(other != first for other in others):
+            raise NoAgreement(f"turn {index} ends in different states")
+    _, shortest = min(enumerate(solutions), key=lambda each: (sum(map(len, each[1])), each[0]))
+    wanted = [
+        set.intersection(*[_read(template, outcomes[number]) for outcomes in played])
+        for number in range(len(said.turns))
+    ]
+    kept = _needed(template, shortest, wanted)
+    turns = tuple(
+        [
+            replace(turn, ground_truth=tuple(map(str, calls)))
+            for turn, calls in zip(said.turns, kept, strict=True)
+        ]
+    )
+    for index, turn in enumerate(turns):
+        if not turn.ground_truth:
+            raise NoAgreement(f"turn {index}: there is no call that all solutions need")
+    found = replace(said, turns=turns)
+    entry = Entry(dataset_of(found), found)
+    for outcomes in played:
+        for index in range(len(turns)):
+            failure = check_turn(
+                entry.truth[: index + 1], outcomes[: index + 1], entry.profile, entry.scene
+            )
+            if failure is not None:
+                raise NoAgreement(f"turn {index}: {failure.reason}")
+    return found
+
+
+def _outcomes(template: Session, solution: Solution) -> list[TurnOutcome]:
+    session, outcomes = template.fork(), []
+    for calls in solution:
+        made = tuple(calls)
+        results = tuple(session.play(made))
+        outcomes.append(TurnOutcome(results, session.snapshot(), bool(made), made))
+    return outcomes
+
+
+def _read(template: Session, outcome: TurnOutcome) -> set[str]:
+    """Return the results of the calls of a turn that only read."""
+    return {
+        result.text
+        for call, result in zip(outcome.calls, outcome.results, strict=True)
+        if result.ok and isinstance(call, Call) and not template.tools[call.name].writes
+    }
+
+
+def _needed(template: Session, solution: Solution, wanted: Sequence[set[str]]) -> list[list[Made]]:
+    """Leave calls out, the last first, while every state and every wanted result stays."""
+    goal = [outcome.snapshot for outcome in _outcomes(template, solution)]
+    kept = [[*calls] for calls in solution]
+    for index in reversed(range(len(kept))):
+        for position in reversed(range(len(kept[index]))):
+            shorter = [[*calls] for calls in kept]
+            del shorter[index][position]
+            outcomes = _outcomes(template, shorter)
+            if all(
+                outcome.snapshot == there and results <= _read(template, outcome)
+                for outcome, there, results in zip(outcomes, goal, wanted, strict=True)
+            ):
+                kept = shorter
+    return kept

@@ -43,11 +43,7 @@ class Lost(NamedTuple):
 class Yields:
     """Counts what became of tasks.
 
-    Attributes:
-        refused: Answers by kind and filter.
-        lost: Tasks that came to nothing, by kind and what for; a rule stands as ``RULES EXEC``.
-        tasks: How many were put to the writer, by kind.
-        kept: How many were written.
+    A rule for which a task was lost stands as ``RULES EXEC``.
     """
 
     def __init__(self, kinds: Sequence[InstructionKind]) -> None:

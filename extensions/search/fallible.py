@@ -32,11 +32,6 @@ class FallibleModel:
 
     A wrong call that is refused it makes right in the next step. One that goes through it can only
     take back by giving the branch up, where it is offered to.
-
-    Args:
-        prepared: The trajectory.
-        errors: How often it errs.
-        seed: Of what it draws.
     """
 
     def __init__(self, prepared: Prepared, errors: Errors, seed: int | str) -> None:
@@ -69,12 +64,7 @@ class FallibleModel:
 
 
 class FallibleModels:
-    """The model of a plan whose entries are each answered by such a one, each attempt by its own.
-
-    Args:
-        plan: Whose entries it is asked about.
-        errors: How often it errs.
-    """
+    """The model of a plan whose entries are each answered by such a one, each attempt by its own."""
 
     def __init__(self, plan: Plan, errors: Errors) -> None:
         self._plan = plan

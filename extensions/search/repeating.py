@@ -37,11 +37,8 @@ def next_round(
     An attempt is begun where it brings what is used nearer to the budget, if it takes as many
     requests as those before it did.
 
-    Args:
-        done: All attempts of the rounds before; those of later ones are not looked at.
-        trajectories: The entries.
-        number: The round's, from 1; the round 0 attempts each entry once.
-        budget: Requests that all attempts may take together.
+    Attempts of later rounds are not looked at; the round 0 attempts each entry once. The budget is
+    of requests, of all attempts together.
     """
     taken: dict[str, list[Attempt]] = defaultdict(list)
     for (id, trial), attempt in done.items():

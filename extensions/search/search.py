@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from envs.calls import Call
 from envs.errors import BackendFault
@@ -77,20 +77,17 @@ class Tried(NamedTuple):
     """None where the answer gave the branch up."""
 
 
-class Follows(Protocol):
-    """Who is told how a search goes."""
+class Follower:
+    """Is told how a search goes."""
 
     def tried(self, tried: Tried) -> None:
         """Take note of an answer; its number is how many came before."""
-        ...
 
     def asks(self, trail: Trail, dialogue: Dialogue) -> None:
         """Take note of where the search asks next."""
-        ...
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
         """Take note of a turn that is over, and of why, where it was not by its last answer."""
-        ...
 
 
 Gone = Literal["give_up", "exhausted"]
@@ -115,18 +112,14 @@ async def search(
     limits: SearchLimits,
     *,
     finish: bool = False,
-    follows: Follows | None = None,
+    follows: Follower | None = None,
 ) -> tuple[Dialogue, Effort]:
     """Let a model search its way through a trajectory; return the branch that stands.
 
-    Args:
-        dialogue: The dialogue before the first request.
-        propose: Puts a request to the model; what it raises ends the search.
-        limits: What may be used.
-        finish: Whether there is a function by which the model ends a turn or gives up.
-        follows: Told how the search goes.
+    What ``propose`` raises ends the search. With ``finish`` there is a function by which the model
+    ends a turn or gives up.
     """
-    tree = _Tree(propose, limits, finish, follows)
+    tree = _Tree(propose, limits, finish, follows or Follower())
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
     return dialogue, Effort(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
@@ -145,7 +138,7 @@ class _Tree:
     """The search of one trajectory, and what it has used."""
 
     def __init__(
-        self, propose: Propose, limits: SearchLimits, finish: bool, follows: Follows | None
+        self, propose: Propose, limits: SearchLimits, finish: bool, follows: Follower
     ) -> None:
         self.model_calls = self.nodes = self.given_up = 0
         self._propose = propose
@@ -195,16 +188,14 @@ class _Tree:
             dialogue = dialogue.fork()
             dialogue.request()
             dialogue.take(_in_words(""))
-        if self._follows is not None:
-            self._follows.turn_over(node.trail, dialogue, gone)
+        self._follows.turn_over(node.trail, dialogue, gone)
         return dialogue
 
     async def _try(self, node: _Node) -> Tried:
         """Ask for one answer at a node, and take it in a session of its own."""
         asked = node.dialogue
         request = self._request(node)
-        if self._follows is not None:
-            self._follows.asks(node.trail, asked)
+        self._follows.asks(node.trail, asked)
         reply = asked.conversation.heard(await self._propose(request))
         self.model_calls += 1
         heard = self._heard(asked, reply)
@@ -217,14 +208,10 @@ class _Tree:
                 tried = tried._replace(taken=child.take(heard))
             except BackendFault:
                 # The answer was given, and paid for, whatever its calls ran into.
-                self._note(tried)
+                self._follows.tried(tried)
                 raise
-        self._note(tried)
+        self._follows.tried(tried)
         return tried
-
-    def _note(self, tried: Tried) -> None:
-        if self._follows is not None:
-            self._follows.tried(tried)
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
         """Return an answer as it is taken; None of one that gives the branch up."""
@@ -249,9 +236,7 @@ class _Tree:
         """Return what to ask at a node: the next request, and what a search adds to it."""
         dialogue, texts = node.dialogue, search_texts()
         dialogue.request()  # begins the turn, if need be
-        notes = []
-        if node.tried:
-            notes.append(texts.tried.replace("{tried}", "\n".join(node.tried)))
+        notes = [texts.tried.replace("{tried}", "\n".join(node.tried))] if node.tried else []
         several = self._limits.children > 1
         if not (several or self._finish):
             return dialogue.request(notes)

@@ -59,10 +59,7 @@ class SearchedEntry(NamedTuple):
 class SearchMethod:
     """A method, with what became of its entries.
 
-    Args:
-        name: What it is called.
-        records: Its episodes; of an entry there may be several trials.
-        trajectories: The entries, in the order in which they are shown.
+    Of an entry there may be several trials.
     """
 
     def __init__(

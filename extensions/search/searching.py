@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from envs.state import Snapshot
 from extensions.search.record import SearchRecord, TriedStep
-from extensions.search.search import Gone, SearchLimits, Trail, Tried, search
+from extensions.search.search import Follower, Gone, SearchLimits, Trail, Tried, search
 from runner.episodes.dialogue import Dialogue
 from runner.live.course import end_of, step_of
 from runner.live.loop import EpisodePlayer, EpisodeSetup
@@ -18,16 +18,13 @@ from runner.models.base import ChatMessage, Reply, Request
 from runner.records.record import EpisodeRecord, TurnEnd
 
 
-class SearchPlayer(EpisodePlayer):
+class SearchPlayer(EpisodePlayer, Follower):
     """Lets a model search its way through a trajectory; the branch that stands is judged.
 
     The dialogue is the one of the branch that the search is in; steps are those of all branches,
     ends of turns those of the branch that stands.
 
-    Args:
-        limits: What may be used.
-        finish: Whether there is a function by which the model ends a turn or gives up.
-        setup: What the episode is played with.
+    With ``finish`` there is a function by which the model ends a turn or gives up.
     """
 
     def __init__(self, limits: SearchLimits, finish: bool, setup: EpisodeSetup) -> None:

@@ -82,8 +82,7 @@ def titled(name: str, run: Run) -> str:
 class Library:
     """Opens runs.
 
-    Args:
-        errata: What the user called the errata by which runs are also judged, or ``none``.
+    The runs are also judged by the errata that the user named, or by none (``none``).
     """
 
     def __init__(self, errata: str = "none") -> None:

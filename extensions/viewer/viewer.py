@@ -58,11 +58,7 @@ _Handler = Callable[[Request], Any]
 async def serve(viewer: Viewer, port: int, token: str, started: Callable[[str], object]) -> None:
     """Serve until it is cancelled.
 
-    Args:
-        viewer: What is shown.
-        port: Where to listen, 0 for any free port.
-        token: What every address begins with.
-        started: Is told the address, once it can be reached.
+    ``started`` is told the address, once it can be reached. Port 0 is any free port.
 
     Raises:
         DataError: The port cannot be had.
@@ -79,10 +75,7 @@ async def serve(viewer: Viewer, port: int, token: str, started: Callable[[str], 
 def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
     """Return the web application, whose pages are below the token.
 
-    Args:
-        viewer: What is shown.
-        base_url: How it is reached; a request that names another host is refused.
-        token: What every address begins with.
+    A request that names another host than the base URL's is refused.
     """
     pages: dict[str, tuple[_Handler, _Handler, _Handler]] = {
         "": (viewer.home, viewer.home_data, viewer.home_file),
@@ -148,13 +141,7 @@ class _Guard:
 
 
 class Viewer:
-    """What is shown of a folder: pages, their data, and the same as files.
-
-    Args:
-        folder: Where the runs are.
-        errata: What the user called the errata by which runs are also judged, or ``none``.
-        now: Tells the time, in seconds.
-    """
+    """What is shown of a folder: pages, their data, and the same as files."""
 
     def __init__(
         self, folder: Path, errata: str = "none", now: Callable[[], float] = time.monotonic

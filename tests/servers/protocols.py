@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from envs.calls import Call
-from extensions.formats.raw import Frame
-from runner.models.protocols.base import Native, Protocol, Written
+from runner.models.protocols.base import Frame, Native, Protocol, Written
 from tests.servers.answers import DONE
 from tests.servers.responses import responding
 from tests.servers.serving import Answer, Answerer, Asked, as_json

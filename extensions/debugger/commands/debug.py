@@ -56,12 +56,7 @@ def _episode(options: Options) -> tuple[_Screen, Examined]:
 
 @dataclass(frozen=True)
 class _Screen:
-    """Makes the screen that steps through an episode.
-
-    Attributes:
-        source: What to call where it is from.
-        where: Where that is.
-    """
+    """Makes the screen that steps through an episode."""
 
     source: str
     where: str

@@ -11,7 +11,6 @@ from typing import Any
 from checkers.told import literals, stands_in
 from envs.calls import Call
 from extensions.authoring.graph.graph import TOOLS
-from extensions.authoring.graph.sampling import Origin
 from extensions.authoring.rules.answers import check_provenance
 from extensions.authoring.rules.asking import named_function
 from extensions.authoring.rules.entry import Entry, TruthStep
@@ -34,26 +33,20 @@ _CALLED = re.compile(r"\b(\w+)\(")
 
 
 class Filter(StrEnum):
-    """Why an instruction is refused, in the order in which that is looked for."""
+    """Why an instruction is refused, in the order in which that is looked for.
+
+    ``yields.MEANINGS`` says what each one means.
+    """
 
     FORM = "FORM"
-    """It is no JSON object of the form that was asked for."""
     INVENTED = "INVENTED"
-    """It goes by functions that it was not shown."""
     NAMED = "NAMED"
-    """The words name a function."""
     WORDS = "WORDS"
-    """The words are too few."""
     VALUES = "VALUES"
-    """A value of a call is told by nobody and nothing (rule PROVENANCE)."""
     ECHO = "ECHO"
-    """The words tell what only a result shows."""
     DUPLICATE = "DUPLICATE"
-    """The same was asked before, in our data or in this output."""
     LANGUAGE = "LANGUAGE"
-    """It is not in English."""
     LONG = "LONG"
-    """The words are too many."""
 
 
 class SiftedOut(Exception):
@@ -65,11 +58,7 @@ class SiftedOut(Exception):
 
 
 class Sieve:
-    """The filters, and what was asked before.
-
-    Args:
-        own: Entries whose questions are not to be asked again.
-    """
+    """The filters, and what was asked before; the questions of ``own`` entries count as asked."""
 
     def __init__(self, own: Iterable[Trajectory]) -> None:
         self._own = AskedBefore()
@@ -96,7 +85,7 @@ class Sieve:
             (Filter.NAMED, lambda: _named(written)),
             (Filter.WORDS, lambda: _too_few(written)),
             (Filter.VALUES, lambda: _untold(said) if shown else None),
-            (Filter.ECHO, lambda: _echoed(said, _told_values(task)) if shown else None),
+            (Filter.ECHO, lambda: _echoed(said, task.told_values) if shown else None),
             (Filter.DUPLICATE, lambda: self._own.like(written.words)),
             (Filter.LANGUAGE, lambda: _foreign(written)),
             (Filter.LONG, lambda: _too_many(written)),
@@ -202,17 +191,6 @@ def _untold(said: Trajectory) -> str | None:
         if problem.severity is not Severity.INFO:
             return f"turn {problem.turn}, {problem.field}: {problem.message}"
     return None
-
-
-def _told_values(task: WritingTask) -> frozenset[Any]:
-    """Return the values that are told, as arguments that no result gives."""
-    found: set[Any] = set()
-    for step, (_, path_step) in zip(task.played.steps, task.steps, strict=True):
-        arguments = task.played.arguments(step.call)
-        for binding in path_step.bindings:
-            if binding.origin is not Origin.RESULT:
-                found.update(literals(arguments[binding.argument]))
-    return frozenset(found)
 
 
 def _echoed(said: Trajectory, told: frozenset[Any]) -> str | None:

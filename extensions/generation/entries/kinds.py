@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
 from extensions.authoring.graph.graph import Graph
+from runner.models.prompting import read_texts
 from trajectories.errors import DataError, did_you_mean
 
 GROUPS = Path(__file__).parents[3] / "configs" / "generation" / "groups.toml"
@@ -68,13 +67,7 @@ def read_groups(path: Path, graph: Graph) -> Groups:
     Raises:
         DataError: It cannot be read, or names a backend that the function graph has not.
     """
-    try:
-        content = path.read_bytes()
-        tables = tomllib.loads(content.decode("utf-8"))
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(str(path), f"is not valid TOML: {error}") from None
+    tables, digest = read_texts(path)
     for name in tables:
         if name not in _TABLES:
             raise DataError(f"{path}: {name}", f"unknown; there are [{'] and ['.join(_TABLES)}]")
@@ -82,7 +75,7 @@ def read_groups(path: Path, graph: Graph) -> Groups:
     categories, collections = [
         _table(tables.get(name, {}), known, f"{path}: [{name}]") for name in _TABLES
     ]
-    return Groups(categories, collections, sha256(content).hexdigest())
+    return Groups(categories, collections, digest)
 
 
 def _table(table: object, known: Sequence[str], where: str) -> Mapping[str, tuple[str, ...]]:

@@ -41,9 +41,7 @@ class Instruction(NamedTuple):
 def read_written(text: str, turns: int) -> Instruction:
     """Return what an answer holds.
 
-    Args:
-        text: The answer; words and fences around the object do not count.
-        turns: How many turns there are to be.
+    Words and fences around the object do not count.
 
     Raises:
         OutOfForm: It is not of the form.

@@ -50,27 +50,18 @@ _FUNCTIONS, _PER_BACKEND = (2, 5), 3
 
 @dataclass(frozen=True)
 class WritingTask:
-    """What a writer is asked to put into words.
-
-    Attributes:
-        kind: Over how much it goes.
-        number: Which one of its kind, from 0.
-        focus: Where it was drawn from.
-        walk: The calls, and where their arguments come from.
-        persona: Whose voice the user has.
-        examples: Entries of our own of the same kind.
-        origin: What the writer is shown.
-        bare: The entry without words; its calls are hidden from a writer who is shown functions.
-    """
+    """What a writer is asked to put into words."""
 
     kind: InstructionKind
     number: int
+    """Which one of its kind, from 0."""
     focus: Focus
     walk: Walk
     persona: str
     examples: tuple[Trajectory, ...]
     origin: Shown
     bare: Trajectory
+    """The entry without words; its calls are hidden from a writer who is shown functions."""
 
     @property
     def key(self) -> str:
@@ -91,6 +82,24 @@ class WritingTask:
     def played(self) -> Entry:
         """The entry with its calls made."""
         return Entry(dataset_of(self.bare), self.bare)
+
+    @cached_property
+    def told(self) -> tuple[tuple[int, str, Any], ...]:
+        """The values that the user has to tell, each with its turn and argument."""
+        return tuple(
+            [
+                (turn, binding.argument, value)
+                for step, (turn, path_step) in zip(self.played.steps, self.steps, strict=True)
+                for binding in path_step.bindings
+                if binding.origin is not Origin.RESULT
+                for value in literals(self.played.arguments(step.call)[binding.argument])
+            ]
+        )
+
+    @property
+    def told_values(self) -> frozenset[Any]:
+        """The values that the user has to tell."""
+        return frozenset([value for _, _, value in self.told])
 
     def said(self, words: Sequence[str]) -> Trajectory:
         """Return the entry with these words for its turns."""
@@ -130,18 +139,7 @@ def read_personas(path: Path) -> Voices:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How tasks are drawn; the same gives the same.
-
-    Attributes:
-        graph: Where the walks go.
-        groups: Which backends belong together.
-        voices: Whose voice users have.
-        examples: Entries of our own to choose examples from.
-        origin: What writers are shown.
-        seed: Of all that is drawn.
-        turns: Of a walk.
-        calls: Of a turn, at most.
-    """
+    """How tasks are drawn; the same gives the same."""
 
     graph: Graph
     groups: Groups
@@ -150,18 +148,15 @@ class Sampling:
     origin: Shown
     seed: int
     turns: int
+    """Of a walk."""
     calls: int
+    """Of a turn, at most."""
 
 
 class Tasks:
     """Draws tasks, never the same calls twice.
 
-    Args:
-        how: How they are drawn.
-        kinds: Which are wanted.
-
-    Attributes:
-        drawn: Why walks were passed over, by kind and reason, and how many were drawn.
+    ``drawn`` counts why walks were passed over, by kind and reason, and how many were drawn.
 
     Raises:
         DataError: There can be none of a kind.
@@ -181,11 +176,7 @@ class Tasks:
     def draw(self, kind: InstructionKind, number: int, wishes: Sequence[str] = ()) -> WritingTask:
         """Draw the task of a number.
 
-        Args:
-            kind: Over how much it goes.
-            number: Which one of its kind.
-            wishes: Functions and edges that the walk should go through, as many as there is room
-                for.
+        The walk goes through as many of the wishes, functions and edges, as there is room for.
 
         Raises:
             DataError: No walk of its kind is sound.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from extensions.generation.entries.minimal import agreed
-from extensions.generation.solve import ScriptedSolver, played, solutions
+from extensions.generation.solve import agreed, played, scripted_solver, solutions
 from extensions.search.fallible import Errors
 from extensions.search.search import GIVE_UP, Propose
 from runner.models.base import Reply, Request, ToolCall, Usage
@@ -16,20 +15,17 @@ from trajectories.schema import Trajectory
 TASK = drawn(2, "functions")[0]
 KNOWN = TASK.said(["Please do what has to be done here."])
 BARE = replace(KNOWN, turns=tuple([replace(turn, ground_truth=()) for turn in KNOWN.turns]))
-RIGHT = ScriptedSolver(Errors(0.0), 0)
+RIGHT = scripted_solver(Errors(0.0), 0)
 
 
-class Hopeless:
-    """A solver that gives every branch up."""
+def hopeless(what: str, known: Trajectory, number: int) -> Propose:
+    """Return what gives every branch up."""
 
-    def mind(self, what: str, known: Trajectory, number: int) -> Propose:
-        """Return what answers the requests."""
+    async def propose(request: Request) -> Reply:
+        call = ToolCall("1", GIVE_UP, {"reason": "No."})
+        return Reply(None, (call,), None, "tool_calls", Usage(), 0.0)
 
-        async def propose(request: Request) -> Reply:
-            call = ToolCall("1", GIVE_UP, {"reason": "No."})
-            return Reply(None, (call,), None, "tool_calls", Usage(), 0.0)
-
-        return propose
+    return propose
 
 
 def test_who_knows_the_calls_finds_and_passes() -> None:
@@ -40,10 +36,10 @@ def test_who_knows_the_calls_finds_and_passes() -> None:
 
 
 def test_who_always_errs_never_passes() -> None:
-    blind = asyncio.run(played(KNOWN, ScriptedSolver(Errors(1.0), 0), "fc", 2))
+    blind = asyncio.run(played(KNOWN, scripted_solver(Errors(1.0), 0), "fc", 2))
     assert (blind.passed, blind.failed, blind.error) == (0, 2, None)
 
 
 def test_a_search_that_is_given_up_or_cut_off_is_no_solution() -> None:
-    assert asyncio.run(solutions(BARE, KNOWN, Hopeless(), "fc", 2, 60)) == []
+    assert asyncio.run(solutions(BARE, KNOWN, hopeless, "fc", 2, 60)) == []
     assert asyncio.run(solutions(BARE, KNOWN, RIGHT, "fc", 2, 1)) == []

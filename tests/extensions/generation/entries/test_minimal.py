@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from envs.calls import parse_call
-from extensions.generation.entries.minimal import NoAgreement, Solution, agreed
+from extensions.generation.solve import NoAgreement, Solution, agreed
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 CONFIG = {

@@ -1,8 +1,4 @@
-"""One tool for all: an object with a nullable member per function, for models that call one tool.
-
-Its members are called in the order in which they were written. A list stands for several calls of
-one function.
-"""
+"""Protocols in which the server reads and writes calls, besides tools of chat completions."""
 
 from __future__ import annotations
 
@@ -12,10 +8,45 @@ from typing import Any
 
 from envs.calls import Call, read_json
 from runner.models.base import ChatMessage, ToolCall
+from runner.models.protocols import tools as chat_tools
 from runner.models.protocols.base import Native, Tool
-from runner.models.protocols.tools import message
 
-NAME = "multi_call"
+RESPONSES = chat_tools.TOOLS._replace(name="responses", wire="responses")
+"""OpenAI's Responses API, in which thoughts go back as items; ``runner.models.apis`` speaks it."""
+
+# Functions of chat completions, before there were tools: one call a step, answered by name. The
+# chat is kept as with tools, and becomes one of functions where it is sent
+# (``runner.models.apis``).
+
+
+def _write_function(calls: Sequence[Call], text: str = "") -> ChatMessage:
+    """Write the message of a server, which has room for the first call."""
+    said: ChatMessage = {"role": "assistant", "content": text or None}
+    made = [{"name": call.name, "arguments": json.dumps(dict(call.kwargs))} for call in calls[:1]]
+    return {**said, "function_call": made[0]} if made else said
+
+
+def _answer_by_name(calls: Sequence[ToolCall], results: Sequence[str]) -> list[ChatMessage]:
+    """Answer each call by its id, and name its function."""
+    return [
+        {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": result}
+        for call, result in zip(calls, results, strict=True)
+    ]
+
+
+FUNCTIONS = chat_tools.TOOLS._replace(
+    name="functions",
+    wire="functions",
+    parallel=False,
+    write=_write_function,
+    answer=_answer_by_name,
+)
+
+# One tool for all: an object with a nullable member per function, for models that call one tool.
+# Its members are called in the order in which they were written. A list stands for several calls
+# of one function.
+
+_NAME = "multi_call"
 _ABOUT = (
     "Call any of these functions, in the order of the members; null, or left out, where a function "
     "is not called, a list of objects where it is called more than once. The result has a member "
@@ -23,7 +54,7 @@ _ABOUT = (
 )
 
 
-def show(tools: Sequence[Tool]) -> list[Tool]:
+def _show_members(tools: Sequence[Tool]) -> list[Tool]:
     """Send one tool with a member per function."""
     functions = [tool["function"] for tool in tools]
     members = {
@@ -38,11 +69,11 @@ def show(tools: Sequence[Tool]) -> list[Tool]:
         for each in functions
     }
     parameters = {"type": "object", "properties": members, "required": []}
-    function = {"name": NAME, "description": _ABOUT, "parameters": parameters}
+    function = {"name": _NAME, "description": _ABOUT, "parameters": parameters}
     return [{"type": "function", "function": function}] if functions else []
 
 
-def write(calls: Sequence[Call], text: str = "") -> ChatMessage:
+def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
     """Write the message of a server: another call of the tool where the order asks for it."""
     groups: list[dict[str, Any]] = []
     for call in calls:
@@ -56,17 +87,17 @@ def write(calls: Sequence[Call], text: str = "") -> ChatMessage:
             group[call.name].append(given)
         else:
             group[call.name] = [group[call.name], given]
-    return message([(NAME, json.dumps(group)) for group in groups], text)
+    return chat_tools.message([(_NAME, json.dumps(group)) for group in groups], text)
 
 
-def read(calls: Sequence[ToolCall]) -> list[ToolCall]:
+def _read_members(calls: Sequence[ToolCall]) -> list[ToolCall]:
     """Return the calls of all members; what cannot be read stays as it is, for the model to see."""
     return [inner for call in calls for inner in _members(call)]
 
 
 def _members(call: ToolCall) -> list[ToolCall]:
     given = _object(call.arguments)
-    if call.name != NAME or given is None:
+    if call.name != _NAME or given is None:
         return [call]
     return [
         ToolCall(call.id, name, json.dumps(one) if isinstance(one, dict) else one)
@@ -84,7 +115,7 @@ def _object(arguments: object) -> dict[str, Any] | None:
     return given if isinstance(given, dict) else None
 
 
-def answer(calls: Sequence[ToolCall], results: Sequence[str]) -> list[ChatMessage]:
+def _answer_members(calls: Sequence[ToolCall], results: Sequence[str]) -> list[ChatMessage]:
     """Answer each call of the tool with an object of results by function."""
     rest = iter(results)
     return [
@@ -113,4 +144,6 @@ def _as_json(text: str) -> Any:
         return text
 
 
-MULTI_CALL = Native(NAME, "chat", True, show, write, answer, read)
+MULTI_CALL = Native(
+    _NAME, "chat", True, _show_members, _write_members, _answer_members, _read_members
+)

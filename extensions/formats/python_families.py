@@ -1,0 +1,294 @@
+"""Families that write calls in Python: ``[f(a=1), g()]``, alone, between marks or in a fence."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from envs.calls import (
+    Call,
+    call_from_node,
+    call_from_tool,
+    closing_bracket,
+    holds_call,
+    parse_calls,
+    parse_expression,
+    plain_calls,
+)
+from envs.errors import MalformedCall
+from extensions.formats.reading import check_length, reading
+from extensions.formats.showing import (
+    LLAMA,
+    LLAMA_STOPS,
+    answering,
+    as_raw,
+    as_text,
+    chatml,
+    indented,
+    lines,
+    showing,
+    writing,
+)
+from runner.models.base import ChatMessage
+from runner.models.prompting import read_prompts, with_functions, with_results
+from runner.models.protocols.base import Frame, Written, parameters_of
+from runner.models.tools import Document
+
+_MAX_PYTHON = 150_000
+"""Characters of what is not in the plain form of calls."""
+_NO_WORDS = ("[", "(", "`", "{")
+"""Where one of these stands before a list, it may be calls that are meant, or a fence."""
+
+
+def _python_calls(text: str) -> list[Call]:
+    """Read the calls in Python in a reply.
+
+    Raises:
+        MalformedCall: They cannot be read, or are so long that a syntax tree takes seconds.
+    """
+    check_length(text)
+    if calls := plain_calls(text) or _after_words(text):
+        return calls
+    _check_python(text)
+    return parse_calls(text)
+
+
+def _after_words(text: str) -> list[Call]:
+    """Return the calls in plain form on the last line, where words alone stand before it."""
+    begin = text.rfind("\n[") + 1
+    words = text[:begin]
+    if not words or any(sign in words for sign in _NO_WORDS):
+        return []
+    return plain_calls(text[begin:])
+
+
+def _check_python(text: str) -> None:
+    """Refuse Python that a syntax tree would take seconds for.
+
+    Raises:
+        MalformedCall: It is too long.
+    """
+    if len(text) > _MAX_PYTHON:
+        raise MalformedCall(f"At most {_MAX_PYTHON} characters of Python are read.")
+
+
+def _with_names(call: Call, documents: Sequence[Document]) -> Call:
+    """Return a call of Python with all arguments named, as a structured call has them.
+
+    Raises:
+        MalformedCall: An argument is a call itself, or has no name.
+    """
+    if call.nested or any(map(holds_call, call.args)):
+        raise MalformedCall(
+            f"{call.name[:100]} has a call inside; make that one first and use its result."
+        )
+    if not call.args:
+        return call_from_tool(call.name, dict(call.kwargs))
+    names = list(parameters_of(call.name, documents))
+    if len(call.args) > len(names):
+        raise MalformedCall(f"{call.name[:100]}: name each argument.")
+    positional = dict(zip(names, call.args, strict=False))
+    for name in call.kwargs:
+        if name in positional:
+            raise MalformedCall(f"{call.name[:100]}: the argument {name} is given twice.")
+    return call_from_tool(call.name, {**positional, **call.kwargs})
+
+
+def _in_python(call: Call, _documents: Sequence[Document]) -> str:
+    return str(call)
+
+
+# Our own prompt.
+
+
+def _show_prompt(documents: Sequence[Document]) -> list[ChatMessage]:
+    return [{"role": "system", "content": with_functions(read_prompts().system, documents)}]
+
+
+def _answer_prompt(
+    calls: Sequence[Call | MalformedCall], results: Sequence[str], _said: str
+) -> list[ChatMessage]:
+    made = ["(unreadable)" if isinstance(call, MalformedCall) else str(call) for call in calls]
+    return [{"role": "user", "content": with_results(read_prompts().observation, made, results)}]
+
+
+@reading
+def _read_list(text: str, documents: Sequence[Document]) -> Iterator[Call]:
+    """Read calls as everywhere, and name their arguments.
+
+    Raises:
+        MalformedCall: They cannot be read, or one is inside of another.
+    """
+    for call in _python_calls(text):
+        yield _with_names(call, documents)
+
+
+_write_list = writing(_in_python, ", ", "[", "]")
+PYTHON = Written(
+    "python",
+    "text",
+    True,
+    _show_prompt,
+    _write_list,
+    _answer_prompt,
+    _read_list,
+    identifiers=True,
+)
+
+# Llama 3.2 and 4: raw, between marks.
+
+_START, _END = "<|python_start|>", "<|python_end|>"
+
+
+def _read_llama(text: str, documents: Sequence[Document]) -> list[Call]:
+    """Read calls, between marks where there are any.
+
+    Raises:
+        MalformedCall: They cannot be read.
+    """
+    start, listed = text.find(_START), text.find("[")
+    # Inside of the list a mark is part of a string.
+    if start >= 0 and (listed < 0 or start < listed):
+        text = text[start + len(_START) :].rstrip().removesuffix(_END)
+    return _read_list(text, documents)
+
+
+_write_llama_raw = writing(_in_python, ", ", f"{_START}[", f"]{_END}")
+
+PYTHONIC = as_text("pythonic", "several", _write_list, indented, _read_llama)._replace(
+    identifiers=True
+)
+PYTHONIC_RAW = as_raw(
+    PYTHONIC,
+    LLAMA,
+    *LLAMA_STOPS,
+    show=showing("several", _write_llama_raw, indented),
+    write=_write_llama_raw,
+    answer=answering("{result}", "ipython"),
+)
+
+# OLMo: one call a line, between tags; JSON's words for constants are known, too.
+
+_OPENING, _CLOSING = "<function_calls>", "</function_calls>"
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+@reading
+def _read_lines(text: str, documents: Sequence[Document]) -> Iterator[Call]:
+    """Read the lines between the tags.
+
+    Raises:
+        MalformedCall: One is no call.
+    """
+    _, opened, inside = text.partition(_OPENING)
+    # The tag of the end is a text where a string holds it.
+    inside = inside[: inside.rfind(_CLOSING)] if _CLOSING in inside else inside
+    if not opened or "(" not in inside:
+        return
+    for line in inside.split("\n"):
+        if line.strip():
+            yield _with_names(_call_on_line(line.strip()), documents)
+
+
+def _call_on_line(line: str) -> Call:
+    plain = plain_calls(f"[{line}]")
+    if len(plain) == 1:
+        return plain[0]
+    _check_python(line)
+    node = parse_expression(line)
+    if not isinstance(node, ast.Call):
+        raise MalformedCall(f"Between {_OPENING} and {_CLOSING} each line must be one call.")
+    try:
+        _Constants().visit(node)
+    except RecursionError:
+        raise MalformedCall("A call is nested too deep.") from None
+    return call_from_node(node)
+
+
+class _Constants(ast.NodeTransformer):
+    """Puts constants in the place of JSON's words."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Return what stands for a name."""
+        if node.id not in _WORDS:
+            return node
+        return ast.copy_location(ast.Constant(_WORDS[node.id]), node)
+
+
+_write_lines = writing(_in_python, "\n", f"{_OPENING}\n", f"\n{_CLOSING}")
+OLMO = Written(
+    "olmo",
+    "raw",
+    True,
+    showing("several", _write_lines, lines),
+    _write_lines,
+    answering("{result}", "environment", together=False),
+    _read_lines,
+    ("<|im_end|>",),
+    chatml("environment"),
+    identifiers=True,
+)
+
+# ChatGLM3: the name alone on a line, then ``tool_call(a=1)`` in a fence.
+
+_CALL = "tool_call"
+_HEAD = re.compile(r"(\w[\w.-]{0,199}+)[ \t]*+\n[ \t]*+```(?:python)?[ \t]*+\n\s*+(tool_call\()?+")
+_TICKS = "```"
+_FAR = 300
+"""Characters before a fence in which the name stands."""
+
+
+def _in_fence(call: Call, _documents: Sequence[Document]) -> str:
+    return f"{call.name}\n```python\n{Call(_CALL, (), call.kwargs)}\n```"
+
+
+@reading
+def _read_fences(text: str, documents: Sequence[Document]) -> Iterator[Call]:
+    """Read the fences after a name; others are prose.
+
+    Raises:
+        MalformedCall: What is in one is no call.
+    """
+    start = 0
+    while (ticks := text.find(_TICKS, start)) >= 0:
+        far = max(start, ticks - _FAR)
+        above = text.rfind("\n", far, ticks)
+        line = text.rfind("\n", far, max(above, far)) + 1 or far
+        head = _HEAD.match(text, line) if above >= 0 else None
+        start = ticks + len(_TICKS)
+        if head is None:
+            continue
+        if not head[2]:
+            # The prefix of a call is one, too.
+            if _CALL.startswith(text[head.end() : head.end() + len(_CALL)].strip()):
+                raise MalformedCall(f"The fence after {head[1]} must hold {_CALL}(...).")
+            continue
+        opening = head.end() - 1
+        end = closing_bracket(text, opening)
+        if end is None:
+            raise MalformedCall(f"The call of {head[1]} is not closed.")
+        call = _python_calls(f"[{_CALL}{text[opening : end + 1]}]")[0]
+        yield _with_names(call._replace(name=head[1]), documents)
+        closing = text.find(_TICKS, end)
+        start = closing + len(_TICKS) if closing >= 0 else len(text)
+
+
+CHATGLM3 = as_text("chatglm3", "one", writing(_in_fence), indented, _read_fences)
+CHATGLM3_RAW = as_raw(
+    CHATGLM3,
+    Frame(
+        {
+            "system": ("<|system|>\n ", "\n"),
+            "user": ("<|user|>\n ", "\n"),
+            "observation": ("<|observation|>\n ", "\n"),
+            # What follows on the same line is the name of a function, or nothing.
+            "assistant": ("<|assistant|>", ""),
+        },
+        "<|assistant|>",
+        "[gMASK]sop",
+    ),
+    "<|user|>",
+    "<|observation|>",
+    answer=answering("{result}", "observation", together=False),
+)
