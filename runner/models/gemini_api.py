@@ -27,9 +27,12 @@ _BUDGETS = {"none": 0, "low": 1024, "medium": 2048, "high": 4096}
 _LEAST_BUDGETS = {"flash-lite": 512, "pro": 128}
 """Tokens of thoughts, at least, by what a model's name says."""
 _SCHEMA = frozenset(
-    "type format title description nullable enum default example anyOf minimum maximum "
-    "properties required minProperties maxProperties propertyOrdering "
-    "items minItems maxItems minLength maxLength pattern".split()
+    [
+        *("type", "format", "title", "description", "nullable", "enum", "default", "example"),
+        *("properties", "required", "minProperties", "maxProperties", "propertyOrdering"),
+        *("items", "minItems", "maxItems", "minLength", "maxLength", "pattern"),
+        *("minimum", "maximum", "anyOf"),
+    ]
 )
 """Members of a schema that the API knows."""
 _FORMATS = ("float", "double", "int32", "int64", "enum", "date-time")
@@ -97,17 +100,21 @@ def _schema(given: Mapping[str, Any]) -> Mapping[str, Any]:
         kept.pop("enum", None)
     if kept.get("format") not in _FORMATS:
         kept.pop("format", None)
-    members = kept.pop("properties", None)
-    if members:
-        kept["properties"] = {name: _schema(member) for name, member in members.items()}
+    if not kept.get("properties"):
+        for name in ("properties", "required"):
+            kept.pop(name, None)
+    else:
+        members = kept["properties"].items()
+        kept["properties"] = {name: _schema(member) for name, member in members}
     if "items" in kept:
         kept["items"] = _schema(kept["items"] or {"type": "object"})
-    if "anyOf" in kept:
-        # There is no type null.
-        some = [_schema(each) for each in kept["anyOf"] if each.get("type") != "null"]
-        null = {"nullable": True} if len(some) < len(kept["anyOf"]) else {}
-        kept["anyOf"] = [{**each, **null} for each in some]
-    return kept
+    choices = kept.pop("anyOf", None)
+    if choices is None:
+        return kept
+    # Nothing may stand beside anyOf, and there is no type null.
+    some = [_schema(each) for each in choices if each.get("type") != "null"]
+    null = {"nullable": True} if len(some) < len(choices) else {}
+    return {"anyOf": [{**kept, **each, **null} for each in some]}
 
 
 def _blocks(message: ChatMessage, earlier: Sequence[ChatMessage]) -> Said:

@@ -79,8 +79,7 @@ class OpenAIModel(Client):
         super().__init__(Endpoint(name, address, secrets, advice), options)
         del headers[variable]
         self._api = APIS[options.api] if options.api else provider.api_of(name)
-        place = self._api.path.format(model=quote(name))
-        path = f"{url.raw_path.rstrip('/').removesuffix(f'/{place}')}/{place}"
+        path = _joined(url.raw_path, self._api.path.format(model=quote(name)))
         self._url = url.with_path(path, encoded=True).with_query(url.query)
         self._name = name
         self._full_name = f"{named}/{name}"
@@ -150,6 +149,14 @@ def _address(provider: Provider, options: RequestOptions) -> URL:
     if base is None:
         raise FatalError(f"set {provider.bases[0]} to the base URL of {provider.name}")
     return checked_url(base)
+
+
+def _joined(base: str, path: str) -> str:
+    """Return a path behind a base, which may end with how the path begins."""
+    base, steps = base.rstrip("/"), path.split("/")
+    for size in range(len(steps), 0, -1):
+        base = base.removesuffix("/" + "/".join(steps[:size]))
+    return f"{base}/{path}"
 
 
 def _sent(provider: Provider, key: str, given: Mapping[str, str]) -> CIMultiDict[str]:

@@ -86,7 +86,13 @@ def _mistral_items(message: ChatMessage) -> tuple[ChatMessage, ...]:
     return () if says_nothing and not message.get("tool_calls") else (message,)
 
 
-_MISTRAL = replace(CHAT, settings=_mistral, calling=_mistral_calling, items=_mistral_items)
+_MISTRAL = replace(
+    CHAT,
+    path="v1/chat/completions",
+    settings=_mistral,
+    calling=_mistral_calling,
+    items=_mistral_items,
+)
 _OPENROUTER = replace(
     CHAT, settings=lambda model, given: {"model": model, "usage": {"include": True}, **given}
 )
