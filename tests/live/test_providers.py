@@ -354,7 +354,7 @@ STRANGE: dict[str, Any] = {
         "type": "object",
         "properties": {
             "kind": {"type": "string", "enum": ["a"], "format": "date", "examples": ["b"]},
-            "size": {"type": "integer", "enum": [1, 2], "format": "int32"},
+            "size": {"type": "integer", "enum": [1, 2]},
             "all": {"type": "array", "items": {}, "uniqueItems": True},
             "some": {"anyOf": [{"type": "string"}, {"type": "null"}]},
             "map": {"type": "object", "properties": {}, "additionalProperties": {"type": "string"}},
