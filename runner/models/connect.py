@@ -60,12 +60,8 @@ def connect(name: str, options: RequestOptions = USUAL) -> Model:
 def load_client(name: str, options: RequestOptions = USUAL) -> None:
     """Load what it takes to connect to a model, so that no time of a run's is spent on that."""
     with suppress(ModuleNotFoundError):  # to connect says what is missing
-        if names_a_provider(name, options):
-            _ = (
-                openai_model.OpenAIModel
-                if _provider(name) in PROVIDERS
-                else litellm_model.LiteLLMModel
-            )
+        if names_a_provider(name, options) and _provider(name) not in PROVIDERS:
+            _ = litellm_model.LiteLLMModel
         elif parsed(name).is_hosted:
             _ = openai_model.OpenAIModel
 
@@ -138,9 +134,8 @@ def names_a_provider(name: str, options: RequestOptions = USUAL) -> bool:
 
 def takes_choice(name: str, options: RequestOptions) -> bool:
     """Tell whether what is asked of calls reaches who has the model."""
-    if not parsed(name).is_hosted or not names_a_provider(name, options):
-        return True
-    if _provider(name) in PROVIDERS:
+    elsewhere = names_a_provider(name, options) and _provider(name) not in PROVIDERS
+    if not parsed(name).is_hosted or not elsewhere:
         return True
     try:
         return litellm_model.takes_choice(name, options.calling.get("tool_choice"))

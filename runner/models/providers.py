@@ -101,10 +101,11 @@ _NO_SEED = _NO_PARALLEL | {"seed"}
 _NO_SETTINGS = _NO_SEED | {"temperature", "top_p", "max_tokens"}
 
 
-def _chat(name: str, url: str | None = None, /, **special: object) -> Provider:
-    """Return a row whose variables have their usual names."""
-    usual = {"keys": (f"{name.upper()}_API_KEY",), "bases": (f"{name.upper()}_API_BASE",)}
-    return Provider(**{"name": name, "url": url, **usual, **special})  # type: ignore[arg-type]
+def _chat(name: str, url: str | None = None, /, keys: str = "", **special: object) -> Provider:
+    """Return a row whose variables have their usual names, or keys separated by spaces."""
+    usual = {"bases": (f"{name.upper()}_API_BASE",), **special}
+    variables = (keys or f"{name.upper()}_API_KEY").split()
+    return Provider(name=name, url=url, keys=tuple(variables), **usual)  # type: ignore[arg-type]
 
 
 OPENAI = Provider(
@@ -117,48 +118,42 @@ OPENAI = Provider(
         "OpenAI-Project": "OPENAI_PROJECT_ID",
     },
 )
-_OTHERS = (
-    Provider(
-        name="anthropic",
-        url="https://api.anthropic.com",
-        bases=("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
-        keys=("ANTHROPIC_API_KEY",),
-        api=ANTHROPIC,
-        key_header=("x-api-key", ""),
-        headers={"anthropic-version": "2023-06-01"},
-        refuses=frozenset(["seed"]),
-    ),
-    Provider(
-        name="gemini",
-        url="https://generativelanguage.googleapis.com/v1beta",
-        bases=("GEMINI_API_BASE",),
-        keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        api=GEMINI,
-        models={"gemma-3": GEMMA},
-        key_header=("x-goog-api-key", ""),
-    ),
+_ANTHROPIC = Provider(
+    name="anthropic",
+    url="https://api.anthropic.com",
+    bases=("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
+    keys=("ANTHROPIC_API_KEY",),
+    api=ANTHROPIC,
+    key_header=("x-api-key", ""),
+    headers={"anthropic-version": "2023-06-01"},
+    refuses=frozenset(["seed"]),
+)
+_GEMINI = Provider(
+    name="gemini",
+    url="https://generativelanguage.googleapis.com/v1beta",
+    bases=("GEMINI_API_BASE",),
+    keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    api=GEMINI,
+    models={"gemma-3": GEMMA},
+    key_header=("x-goog-api-key", ""),
+)
+_FIREWORKS_KEYS = "FIREWORKS_API_KEY FIREWORKS_AI_API_KEY FIREWORKSAI_API_KEY FIREWORKS_AI_TOKEN"
+_TOGETHER_KEYS = "TOGETHER_API_KEY TOGETHER_AI_API_KEY TOGETHERAI_API_KEY TOGETHER_AI_TOKEN"
+_OPENROUTER_HEADERS = {"HTTP-Referer": "OR_SITE_URL", "X-Title": "OR_APP_NAME"}
+# fmt: off
+_ROWS = (
+    _ANTHROPIC,
+    _GEMINI,
     _chat("aiml", "https://api.aimlapi.com/v1"),
     _chat("baseten", "https://inference.baseten.co/v1", bases=(), refuses=_NO_PARALLEL),
     _chat("cerebras", "https://api.cerebras.ai/v1", refuses=_NO_PARALLEL),
     _chat("dashscope", "https://dashscope.aliyuncs.com/compatible-mode/v1"),
     _chat("deepinfra", "https://api.deepinfra.com/v1/openai", refuses=_NO_SEED),
     _chat("deepseek", "https://api.deepseek.com/beta", api=replace(CHAT, settings=_deepseek)),
-    _chat(
-        "fireworks_ai",
-        "https://api.fireworks.ai/inference/v1",
-        bases=("FIREWORKS_API_BASE",),
-        keys=(
-            *("FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"),
-            *("FIREWORKSAI_API_KEY", "FIREWORKS_AI_TOKEN"),
-        ),
-        api=replace(CHAT, settings=_fireworks),
-    ),
-    _chat(
-        "friendliai",
-        "https://api.friendli.ai/serverless/v1",
-        bases=("FRIENDLI_API_BASE",),
-        keys=("FRIENDLIAI_API_KEY", "FRIENDLI_TOKEN"),
-    ),
+    _chat("fireworks_ai", "https://api.fireworks.ai/inference/v1", _FIREWORKS_KEYS,
+          bases=("FIREWORKS_API_BASE",), api=replace(CHAT, settings=_fireworks)),
+    _chat("friendliai", "https://api.friendli.ai/serverless/v1",
+          "FRIENDLIAI_API_KEY FRIENDLI_TOKEN", bases=("FRIENDLI_API_BASE",)),
     _chat("github", "https://models.inference.ai.azure.com"),
     _chat("groq", "https://api.groq.com/openai/v1"),
     _chat("hosted_vllm"),
@@ -167,49 +162,26 @@ _OTHERS = (
     _chat("llamafile", "http://127.0.0.1:8080/v1"),
     _chat("lm_studio"),
     _chat("minimax", "https://api.minimax.io/v1"),
-    _chat(
-        "mistral",
-        "https://api.mistral.ai/v1",
-        bases=("MISTRAL_AZURE_API_BASE",),
-        keys=("MISTRAL_AZURE_API_KEY", "MISTRAL_API_KEY"),
-        api=_MISTRAL,
-    ),
+    _chat("mistral", "https://api.mistral.ai/v1", "MISTRAL_AZURE_API_KEY MISTRAL_API_KEY",
+          bases=("MISTRAL_AZURE_API_BASE",), api=_MISTRAL),
     _chat("moonshot", "https://api.moonshot.ai/v1"),
     _chat("nebius", "https://api.studio.nebius.ai/v1"),
     _chat("novita", "https://api.novita.ai/v3/openai"),
     _chat("nvidia_nim", "https://integrate.api.nvidia.com/v1"),
-    _chat(
-        "openrouter",
-        "https://openrouter.ai/api/v1",
-        keys=("OPENROUTER_API_KEY", "OR_API_KEY"),
-        api=_OPENROUTER,
-        variable_headers={"HTTP-Referer": "OR_SITE_URL", "X-Title": "OR_APP_NAME"},
-    ),
-    _chat(
-        "perplexity",
-        "https://api.perplexity.ai",
-        keys=("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY"),
-        refuses=_NO_SEED,
-    ),
+    _chat("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY OR_API_KEY",
+          api=_OPENROUTER, variable_headers=_OPENROUTER_HEADERS),
+    _chat("perplexity", "https://api.perplexity.ai", "PERPLEXITYAI_API_KEY PERPLEXITY_API_KEY",
+          refuses=_NO_SEED),
     _chat("sambanova", "https://api.sambanova.ai/v1", refuses=_NO_SEED),
-    _chat(
-        "together_ai",
-        "https://api.together.ai/v1",
-        keys=(
-            *("TOGETHER_API_KEY", "TOGETHER_AI_API_KEY"),
-            *("TOGETHERAI_API_KEY", "TOGETHER_AI_TOKEN"),
-        ),
-    ),
+    _chat("together_ai", "https://api.together.ai/v1", _TOGETHER_KEYS),
     _chat("v0", "https://api.v0.dev/v1", refuses=_NO_SETTINGS),
-    _chat(
-        "vercel_ai_gateway",
-        "https://ai-gateway.vercel.sh/v1",
-        keys=("VERCEL_AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN"),
-    ),
+    _chat("vercel_ai_gateway", "https://ai-gateway.vercel.sh/v1",
+          "VERCEL_AI_GATEWAY_API_KEY VERCEL_OIDC_TOKEN"),
     _chat("volcengine", "https://ark.cn-beijing.volces.com/api/v3", refuses=_NO_PARALLEL),
     _chat("wandb", "https://api.inference.wandb.ai/v1"),
     _chat("xai", "https://api.x.ai/v1"),
     _chat("zai", "https://api.z.ai/api/paas/v4", refuses=_NO_SEED),
 )
-PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _OTHERS}
+# fmt: on
+PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _ROWS}
 """By the word before the slash of a model's name; OpenAI itself is named otherwise."""

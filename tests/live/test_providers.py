@@ -122,7 +122,7 @@ def asked(server: FakeServer, model: Model, requests: list[Request]) -> list[Ask
     return seen
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for provider in PROVIDERS.values():
         for variable in provider.keys:
@@ -167,6 +167,7 @@ def test_a_server_of_one_s_own_is_where_a_variable_says(
 ) -> None:
     with pytest.raises(FatalError, match=f"set {name.upper()}_API_BASE to the base URL of {name}"):
         ours(name, "m", RequestOptions())
+    monkeypatch.delenv(f"{name.upper()}_API_KEY")
     monkeypatch.setenv(f"{name.upper()}_API_BASE", server.base_url)
     assert ask(ours(name, "m", RequestOptions())).text == "Yes."
     assert server.last is not None
@@ -227,7 +228,6 @@ LEAVES_OUT = {
 """Members of messages that litellm leaves out; they come from other providers only."""
 
 
-@pytest.mark.usefixtures("_keys")
 @pytest.mark.parametrize("provider", [each for each in OPENAI_LIKE if each not in WITHOUT_TOOLS])
 def test_what_goes_out_is_what_litellm_sends(server: FakeServer, provider: str) -> None:
     left_out = LEAVES_OUT.get(provider, set())
@@ -265,7 +265,6 @@ WITHOUT_THOUGHTS: list[ChatMessage] = [
 MODELS = {"anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-pro"}
 
 
-@pytest.mark.usefixtures("_keys")
 @pytest.mark.parametrize("provider", APIS)
 def test_what_goes_out_in_an_api_of_its_own_is_what_litellm_sends(
     server: FakeServer, provider: str
@@ -289,61 +288,49 @@ def test_what_goes_out_in_an_api_of_its_own_is_what_litellm_sends(
     assert ["cache_control" in str(one.body) for one in seen] == [False, marked] * 4
 
 
+CD_CHOICE = {"type": "function", "function": {"name": "cd"}}
+CHOICES = [{"tool_choice": choice} for choice in ("auto", "none", "required", CD_CHOICE)]
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-TOOL_CHOICES: tuple[Any, ...] = (
-    "auto",
-    "none",
-    "required",
-    {"type": "function", "function": {"name": "cd"}},
+CLAUDES = ("claude-sonnet-4-5", "claude-opus-4-1-20250805", "claude-opus-4-6", "claude-opus-4-7")
+GEMINIS = (
+    *("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"),
+    *("gemini-3-pro-preview", "gemini-3-flash-preview"),
 )
-
-
-@pytest.mark.usefixtures("_keys")
-@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "claude-opus-4-1-20250805",
-                                   "claude-opus-4-6", "claude-opus-4-7"])  # fmt: skip
-@pytest.mark.parametrize("effort", EFFORTS)
-def test_efforts_at_anthropic(server: FakeServer, model: str, effort: str) -> None:
-    if model == "claude-opus-4-6" and effort == "xhigh":
-        pytest.skip("it has no such effort")
-    sampling = {"reasoning_effort": effort, "max_tokens": 20000}
-    same_wire(server, "anthropic", model, sampling=sampling, requests=REQUESTS[:1])
-
-
-@pytest.mark.usefixtures("_keys")
-@pytest.mark.parametrize("model", ["gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite",
-                                   "gemini-3-pro-preview", "gemini-3-flash-preview"])  # fmt: skip
-@pytest.mark.parametrize("effort", EFFORTS)
-def test_efforts_at_gemini(server: FakeServer, model: str, effort: str) -> None:
+TRANSLATED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    *[
+        (f"anthropic/{model}", {"reasoning_effort": effort, "max_tokens": 20000}, {})
+        for model in CLAUDES
+        for effort in EFFORTS
+        if (model, effort) != ("claude-opus-4-6", "xhigh")
+    ],
+    *[
+        (f"anthropic/{CLAUDES[0]}", {"max_tokens": 9}, {**choice, **parallel})
+        for choice in (*CHOICES, {})
+        for parallel in ({}, {"parallel_tool_calls": True}, {"parallel_tool_calls": False})
+    ],
     # For later models, litellm spells out the temperature.
-    sampling = {"reasoning_effort": effort, "temperature": 1.0}
-    if effort in ("xhigh", "max"):
-        with pytest.raises(FatalError, match=f"{model} does not take reasoning_effort {effort}"):
-            ours("gemini", model, RequestOptions(sampling=sampling))
-        return
-    given = RequestOptions(place(server, "gemini"), sampling=sampling)
-    [mine] = asked(server, ours("gemini", model, given), REQUESTS[:1])
-    place(server, "gemini")
-    [other] = asked(server, theirs("gemini", model, given), REQUESTS[:1])
-    assert leveled(mine.body) == leveled(other.body)
+    *[
+        (f"gemini/{model}", {"reasoning_effort": effort, "temperature": 1.0}, {})
+        for model in GEMINIS
+        for effort in EFFORTS[:5]
+    ],
+    *[(f"gemini/{GEMINIS[0]}", {}, {**choice, "parallel_tool_calls": True}) for choice in CHOICES],
+]
 
 
-@pytest.mark.usefixtures("_keys")
-@pytest.mark.parametrize("choice", TOOL_CHOICES)
-@pytest.mark.parametrize("parallel", [None, True, False])
-def test_choices_at_anthropic(server: FakeServer, choice: Any, parallel: bool | None) -> None:
-    calling = {"tool_choice": choice}
-    calling |= {} if parallel is None else {"parallel_tool_calls": parallel}
-    model = MODELS["anthropic"]
-    sampling = {"max_tokens": 9}
-    one = Request(CONVERSATION[:2], tools(CD))
-    same_wire(server, "anthropic", model, sampling=sampling, calling=calling, requests=[one])
+@pytest.mark.parametrize(("name", "sampling", "calling"), TRANSLATED)
+def test_settings_in_a_form_of_their_own(
+    server: FakeServer, name: str, sampling: dict[str, Any], calling: dict[str, Any]
+) -> None:
+    provider, _, model = name.partition("/")
+    requests = REQUESTS[:1]
+    same_wire(server, provider, model, requests=requests, sampling=sampling, calling=calling)
 
 
-@pytest.mark.usefixtures("_keys")
-@pytest.mark.parametrize("choice", TOOL_CHOICES)
-def test_choices_at_gemini(server: FakeServer, choice: Any) -> None:
-    calling = {"tool_choice": choice, "parallel_tool_calls": True}
-    same_wire(server, "gemini", "gemini-2.5-pro", calling=calling, requests=REQUESTS[:2])
+@pytest.mark.parametrize("effort", EFFORTS[5:])
+def test_an_effort_that_gemini_does_not_know(effort: str) -> None:
+    with pytest.raises(FatalError, match=f"gemini-x does not take reasoning_effort {effort}"):
+        ours("gemini", "gemini-x", RequestOptions(sampling={"reasoning_effort": effort}))
 
 
 BACKENDS = ("GorillaFileSystem", "TravelAPI", "TradingBot", "MessageAPI")
@@ -366,10 +353,9 @@ STRANGE: dict[str, Any] = {
 }
 
 
-@pytest.mark.usefixtures("_keys")
 @pytest.mark.parametrize("provider", APIS)
 def test_tools_in_a_form_of_their_own(server: FakeServer, provider: str) -> None:
-    documents = own_documents(sorted({*BACKENDS}))
+    documents = own_documents(BACKENDS)
     every = Toolbox(documents).tools(frozenset(each["name"] for each in documents), ())
     declared = ToolList([*every.tools, *tools(STRANGE).tools])
     sampling = {"max_tokens": 9}
@@ -377,7 +363,6 @@ def test_tools_in_a_form_of_their_own(server: FakeServer, provider: str) -> None
     same_wire(server, provider, MODELS[provider], sampling=sampling, requests=requests)
 
 
-@pytest.mark.usefixtures("_keys")
 def test_claude_behind_openrouter_is_marked_as_litellm_does(server: FakeServer) -> None:
     requests = [Request(CONVERSATION[:until], tools(CD, MORE), grows=True) for until in (2, 4, 7)]
     seen = same_wire(server, "openrouter", "anthropic/claude-sonnet-4.5", requests=requests)
@@ -436,7 +421,6 @@ def test_a_redirect_to_another_server_is_refused_and_no_key_goes_there(server: F
         assert other.requests == 0
 
 
-@pytest.mark.usefixtures("_keys")
 @pytest.mark.parametrize("provider", ["gemini", "anthropic", "xai", "groq"])
 def test_litellm_s_own_clients_go_to_no_other_server_either(
     server: FakeServer, provider: str
