@@ -161,7 +161,7 @@ def _joined(base: str, path: str) -> str:
 
 def _sent(provider: Provider, key: str, given: Mapping[str, str]) -> CIMultiDict[str]:
     """Return the headers of every request; the user's own win."""
-    header, before = provider.key_header
+    header, before = provider.credential
     headers = CIMultiDict({**_HEADERS, header: f"{before}{key or _NO_KEY}", **provider.headers})
     for name, variable in provider.variable_headers.items():
         if os.environ.get(variable):

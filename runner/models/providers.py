@@ -32,6 +32,8 @@ class Provider:
     """Other APIs, by what names of models begin with."""
     key_header: tuple[str, str] = ("Authorization", "Bearer ")
     """Which header has the key, and what stands before it."""
+    tokens: tuple[str, ...] = ()
+    """Variables with a bearer token, which is sent where there is no key."""
     headers: Mapping[str, str] = field(default_factory=dict)
     variable_headers: Mapping[str, str] = field(default_factory=dict)
     """Headers that are sent if a variable is set."""
@@ -45,8 +47,14 @@ class Provider:
 
     @property
     def key(self) -> str:
-        """The key, empty if there is none."""
-        return _first(self.keys)
+        """The key or token, empty if there is none."""
+        return _first((*self.keys, *self.tokens))
+
+    @property
+    def credential(self) -> tuple[str, str]:
+        """The header that has the key, and what stands before it."""
+        is_token = not _first(self.keys) and _first(self.tokens)
+        return ("Authorization", "Bearer ") if is_token else self.key_header
 
     def api_of(self, model: str) -> Api:
         """Return the API by which a model is asked."""
@@ -123,6 +131,7 @@ _ANTHROPIC = Provider(
     url="https://api.anthropic.com",
     bases=("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
     keys=("ANTHROPIC_API_KEY",),
+    tokens=("ANTHROPIC_AUTH_TOKEN",),
     api=ANTHROPIC,
     key_header=("x-api-key", ""),
     headers={"anthropic-version": "2023-06-01"},

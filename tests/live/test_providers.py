@@ -176,7 +176,7 @@ def test_a_server_of_one_s_own_is_where_a_variable_says(
 
 def test_a_key_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for provider in PROVIDERS.values():
-        for variable in (*provider.keys, *provider.bases):
+        for variable in (*provider.keys, *provider.tokens, *provider.bases):
             monkeypatch.delenv(variable, raising=False)
         if (provider.url or "http:").startswith("https:"):
             with pytest.raises(FatalError, match=f"an API key: set {provider.keys[0]}"):
@@ -401,6 +401,15 @@ def test_deepseek_thinks_or_does_not(server: FakeServer, effort: str, kind: str)
     [seen] = asked(server, ours("deepseek", "m", given), REQUESTS[:1])
     assert seen.body["thinking"] == {"type": kind}
     assert "reasoning_effort" not in seen.body
+
+
+def test_a_token_is_sent_where_there_is_no_key(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", KEY)
+    [seen] = same_wire(server, "anthropic", "m", sampling={"max_tokens": 9}, requests=REQUESTS[:1])
+    assert (seen.headers["authorization"], "x-api-key" in seen.headers) == (f"Bearer {KEY}", False)
 
 
 def test_an_address_may_name_the_path(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
