@@ -64,7 +64,7 @@ class FallibleModel:
 
 
 class FallibleModels:
-    """The model of a plan whose entries are each answered by such a one, each attempt by its own."""
+    """The model of a plan, whose entries are answered each by a model of their own."""
 
     def __init__(self, plan: Plan, errors: Errors) -> None:
         self._plan = plan

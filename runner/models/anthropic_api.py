@@ -1,16 +1,25 @@
-"""Anthropic's Messages API: what a conversation and an answer look like there."""
+"""Anthropic's Messages API: what a request and an answer look like there."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from runner.models.apis import Settings
 from runner.models.base import ChatMessage
 from runner.models.blocks import SYSTEM, VERBATIM, BlockApi, Said, object_in, total
-from runner.models.caching import MARK
 
 _PLAIN = ("text", "tool_use")
+_ANSWER = 4096
+"""Tokens of an answer, besides its thoughts, where nobody says how many: the API has no default."""
+_EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
+_BUDGETS = dict(zip(_EFFORTS, (1024, 1024, 2048, 4096, 8192, 16384), strict=True))
+"""Tokens of thoughts; 1024 is the least that the API takes."""
+_TAKES_BUDGET = re.compile(r"claude-(?:3-|\w+-4(?:-[0-5])?(?:-\d{8})?$)")
+"""Models before 4.6; later ones think as much as they see fit."""
+_CHOICES = {None: "auto", "required": "any"}
 _ENDS = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -19,6 +28,46 @@ _ENDS = {
     "model_context_window_exceeded": "length",
     "refusal": "content_filter",
 }
+
+
+def _settings(model: str, given: Settings) -> Settings:
+    rest = dict(given)
+    effort, most, thinking = rest.pop("reasoning_effort", None), _ANSWER, dict[str, Any]()
+    if effort in (None, "none"):
+        pass
+    elif _TAKES_BUDGET.match(model):
+        most += _BUDGETS[effort]
+        thinking = {"thinking": {"type": "enabled", "budget_tokens": _BUDGETS[effort]}}
+    else:
+        level = "low" if effort == "minimal" else effort
+        thinking = {
+            "thinking": {"type": "adaptive", "display": "summarized"},
+            "output_config": {"effort": level},
+        }
+    return {"model": model, "max_tokens": most, **thinking, **rest}
+
+
+def _calling(given: Settings) -> Settings:
+    if not given:
+        return {}
+    choice, parallel = given.get("tool_choice"), given.get("parallel_tool_calls")
+    if isinstance(choice, Mapping):
+        made = {"type": "tool", "name": choice["function"]["name"]}
+    else:
+        made = {"type": _CHOICES.get(choice, choice)}
+    if parallel is not None and choice != "none":
+        made["disable_parallel_tool_use"] = not parallel
+    return {"tool_choice": made}
+
+
+def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    function = tool["function"]
+    return {
+        "type": "custom",
+        "name": function["name"],
+        "description": function["description"],
+        "input_schema": function["parameters"],
+    }
 
 
 def _blocks(message: ChatMessage, _: Sequence[ChatMessage]) -> Said:
@@ -102,11 +151,14 @@ def _usage(usage: object) -> object:
 
 
 ANTHROPIC = BlockApi(
-    _blocks,
-    _completion,
+    path="v1/messages",
+    settings=_settings,
+    tool=_tool,
+    calling=_calling,
+    completion=_completion,
+    blocks=_blocks,
     conversation="messages",
     content="content",
     system=(b'"system":[', b"]"),
     roles={"user": "user", "assistant": "assistant"},
-    mark=json.dumps(MARK, separators=(",", ":"))[1:-1].encode(),
 )

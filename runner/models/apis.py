@@ -8,35 +8,96 @@ before there were tools, and completions of one text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from runner.models.base import ChatMessage, FatalError, ToolList, Wire
+from runner.models.base import ChatMessage, FatalError, ToolForm, Wire, unchanged
+from runner.models.caching import MARK
 
 _CUT_OFF = "max_output_tokens"
+_JSON = json.JSONEncoder(separators=(",", ":"))
 
 
-class Api(NamedTuple):
+class Speech(NamedTuple):
+    """A message in encoded form."""
+
+    speaker: str
+    """Who says it, by the name of the role."""
+    items: bytes
+    """What stands for it in the body, as JSON with commas in between; may be empty."""
+
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Api(ABC):
     """How one of the APIs is spoken."""
 
     path: str
-    conversation: str
-    """Member of the body that holds the conversation."""
-    settings: Callable[[Mapping[str, Any]], Mapping[str, Any]]
-    """Makes members of the body of settings by their names in chat completions."""
-    items: Callable[[ChatMessage], Sequence[Mapping[str, Any]]]
-    """Makes of one message what stands for it in the body."""
-    tools: Callable[[ToolList], bytes]
-    """Encodes the tools."""
-    calling: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    """Behind the base URL; ``{model}`` stands for the model's name."""
+    settings: Callable[[str, Settings], Settings]
+    """Makes members of the body of the model's name, and of settings named as chat completions
+    name them."""
+    tool: ToolForm = unchanged
+    tools: tuple[bytes, bytes] = (b',"tools":[', b"]")
+    """What stands in the body before and after the tools."""
+    calling: Callable[[Settings], Settings] = unchanged
     """Makes what goes with tools, such as tool_choice, of its form in chat completions."""
-    completion: Callable[[object], object]
+    completion: Callable[[object], object] = lambda body: body
     """Makes a chat completion of an answer; what is none is left for others to refuse."""
-    offers: bytes = b"tools"
-    """Member of the body that holds the tools."""
+
+    @abstractmethod
+    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> Speech:
+        """Encode a message that follows others."""
+
+    @abstractmethod
+    def members(self, speeches: Sequence[Speech], marked: Collection[int]) -> bytes:
+        """Return the members of the body that hold a conversation.
+
+        Args:
+            speeches: Its messages.
+            marked: Places of messages that end with a mark for the cache.
+        """
 
 
-def _settings(given: Mapping[str, Any]) -> Mapping[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class ItemApi(Api):
+    """One of OpenAI's: a conversation is a list of items."""
+
+    items: Callable[[ChatMessage], Sequence[Mapping[str, Any]]] = lambda message: (message,)
+    """Makes of one message what stands for it in the body."""
+    conversation: str = "messages"
+    """Member of the body that holds the conversation."""
+
+    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> Speech:
+        """Encode a message that follows others."""
+        items = ",".join(map(_JSON.encode, self.items(message)))
+        return Speech(message["role"], items.encode())
+
+    def members(self, speeches: Sequence[Speech], marked: Collection[int]) -> bytes:
+        """Return the member of the body that holds a conversation."""
+        items = [speech.items for speech in speeches]
+        for place in marked:
+            items[place] = _marked(items[place])
+        return b'"%b":[%b]' % (self.conversation.encode(), b",".join(filter(None, items)))
+
+
+def _marked(item: bytes) -> bytes:
+    """Return a message that ends with a mark for the cache, as gateways to Anthropic want it."""
+    message = json.loads(item)
+    content = [{"type": "text", "text": message["content"], **MARK}]
+    return _JSON.encode({**message, "content": content}).encode()
+
+
+def _plain(model: str, given: Settings) -> Settings:
+    return {"model": model, **given}
+
+
+def _settings(model: str, given: Settings) -> Settings:
     """Return settings by their names in the Responses API.
 
     Raises:
@@ -44,7 +105,7 @@ def _settings(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if "seed" in given:
         raise FatalError("the Responses API takes no seed: leave it out, or try --api chat")
-    settings = {"store": False, "include": ["reasoning.encrypted_content"], **given}
+    settings = {"model": model, "store": False, "include": ["reasoning.encrypted_content"], **given}
     if "max_tokens" in settings:
         settings["max_output_tokens"] = settings.pop("max_tokens")
     if "reasoning_effort" in settings:
@@ -170,26 +231,34 @@ def _is(item: object, kind: str) -> bool:
     return isinstance(item, Mapping) and item.get("type") == kind
 
 
-CHAT = Api(
-    "chat/completions",
-    "messages",
-    lambda settings: settings,
-    lambda message: (message,),
-    lambda tools: tools.encoded,
-    lambda calling: calling,
-    lambda body: body,
-)
-RESPONSES = Api(
-    "responses", "input", _settings, _items, lambda tools: tools.flat, _calling, _completion
-)
+def _flat(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a tool for the Responses API; there, strict is what comes unasked."""
+    return {"type": "function", "strict": False, **tool["function"]}
 
-FUNCTIONS = CHAT._replace(
+
+def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    function: Mapping[str, Any] = tool["function"]
+    return function
+
+
+CHAT = ItemApi(path="chat/completions", settings=_plain)
+RESPONSES = ItemApi(
+    path="responses",
+    conversation="input",
+    settings=_settings,
+    items=_items,
+    tool=_flat,
+    calling=_calling,
+    completion=_completion,
+)
+FUNCTIONS = replace(
+    CHAT,
     items=_legacy_message,
-    tools=lambda tools: tools.functions,
-    offers=b"functions",
+    tool=_function,
+    tools=(b',"functions":[', b"]"),
     calling=_legacy_calling,
 )
-COMPLETIONS = CHAT._replace(path="completions", conversation="prompt", completion=_completed)
+COMPLETIONS = replace(CHAT, path="completions", completion=_completed)
 
 APIS: Mapping[Wire, Api] = {
     "chat": CHAT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -39,10 +39,19 @@ class Same:
         return id(self.value)
 
 
-@lru_cache(maxsize=4096)
-def _encoded(tool: Same) -> bytes:
+def unchanged(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a tool in the form of chat completions, which all tools are made in."""
+    return tool
+
+
+ToolForm = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Changes a tool of chat completions into the form of another API."""
+
+
+@lru_cache(maxsize=8192)
+def _encoded(tool: Same, form: ToolForm) -> bytes:
     """Return a tool as JSON; lists that differ in order have the same tools."""
-    return json.dumps(tool.value, separators=(",", ":")).encode()
+    return json.dumps(form(tool.value), separators=(",", ":")).encode()
 
 
 class ToolList:
@@ -50,22 +59,18 @@ class ToolList:
 
     def __init__(self, tools: Sequence[dict[str, Any]]) -> None:
         self.tools = list(tools)
+        self._formed: dict[ToolForm, bytes] = {}
+
+    def formed(self, form: ToolForm) -> bytes:
+        """Return the tools in the form of an API, as JSON with commas in between."""
+        if form not in self._formed:
+            self._formed[form] = b",".join([_encoded(Same(tool), form) for tool in self.tools])
+        return self._formed[form]
 
     @cached_property
     def encoded(self) -> bytes:
         """The tools as JSON."""
-        return b"[%s]" % b",".join([_encoded(Same(tool)) for tool in self.tools])
-
-    @cached_property
-    def flat(self) -> bytes:
-        """The tools as the Responses API has them, as JSON; there, strict is what comes unasked."""
-        flat = [{"type": "function", "strict": False, **tool["function"]} for tool in self.tools]
-        return json.dumps(flat, separators=(",", ":")).encode()
-
-    @cached_property
-    def functions(self) -> bytes:
-        """The functions of the tools, as JSON."""
-        return json.dumps([tool["function"] for tool in self.tools], separators=(",", ":")).encode()
+        return b"[%s]" % self.formed(unchanged)
 
     @cached_property
     def digest(self) -> str:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
+from runner.models.apis import Api, Speech
 from runner.models.base import ChatMessage
+from runner.models.caching import with_mark
 
 VERBATIM = "output_items"
 """Member of a message in which the blocks of an answer are kept."""
@@ -20,22 +23,12 @@ Said = tuple[str, Sequence[Mapping[str, Any]]]
 """Who speaks, ``SYSTEM`` or one of the roles, and the blocks."""
 
 
-class Speech(NamedTuple):
-    """A message, or more of them, of one speaker."""
-
-    speaker: str
-    """``SYSTEM`` is apart; what follows of the same speaker is one turn."""
-    blocks: bytes
-    """As JSON, with commas in between; empty for a message that says nothing."""
-
-
-class BlockApi(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class BlockApi(Api):
     """How one of the providers is talked to about a conversation."""
 
     blocks: Callable[[ChatMessage, Sequence[ChatMessage]], Said]
     """Makes of a message, and of those before it, who speaks and the blocks."""
-    completion: Callable[[object], object]
-    """Makes a chat completion of an answer; what is none is left for others to refuse."""
     conversation: str
     """Member of the body that holds the turns."""
     content: str
@@ -43,25 +36,23 @@ class BlockApi(NamedTuple):
     system: tuple[bytes, bytes]
     """What stands in the body before and after the blocks of the system prompt."""
     roles: Mapping[str, str]
-    """Of the speakers."""
-    mark: bytes = b""
-    """Marks a block up to which the request is kept in a cache."""
+    """Of the speakers; where ``SYSTEM`` has none it is apart. What follows of one is one turn."""
 
-    def turn(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> Speech:
-        """Return a message that follows others in encoded form."""
+    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> Speech:
+        """Encode a message that follows others."""
         speaker, blocks = self.blocks(message, earlier)
         return Speech(speaker, b",".join([_encoded(block) for block in blocks]))
 
-    def members(self, turns: Sequence[Speech], marked: Collection[int]) -> bytes:
+    def members(self, speeches: Sequence[Speech], marked: Collection[int]) -> bytes:
         """Return the members of the body that hold a conversation."""
         system, speaker, said = b"", "", list[list[bytes]]()
         heads = {who: self._head(role) for who, role in self.roles.items()}
-        for place, (who, blocks) in enumerate(turns):
+        for place, (who, blocks) in enumerate(speeches):
             if not blocks:
                 continue
             if place in marked:
-                blocks = b"%b,%b}" % (blocks[:-1], self.mark)
-            if who == SYSTEM:
+                blocks = with_mark(blocks)
+            if who == SYSTEM and SYSTEM not in self.roles:
                 system += b",%b" % blocks if system else blocks
             elif who == speaker:
                 said[-1].append(blocks)

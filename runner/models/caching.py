@@ -6,11 +6,12 @@ from the second request on that begins alike. A provider's other models cache by
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.models.base import ChatMessage, RequestOptions
+from runner.models.base import ChatMessage, Request, RequestOptions
 from trajectories.errors import DataError
 
 _MARKED = re.compile(r"anthropic/|(?:bedrock|vertex_ai)/.*claude|openrouter/anthropic/")
@@ -18,6 +19,7 @@ MARKED = "Claude at anthropic/, bedrock/, vertex_ai/ and openrouter/"
 """Who wants marks, in words."""
 MEMBER = "cache_control"
 MARK = {MEMBER: {"type": "ephemeral"}}
+_ENCODED_MARK = json.dumps(MARK, separators=(",", ":")).encode().replace(b"{", b",", 1)
 
 
 def wants_marks(name: str) -> bool:
@@ -33,6 +35,21 @@ def refuse_marks(name: str, options: RequestOptions) -> None:
     """
     if options.provider.get("prompt_caching") and (options.base_url or not wants_marks(name)):
         raise DataError("--prompt-caching", f"on is for {MARKED}; others cache by themselves")
+
+
+def is_marked(name: str, request: Request, options: RequestOptions) -> bool:
+    """Tell whether a request is marked for the provider's cache.
+
+    Of four marks there may be no fifth: who sends one in the body wants no others.
+    """
+    chosen = options.provider.get("prompt_caching")
+    wanted = request.grows if chosen is None else chosen
+    return bool(wanted) and MEMBER not in options.extra_body and wants_marks(name)
+
+
+def with_mark(items: bytes) -> bytes:
+    """Return encoded objects with a mark on the last of them."""
+    return items[:-1] + _ENCODED_MARK
 
 
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:

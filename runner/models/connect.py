@@ -16,6 +16,7 @@ from runner.models.agent import connect_agent
 from runner.models.base import USUAL, ApiName, FatalError, Model, Price, RequestOptions
 from runner.models.caching import refuse_marks
 from runner.models.model_name import Agent, parsed
+from runner.models.providers import PROVIDERS
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
@@ -37,8 +38,8 @@ def connect(name: str, options: RequestOptions = USUAL) -> Model:
 
     Args:
         name: ``python:module:function`` for an agent of the user's own, ``provider/model`` for a
-            provider that litellm knows. Anything else, or any name if there is a base URL, is for
-            an OpenAI-compatible server.
+            provider in our table or known to litellm. Anything else, or any name if there is a base
+            URL, is for an OpenAI-compatible server.
         options: With how it is asked; the server gets the name as it is, slashes and all. Without
             a base URL there is ``OPENAI_BASE_URL``, and then OpenAI itself.
 
@@ -59,7 +60,7 @@ def connect(name: str, options: RequestOptions = USUAL) -> Model:
 def load_client(name: str, options: RequestOptions = USUAL) -> None:
     """Load what it takes to connect to a model, so that no time of a run's is spent on that."""
     with suppress(ModuleNotFoundError):  # to connect says what is missing
-        if names_a_provider(name, options):
+        if names_a_provider(name, options) and _provider(name) not in PROVIDERS:
             _ = litellm_model.LiteLLMModel
         elif parsed(name).is_hosted:
             _ = openai_model.OpenAIModel
@@ -72,16 +73,20 @@ def _client(name: str, options: RequestOptions) -> Model:
     server = _server(options)
     at_openai = _OPENAI_HOST in server
     options = replace(options, price=price_of(name, options))
-    provider = name.partition("/")[0]
+    provider = _provider(name)
     if names_a_provider(name, options):
-        if litellm_model.is_provider(provider):
+        if provider in PROVIDERS or litellm_model.is_provider(provider):
             if options.api not in (None, "chat"):
                 # Only protocols ask by one of the older APIs.
                 option = "--api" if options.api == "responses" else f"--protocol {options.api}"
                 raise FatalError(
                     f"{option} is for OpenAI and servers of your own, not for {provider}"
                 )
-            return litellm_model.LiteLLMModel(name, options)
+            if provider not in PROVIDERS:
+                return litellm_model.LiteLLMModel(name, options)
+            options = replace(_with_limit(name, options), api=None)
+            model = name.removeprefix(f"{provider}/")
+            return openai_model.OpenAIModel(model, options, PROVIDERS[provider])
         if at_openai:
             raise FatalError(
                 f"{provider!r} is no provider that litellm knows; if {name} is served by a "
@@ -91,6 +96,18 @@ def _client(name: str, options: RequestOptions) -> Model:
         options = _as_listed(name, options)
         name = name.removeprefix("openai/")
     return openai_model.OpenAIModel(name, replace(options, base_url=server))
+
+
+def _provider(name: str) -> str:
+    return name.partition("/")[0]
+
+
+def _with_limit(name: str, options: RequestOptions) -> RequestOptions:
+    """Return options with the longest answer that a model gives, where its API has to be told."""
+    longest = _listed(name).get("max_output_tokens")
+    if _provider(name) != "anthropic" or not isinstance(longest, int):
+        return options
+    return replace(options, sampling={"max_tokens": longest, **options.sampling})
 
 
 def _server(options: RequestOptions) -> str:
@@ -112,13 +129,13 @@ def price_of(name: str, options: RequestOptions = USUAL) -> Price | None:
 
 def names_a_provider(name: str, options: RequestOptions = USUAL) -> bool:
     """Tell whether a name says whose model is asked, by that one's own protocol."""
-    provider, slash, _ = name.partition("/")
-    return bool(slash) and provider != "openai" and not options.base_url
+    return "/" in name and _provider(name) != "openai" and not options.base_url
 
 
 def takes_choice(name: str, options: RequestOptions) -> bool:
     """Tell whether what is asked of calls reaches who has the model."""
-    if not parsed(name).is_hosted or not names_a_provider(name, options):
+    elsewhere = names_a_provider(name, options) and _provider(name) not in PROVIDERS
+    if not parsed(name).is_hosted or not elsewhere:
         return True
     try:
         return litellm_model.takes_choice(name, options.calling.get("tool_choice"))

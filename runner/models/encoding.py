@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
+from runner.models.apis import Speech
 from runner.models.base import ChatMessage
-
-Piece = TypeVar("Piece")
 
 _MOST_CONVERSATIONS = 512
 """How many conversations are kept."""
 
 
-class PerMessage(Generic[Piece]):
-    """What stands for each message of some conversations.
+class PerMessage:
+    """The messages of some conversations in encoded form.
 
     Args:
-        piece: Makes it of the message at a place of a conversation.
+        piece: Encodes the message at a place of a conversation.
     """
 
-    def __init__(self, piece: Callable[[Sequence[ChatMessage], int], Piece]) -> None:
+    def __init__(self, piece: Callable[[Sequence[ChatMessage], int], Speech]) -> None:
         self._piece = piece
-        self._known: OrderedDict[int, _Known[Piece]] = OrderedDict()
+        self._known: OrderedDict[int, _Known] = OrderedDict()
 
-    def of(self, messages: Sequence[ChatMessage]) -> Sequence[Piece]:
-        """Return what stands for the messages of a conversation, which is not to be changed."""
+    def of(self, messages: Sequence[ChatMessage]) -> Sequence[Speech]:
+        """Return the messages of a conversation; the list is not to be changed."""
         known = self._known.pop(id(messages), None)
         pieces = known.pieces if known and known.begins(messages) else []
         for place in range(len(pieces), len(messages)):
@@ -38,13 +37,13 @@ class PerMessage(Generic[Piece]):
         return pieces
 
 
-class _Known(NamedTuple, Generic[Piece]):
+class _Known(NamedTuple):
     """What was made of a conversation."""
 
     messages: Sequence[ChatMessage]
     """Kept, so that no other list gets its number."""
     last: ChatMessage
-    pieces: list[Piece]
+    pieces: list[Speech]
 
     def begins(self, messages: Sequence[ChatMessage]) -> bool:
         """Tell whether a conversation begins with what was encoded."""

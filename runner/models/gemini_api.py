@@ -1,12 +1,14 @@
-"""Gemini's own API: what a conversation and an answer look like there."""
+"""Gemini's own API: what a request and an answer look like there."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from runner.models.base import ChatMessage
+from runner.models.apis import Settings
+from runner.models.base import ChatMessage, FatalError
 from runner.models.blocks import SYSTEM, VERBATIM, BlockApi, Said, object_in, total
 
 _SIGNATURE = "thoughtSignature"
@@ -20,6 +22,99 @@ _ENDS = {
     ),
 }
 _UNPARSED = "MALFORMED_FUNCTION_CALL"
+_NAMES = {"top_p": "topP", "max_tokens": "maxOutputTokens"}
+_BUDGETS = {"none": 0, "low": 1024, "medium": 2048, "high": 4096}
+_LEAST_BUDGETS = {"flash-lite": 512, "pro": 128}
+"""Tokens of thoughts, at least, by what a model's name says."""
+_SCHEMA = frozenset(
+    [
+        *("type", "format", "title", "description", "nullable", "enum", "default", "example"),
+        *("properties", "required", "minProperties", "maxProperties", "propertyOrdering"),
+        *("items", "minItems", "maxItems", "minLength", "maxLength", "pattern"),
+        *("minimum", "maximum", "anyOf"),
+    ]
+)
+"""Members of a schema that the API knows."""
+_FORMATS = ("float", "double", "int32", "int64", "enum", "date-time")
+
+
+def _settings(model: str, given: Settings) -> Settings:
+    rest = dict(given)
+    effort = rest.pop("reasoning_effort", None)
+    config = {_NAMES.get(name, name): value for name, value in rest.items()}
+    if effort is not None:
+        config["thinkingConfig"] = _thinking(model, effort)
+    return {"generationConfig": config} if config else {}
+
+
+def _thinking(model: str, effort: str) -> Settings:
+    """Return how much a model is to think.
+
+    Raises:
+        FatalError: It knows no such effort.
+    """
+    if effort not in (*_BUDGETS, "minimal"):
+        raise FatalError(f"{model} does not take reasoning_effort {effort}: leave it out")
+    thoughts = {"includeThoughts": effort != "none"}
+    if "gemini-2" in model:
+        least = next((n for part, n in _LEAST_BUDGETS.items() if part in model), 1)
+        return {"thinkingBudget": _BUDGETS.get(effort, least), **thoughts}
+    if effort in ("none", "minimal"):
+        effort = "minimal" if "flash" in model else "low"
+    return {"thinkingLevel": effort, **thoughts}
+
+
+def _calling(given: Settings) -> Settings:
+    """Return the choice of a function.
+
+    Raises:
+        FatalError: One call at a time is asked for.
+    """
+    if given.get("parallel_tool_calls") is False:
+        raise FatalError("gemini cannot be asked for one call at a time: leave it out")
+    choice = given.get("tool_choice")
+    if choice is None:
+        return {}
+    config: dict[str, Any] = {"mode": "ANY"}
+    if isinstance(choice, Mapping):
+        config["allowedFunctionNames"] = [choice["function"]["name"]]
+    elif choice != "required":
+        config["mode"] = choice.upper()
+    return {"toolConfig": {"functionCallingConfig": config}}
+
+
+def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    function = tool["function"]
+    return {
+        "name": function["name"],
+        "description": function["description"],
+        "parameters": _schema(function["parameters"]),
+    }
+
+
+def _schema(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema without the members that the API refuses."""
+    kept = {name: value for name, value in given.items() if name in _SCHEMA}
+    if kept.get("type") != "string":
+        # Only texts may be listed.
+        kept.pop("enum", None)
+    if kept.get("format") not in _FORMATS:
+        kept.pop("format", None)
+    if not kept.get("properties"):
+        for name in ("properties", "required"):
+            kept.pop(name, None)
+    else:
+        members = kept["properties"].items()
+        kept["properties"] = {name: _schema(member) for name, member in members}
+    if "items" in kept:
+        kept["items"] = _schema(kept["items"] or {"type": "object"})
+    choices = kept.pop("anyOf", None)
+    if choices is None:
+        return kept
+    # Nothing may stand beside anyOf, and there is no type null.
+    some = [_schema(each) for each in choices if each.get("type") != "null"]
+    null = {"nullable": True} if len(some) < len(choices) else {}
+    return {"anyOf": [{**kept, **each, **null} for each in some]}
 
 
 def _blocks(message: ChatMessage, earlier: Sequence[ChatMessage]) -> Said:
@@ -137,10 +232,17 @@ def _usage(usage: object) -> object:
 
 
 GEMINI = BlockApi(
-    _blocks,
-    _completion,
+    path="models/{model}:generateContent",
+    settings=_settings,
+    tool=_tool,
+    tools=(b',"tools":[{"functionDeclarations":[', b"]}]"),
+    calling=_calling,
+    completion=_completion,
+    blocks=_blocks,
     conversation="contents",
     content="parts",
     system=(b'"system_instruction":{"parts":[', b"]}"),
     roles={"user": "user", "tool": "user", "assistant": "model"},
 )
+GEMMA = replace(GEMINI, roles={SYSTEM: "user", **GEMINI.roles})
+"""For models that know no system prompt."""

@@ -1,4 +1,4 @@
-"""Models of every provider that litellm knows, each through its own protocol."""
+"""Models of litellm's providers that are not in our own table, sent by litellm itself."""
 
 from __future__ import annotations
 
@@ -7,29 +7,24 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from typing import Any
 
 import httpx
 from yarl import URL
 
-from runner.models.base import FatalError, ModelError, Reply, Request, RequestOptions
-from runner.models.caching import MEMBER, marked_messages, marked_tools, wants_marks
+from runner.models.base import FatalError, ModelError, Request, RequestOptions
+from runner.models.caching import is_marked, marked_messages, marked_tools
 from runner.models.connection import Client, check_members, known_cause, secrets_in
 from runner.models.reply import Endpoint, classify, classify_words
-from runner.models.translation import APIS, TRANSLATED, Called, Translation, with_members
-from runner.models.transport import HttpAnswer, Transport, check_status, json_in, within
+from runner.models.transport import within
 
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")
 _WHO_SAYS_SO = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
 _THOUGHTS = ("reasoning", "reasoning_details", "thinking")
-# litellm leaves the setting out without a word.
-_NO_PARALLEL = ("gemini", "vertex_ai")
 _UNREADABLE = "an answer that litellm cannot read"
 _NO_KEY = re.compile(r"missing [\w ]{0,30}api key", re.IGNORECASE)
-# litellm then opens connections in a way of its own.
-_OWN_TLS = ("SSL_VERIFY", "SSL_CERTIFICATE", "SSL_SECURITY_LEVEL")
 _REFUSED_SETTINGS = re.compile(r"parameters: \[([^][]*+)\]")
 
 
@@ -107,42 +102,19 @@ class LiteLLMModel(Client):
         settings = {
             "extra_headers": dict(options.extra_headers),
             "base_url": options.base_url,
-            **_members(provider, {**_named_at_mistral(provider, options), **options.extra_body}),
+            **_members(provider, options.extra_body),
         }
         self._settings = {key: value for key, value in settings.items() if value not in (None, {})}
-        if provider in _NO_PARALLEL and options.calling.get("parallel_tool_calls") is False:
+        if provider == "vertex_ai" and options.calling.get("parallel_tool_calls") is False:
+            # litellm leaves the setting out without a word.
             raise FatalError(f"{provider} cannot be asked for one call at a time: leave it out")
-        self._calling = options.calling
-        # Of four marks there may be no fifth: who sends one wants no others.
-        self._wants_marks = wants_marks(name) and MEMBER not in options.extra_body
         self._name = name
-        self._handler = _merging_handler() if provider == "anthropic" else None
-        if self._handler:
-            self._settings["client"] = self._handler
-        self._completion = APIS[provider].completion if provider in APIS else None
-        self._translation: Translation | None = None
-        if provider in TRANSLATED and os.environ.keys().isdisjoint(_OWN_TLS):
-            called = Called(self._arguments, self._accepted, self._marks, self._kind)
-            self._translation = Translation(self._litellm, name, options.base_url, called)
-            self._transport = Transport(secure=True)
 
     async def close(self) -> None:
         """Release connections."""
-        if self._translation:
-            await self._transport.close()
-        if self._handler:
-            await self._handler.close()
         await self._litellm.close_litellm_async_clients()
 
-    async def _ask(self, request: Request) -> Reply:
-        if self._translation:
-            await self._translation.prepare(request)
-        return await super()._ask(request)
-
     def _send(self, request: Request) -> Awaitable[Any]:
-        outgoing = self._translation and self._translation.outgoing(request)
-        if outgoing:
-            return self._transport.post(outgoing)
         sending: Awaitable[Any] = self._litellm.acompletion(**self._arguments(request))
         return sending
 
@@ -150,13 +122,14 @@ class LiteLLMModel(Client):
         """Return what litellm is called with."""
         # A list of its own: litellm takes out what a provider does not want, Gemini's say.
         tools = json.loads(request.tools.encoded) if request.tools else []
-        if self._marks(request):
-            tools = marked_tools(tools)
+        messages = [dict(self._accepted(message)) for message in request.messages]
+        if is_marked(self._name, request, self._options):
+            tools, messages = marked_tools(tools), marked_messages(messages)
         arguments = {
             **self._settings,
             **self._options.sampling_of(request.trial),
             "model": self._name,
-            "messages": self._messages(request),
+            "messages": messages,
             "num_retries": 0,
             "max_retries": 0,
             "timeout": self._timeout,
@@ -164,41 +137,11 @@ class LiteLLMModel(Client):
             "_skip_mcp_handler": True,
         }
         if tools:
-            arguments |= {"tools": tools, **self._calling}
-        if self._name.startswith("mistral/") and "seed" in arguments and "extra_body" in arguments:
-            # litellm would lose it: it puts it there, where the user's own members then are.
-            seed = {"random_seed": arguments.pop("seed")}
-            arguments["extra_body"] = {**seed, **arguments["extra_body"]}
+            arguments |= {"tools": tools, **self._options.calling}
         return arguments
 
-    def _messages(self, request: Request) -> list[dict[str, Any]]:
-        messages = [dict(self._accepted(message)) for message in request.messages]
-        return marked_messages(messages) if self._marks(request) else messages
-
-    def _kind(self, request: Request) -> Hashable:
-        """Return on what all depends that is no part of the messages."""
-        digest = request.tools.digest if request.tools and request.tools.tools else None
-        seed = self._options.sampling_of(request.trial).get("seed")
-        return digest, seed, self._marks(request)
-
-    def _marks(self, request: Request) -> bool:
-        """Tell whether a request is marked for the provider's cache."""
-        if not self._wants_marks:
-            return False
-        chosen = self._options.provider.get("prompt_caching")
-        return request.grows if chosen is None else chosen
-
     def _body(self, answer: Any) -> object:
-        if isinstance(answer, HttpAnswer):
-            check_status(answer, self._endpoint)
-            body = json_in(answer, self._endpoint.address)
-            return self._completion(body) if self._completion else body
         return _restored(answer.model_dump(warnings=False))
-
-    def _leave_out(self, thoughts: frozenset[str]) -> None:
-        super()._leave_out(thoughts)
-        if self._translation:
-            self._translation.forget()
 
     def _explained(self, error: Exception) -> ModelError:
         if isinstance(error, self._litellm.UnsupportedParamsError):
@@ -231,8 +174,6 @@ def takes_choice(name: str, choice: object) -> bool:
         name: ``provider/model``.
         choice: Of tools, as chat completions have it.
     """
-    if name.partition("/")[0] == "mistral":
-        return True
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
     made = library().utils.get_optional_params
     try:
@@ -244,13 +185,6 @@ def takes_choice(name: str, choice: object) -> bool:
     except Exception:
         # What it knows nothing of, or refuses, it says of the first request.
         return True
-
-
-def _named_at_mistral(provider: str, options: RequestOptions) -> Mapping[str, Any]:
-    """Return the function that has to be called as a member for Mistral: litellm loses it."""
-    choice = options.calling.get("tool_choice")
-    named = provider == "mistral" and isinstance(choice, Mapping)
-    return {"tool_choice": choice} if named else {}
 
 
 def _members(provider: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -265,20 +199,6 @@ def _members(provider: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
     copied = json.loads(json.dumps(body))
     # Bedrock's signed requests have a place of their own for what only some models know.
     return copied if provider == "bedrock" else {"extra_body": copied}
-
-
-def _merging_handler() -> Any:
-    """Return what sends requests to Anthropic: litellm leaves further members in one of its own."""
-    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
-
-    handler: Any = AsyncHTTPHandler()
-    send = handler.post
-
-    async def post(*args: Any, **named: Any) -> Any:
-        return await send(*args, **{**named, "json": with_members(named.get("json") or {})})
-
-    handler.post = post
-    return handler
 
 
 def _keys(variables: Mapping[str, str]) -> list[str]:

@@ -29,9 +29,9 @@ from runner.models.base import ModelError, Reply, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.protocols.base import Written
+from runner.models.providers import PROVIDERS
 from runner.models.reply import Endpoint, classify, read_completion
 from runner.models.tools import Toolbox, documents_of, own_documents
-from runner.models.translation import APIS as BLOCK_APIS
 from runner.models.transport import parsed
 from runner.rollouts.env import RolloutEnv
 from tests.fuzz.forms import FORMAT_1
@@ -65,7 +65,7 @@ def _prepared(name: str) -> Prepared:
 def replies(given: Path) -> None:
     """Read each as an answer of its API, and let an episode go on from it."""
     apis = {name: api.completion for name, api in APIS.items()}
-    apis |= {name: api.completion for name, api in BLOCK_APIS.items()}
+    apis |= {name: PROVIDERS[name].api.completion for name in ("anthropic", "gemini")}
     for name, text in _texts(given):
         body = parsed(text)
         if name == "error":

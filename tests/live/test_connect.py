@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -72,15 +73,39 @@ def test_openai_itself_wants_a_key() -> None:
 
 
 @pytest.mark.parametrize("name", ["anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-pro"])
+def test_providers_in_the_table(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{name.partition('/')[0].upper()}_API_KEY", KEY)
+    model = connect(name)
+    assert isinstance(model, OpenAIModel)
+    assert model._price == listed_price(name) is not None
+
+
+def test_an_api_that_asks_for_it_is_told_the_longest_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    for options, tokens in (
+        (RequestOptions(), 64000),
+        (RequestOptions(sampling={"max_tokens": 9}), 9),
+    ):
+        model = connect("anthropic/claude-sonnet-4-5", options)
+        assert isinstance(model, OpenAIModel)
+        assert json.loads(model._heads[0] + b'"messages":[]}')["max_tokens"] == tokens
+
+
+@pytest.mark.parametrize(
+    "name", ["azure/gpt-4o", "bedrock/anthropic.claude-3-5-haiku-20241022-v1:0"]
+)
 def test_other_providers(name: str) -> None:
     model = connect(name)
     assert isinstance(model, LiteLLMModel)
     assert model._price == listed_price(name) is not None
 
 
-def test_a_price_of_the_users_wins() -> None:
+def test_a_price_of_the_users_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
     model = connect("gemini/gemini-2.5-pro", RequestOptions(price=Price(1.0, 2.0)))
-    assert isinstance(model, LiteLLMModel)
+    assert isinstance(model, OpenAIModel)
     assert model._price == Price(1.0, 2.0)
 
 
@@ -91,7 +116,7 @@ def test_an_unknown_provider() -> None:
 
 @pytest.mark.parametrize(
     ("package", "name"),
-    [("yarl", "gpt-4o"), ("aiohttp", "gpt-4o"), ("litellm", "gemini/gemini-2.5-pro")],
+    [("yarl", "gpt-4o"), ("aiohttp", "gpt-4o"), ("litellm", "azure/gpt-4o")],
 )
 def test_a_missing_package(package: str, name: str) -> None:
     code = (

@@ -16,6 +16,7 @@ from envs.calls import Call
 from envs.results import Result
 from runner.models.base import (
     FatalError,
+    Model,
     ModelError,
     Price,
     Reply,
@@ -25,9 +26,12 @@ from runner.models.base import (
     TransientError,
     Usage,
 )
+from runner.models.connect import takes_choice
 from runner.models.conversation import FunctionCalling, Style
-from runner.models.litellm_model import LiteLLMModel, is_provider, takes_choice
+from runner.models.litellm_model import LiteLLMModel, is_provider
+from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
+from runner.models.providers import PROVIDERS
 from runner.models.tools import Toolbox
 from tests.live.asking import CD, REQUESTS, ask, talk
 from tests.servers.faults import BLAMED, FAULTS, fault
@@ -39,15 +43,22 @@ ROOT = Path(__file__).parents[2]
 KEY = "sk-test-0123456789abcdef"
 NAME = "hosted_vllm/fake"
 
+CLAUDE = "anthropic/claude-sonnet-4-5"
 OWN_WAY = "litellm"
 
 
-@pytest.fixture(autouse=True, params=["ours", OWN_WAY])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return who sends: our client, or litellm, as it does where TLS is set up in its own way."""
-    if request.param == OWN_WAY:
-        monkeypatch.setenv("SSL_VERIFY", "true")
+@pytest.fixture(params=["ours", OWN_WAY])
+def way(request: pytest.FixtureRequest) -> str:
+    """Return who sends: our client, or litellm, as for providers not in our table."""
     return str(request.param)
+
+
+def hosted(way: str, options: RequestOptions, name: str = NAME) -> Model:
+    """Return a client for ``provider/model``."""
+    if way == OWN_WAY:
+        return LiteLLMModel(name, options)
+    provider, _, model = name.partition("/")
+    return OpenAIModel(model, options, PROVIDERS[provider])
 
 
 both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
@@ -58,9 +69,9 @@ REFUSED = [name for name, shape in SHAPES.items() if shape.error]
 
 @both_modes
 @pytest.mark.parametrize("name", KEPT)
-def test_shape(server: FakeServer, name: str, mode: str) -> None:
+def test_shape(server: FakeServer, name: str, mode: str, way: str) -> None:
     server.answer = fault(name)
-    reply = ask(LiteLLMModel(NAME, RequestOptions(base_url=server.base_url)), mode)
+    reply = ask(hosted(way, RequestOptions(base_url=server.base_url)), mode)
     assert reply._asdict() == {
         **expected(SHAPES[name]),
         "latency": reply.latency,
@@ -81,23 +92,23 @@ def test_an_odd_shape_is_read_rightly_or_not_at_all(
     server.answer = fault(name)
     if way != OWN_WAY:
         # As the client for OpenAI-compatible servers does.
-        reply = ask(LiteLLMModel(NAME, RequestOptions(base_url=server.base_url)))
+        reply = ask(hosted(way, RequestOptions(base_url=server.base_url)))
         read = reply._asdict()
         assert read == {**expected(SHAPES[name]), "latency": reply.latency, "cost": None}
         return
     came: object
     try:
-        came = meaning(ask(LiteLLMModel(NAME, RequestOptions(base_url=server.base_url))))
+        came = meaning(ask(hosted(way, RequestOptions(base_url=server.base_url))))
     except TransientError as error:
         came = str(error).partition(": ")[2]
     assert came in (meaning(SHAPES[name]), "an answer that litellm cannot read")
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_an_error_is_never_a_reply(server: FakeServer, name: str) -> None:
+def test_an_error_is_never_a_reply(server: FakeServer, name: str, way: str) -> None:
     server.answer = fault(name)
     with pytest.raises(ModelError) as caught:
-        ask(LiteLLMModel(NAME, RequestOptions(base_url=server.base_url)))
+        ask(hosted(way, RequestOptions(base_url=server.base_url)))
     assert "\n" not in str(caught.value)
 
 
@@ -115,7 +126,7 @@ def test_fault(server: FakeServer, kind: str, way: str, monkeypatch: pytest.Monk
     # Only a timeout ends these.
     timeout = 0.5 if kind in ("hang", "slow") else 60.0
     with pytest.raises(ModelError) as caught:
-        ask(LiteLLMModel(NAME, RequestOptions(base_url=server.base_url, timeout=timeout)))
+        ask(hosted(way, RequestOptions(base_url=server.base_url, timeout=timeout)))
     assert type(caught.value) is MEANING[kind]
     assert "\n" not in str(caught.value)
     assert KEY not in str(caught.value)
@@ -127,21 +138,20 @@ def test_fault(server: FakeServer, kind: str, way: str, monkeypatch: pytest.Monk
         assert isinstance(caught.value, TransientError)
         assert caught.value.retry_after == 1.0
     if kind == "401":
-        assert "set the key that hosted_vllm gave you, such as HOSTED_VLLM_API_KEY" in str(
-            caught.value
-        )
+        told = "the key that hosted_vllm gave you, such as " if way == OWN_WAY else ""
+        assert f"set {told}HOSTED_VLLM_API_KEY" in str(caught.value)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "no-such-host.invalid"])
-def test_nobody_there(host: str) -> None:
+def test_nobody_there(host: str, way: str) -> None:
     with pytest.raises(TransientError) as caught:
-        ask(LiteLLMModel(NAME, RequestOptions(base_url=f"http://{host}/v1")))
+        ask(hosted(way, RequestOptions(base_url=f"http://{host}/v1")))
     assert caught.value.unreachable
 
 
-def test_what_is_sent(server: FakeServer) -> None:
-    model = LiteLLMModel(
-        NAME,
+def test_what_is_sent(server: FakeServer, way: str) -> None:
+    model = hosted(
+        way,
         RequestOptions(
             base_url=server.base_url,
             sampling={"temperature": 0.5, "seed": 7, "max_tokens": 9},
@@ -163,14 +173,14 @@ def test_what_is_sent(server: FakeServer) -> None:
     assert server.last.headers["x-who"] == "me"
 
 
-def test_a_trial_has_its_own_seed(server: FakeServer) -> None:
-    model = LiteLLMModel(NAME, RequestOptions(base_url=server.base_url, sampling={"seed": 7}))
+def test_a_trial_has_its_own_seed(server: FakeServer, way: str) -> None:
+    model = hosted(way, RequestOptions(base_url=server.base_url, sampling={"seed": 7}))
     talk(model, lambda model: model.ask(REQUESTS["fc"]._replace(trial=2)))
     assert server.last is not None
     assert server.last.body["seed"] == 9
 
 
-def test_the_conversation_stays_as_it_is(server: FakeServer) -> None:
+def test_the_conversation_stays_as_it_is(server: FakeServer, way: str) -> None:
     messages = [
         {"role": "user", "content": "Where am I?"},
         {"role": "assistant", "content": "", "tool_calls": [
@@ -179,7 +189,7 @@ def test_the_conversation_stays_as_it_is(server: FakeServer) -> None:
         {"role": "tool", "tool_call_id": "call_1", "content": "/"},
     ]  # fmt: skip
     before = json.dumps(messages)
-    model = LiteLLMModel(NAME, RequestOptions(base_url=server.base_url))
+    model = hosted(way, RequestOptions(base_url=server.base_url))
     talk(model, lambda model: model.ask(Request(messages, REQUESTS["fc"].tools)))
     assert json.dumps(messages) == before
     assert server.last is not None
@@ -187,15 +197,12 @@ def test_the_conversation_stays_as_it_is(server: FakeServer) -> None:
 
 
 def test_a_setting_that_a_provider_does_not_take_is_an_error(
-    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    model = LiteLLMModel(
-        "anthropic/claude-sonnet-4-5",
-        RequestOptions(base_url=server.base_url, sampling={"seed": 1}),
-    )
+    options = RequestOptions(base_url=server.base_url, sampling={"seed": 1})
     with pytest.raises(FatalError, match=r"claude-sonnet-4-5 does not take 'seed'"):
-        ask(model)
+        ask(hosted(way, options, CLAUDE))
     assert server.requests == 0
 
 
@@ -229,12 +236,14 @@ THE_CD = {"type": "function", "function": {"name": "cd"}}
 THINKING = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
 
 
-def anthropic(server: FakeServer, monkeypatch: pytest.MonkeyPatch, **options: Any) -> LiteLLMModel:
+def anthropic(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, way: str = "ours", **options: Any
+) -> Model:
     """Return a client for a server that talks as Anthropic's does."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     server.answer = lambda _: as_json({**ANTHROPIC, "content": [*THOUGHTS, *CONTENT[1:]]})
     url = server.base_url.removesuffix("/v1")
-    return LiteLLMModel("anthropic/claude-sonnet-4-5", RequestOptions(url, **options))
+    return hosted(way, RequestOptions(url, **options), CLAUDE)
 
 
 @pytest.mark.parametrize(
@@ -265,28 +274,33 @@ def test_settings_arrive_in_the_provider_s_own_form(
 
 
 def test_a_setting_that_would_be_lost_is_an_error() -> None:
-    LiteLLMModel("gemini/x", RequestOptions(calling={"parallel_tool_calls": True}))
-    with pytest.raises(FatalError, match="gemini cannot be asked for one call at a time"):
-        LiteLLMModel("gemini/x", RequestOptions(calling={"parallel_tool_calls": False}))
+    for way, provider in (("ours", "gemini"), (OWN_WAY, "vertex_ai")):
+        options = [
+            RequestOptions("http://x", calling={"parallel_tool_calls": b}) for b in (True, False)
+        ]
+        hosted(way, options[0], f"{provider}/x")
+        with pytest.raises(FatalError, match=f"{provider} cannot be asked for one call at a time"):
+            hosted(way, options[1], f"{provider}/x")
 
 
 @pytest.mark.parametrize("extra", [{}, {"tool_choice": "auto"}])
-def test_mistral_is_told_which_function_to_call_as_litellm_does_not(
+def test_mistral_is_told_which_function_to_call(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch, extra: dict[str, Any]
 ) -> None:
     monkeypatch.setenv("MISTRAL_API_KEY", KEY)
     options = RequestOptions(server.base_url, calling={"tool_choice": THE_CD}, extra_body=extra)
-    ask(LiteLLMModel("mistral/m", options))
+    ask(hosted("ours", options, "mistral/m"))
     assert server.last is not None
     assert server.last.body["tool_choice"] == (extra or {"tool_choice": THE_CD})["tool_choice"]
 
 
 @pytest.mark.parametrize("choice", ["required", THE_CD])
 def test_a_provider_that_would_not_be_told_to_call_is_known(choice: object) -> None:
+    options = RequestOptions(calling={"tool_choice": choice})
     for name in ("cohere/command-r", "ollama_chat/x"):
-        assert not takes_choice(name, choice)
-    for name in ("anthropic/claude-sonnet-4-5", "gemini/x", "mistral/m", "groq/x", "nobody/x"):
-        assert takes_choice(name, choice)
+        assert not takes_choice(name, options)
+    for name in (CLAUDE, "gemini/x", "mistral/m", "groq/x", "nobody/x", "azure/gpt-4o"):
+        assert takes_choice(name, options)
 
 
 @pytest.mark.parametrize("name", ["gemini/gemini-2.5-pro", "anthropic/claude-sonnet-4-5"])
@@ -301,20 +315,20 @@ def marks(body: dict[str, Any]) -> int:
 
 
 def test_a_growing_conversation_is_marked_for_the_cache(
-    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     chat = FunctionCalling(Style(Toolbox([CD]), read_prompts(), "all"))
     chat.start_turn([Message("system", "Be brief."), Message("user", "Go.")], frozenset(["cd"]), ())
     bodies = []
 
-    async def talking(model: LiteLLMModel) -> None:
+    async def talking(model: Model) -> None:
         for _ in range(4):
             chat.read(await model.ask(chat.request()._replace(grows=True)))
             assert server.last is not None
             bodies.append(server.last.body)
             chat.observe([Call("cd")], [Result(None)])
 
-    talk(anthropic(server, monkeypatch), talking)
+    talk(anthropic(server, monkeypatch, way), talking)
     assert [marks(body) for body in bodies] == [3, 4, 4, 4]
     mark = {"type": "ephemeral"}
     assert bodies[3]["tools"][-1]["cache_control"] == mark
@@ -348,8 +362,8 @@ def test_who_is_marked_for_the_cache(
     assert marks(server.last.body) == found
 
 
-def test_nobody_else_gets_marks(server: FakeServer) -> None:
-    model = LiteLLMModel(NAME, RequestOptions(base_url=server.base_url))
+def test_nobody_else_gets_marks(server: FakeServer, way: str) -> None:
+    model = hosted(way, RequestOptions(base_url=server.base_url))
     talk(model, lambda model: model.ask(REQUESTS["fc"]._replace(grows=True)))
     assert server.last is not None
     assert "cache_control" not in json.dumps(server.last.body)
@@ -361,7 +375,7 @@ def test_signed_thoughts_go_back_as_they_came(
     chat = FunctionCalling(Style(Toolbox([CD]), read_prompts(), "all"))
     chat.start_turn([Message("user", "Go.")], frozenset(["cd"]), ())
 
-    async def talking(model: LiteLLMModel) -> None:
+    async def talking(model: Model) -> None:
         chat.read(await model.ask(chat.request()))
         chat.observe([Call("cd")], [Result(None)])
         await model.ask(chat.request())
@@ -401,45 +415,43 @@ def test_members_of_the_body_arrive_as_such(
     server.answer = fault("400")
     options = RequestOptions(server.base_url.removesuffix(base), extra_body=dict(THINKING, any=[1]))
     with pytest.raises(RequestError):
-        ask(LiteLLMModel(name, options))
+        ask(hosted("ours" if base == "" else OWN_WAY, options, name))
     assert server.last is not None
     assert server.last.body.items() >= {**THINKING, "any": [1]}.items()
 
 
-def test_tools_stay_as_they_are(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tools_stay_as_they_are(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", KEY)
     server.answer = fault("400")
     tools = REQUESTS["fc"].tools
     assert tools is not None
     before = json.dumps(tools.tools)
     with pytest.raises(RequestError):
-        ask(LiteLLMModel("gemini/gemini-2.5-pro", RequestOptions(server.base_url)))
+        ask(hosted(way, RequestOptions(server.base_url), "gemini/gemini-2.5-pro"))
     assert json.dumps(tools.tools) == before
 
 
-def test_what_models_are_talked_to_with_is_no_further_member() -> None:
+def test_what_models_are_talked_to_with_is_no_further_member(way: str) -> None:
     with pytest.raises(FatalError, match="'tools' cannot be set"):
-        LiteLLMModel(NAME, RequestOptions(extra_body={"tools": []}))
+        hosted(way, RequestOptions("http://localhost/v1", extra_body={"tools": []}))
 
 
-def test_thoughts_go_back_under_the_name_under_which_they_came(server: FakeServer) -> None:
+def test_thoughts_go_back_under_the_name_under_which_they_came(
+    server: FakeServer, way: str
+) -> None:
     for name in ("thoughts-reasoning", "thoughts-reasoning-content", "thoughts-empty"):
         server.answer = fault(name)
-        reply = ask(LiteLLMModel(NAME, RequestOptions(base_url=server.base_url)))
+        reply = ask(hosted(way, RequestOptions(base_url=server.base_url)))
         assert reply.verbatim == SHAPES[name].verbatim
 
 
-def test_another_protocol(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_protocol(server: FakeServer, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     server.answer = lambda _: as_json(ANTHROPIC)
-    reply = ask(
-        LiteLLMModel(
-            "anthropic/claude-sonnet-4-5",
-            RequestOptions(
-                base_url=server.base_url.removesuffix("/v1"), price=Price(3.0, 15.0, 0.5, 4.0)
-            ),
-        )
-    )
+    url, price = server.base_url.removesuffix("/v1"), Price(3.0, 15.0, 0.5, 4.0)
+    reply = ask(hosted(way, RequestOptions(base_url=url, price=price), CLAUDE))
     assert server.last is not None
     assert server.last.path == "/v1/messages"
     assert server.last.headers["x-api-key"] == KEY
@@ -467,37 +479,36 @@ def test_errors_of_another_protocol(
     status: int,
     kind: str,
     error: type[ModelError],
+    way: str,
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     body = {"type": "error", "error": {"type": kind, "message": "Sorry."}}
     server.answer = lambda _: as_json(body, status)
     with pytest.raises(ModelError) as caught:
-        ask(LiteLLMModel("anthropic/claude-sonnet-4-5", RequestOptions(base_url=server.base_url)))
+        ask(hosted(way, RequestOptions(base_url=server.base_url), CLAUDE))
     assert type(caught.value) is error
     assert "Sorry." in str(caught.value)
     assert server.requests == 1
 
 
-def test_cost(server: FakeServer) -> None:
+def test_cost(server: FakeServer, way: str) -> None:
     server.answer = fault("usage-details")
-    reply = ask(
-        LiteLLMModel(NAME, RequestOptions(base_url=server.base_url, price=Price(2.0, 10.0, 1.0)))
-    )
+    reply = ask(hosted(way, RequestOptions(base_url=server.base_url, price=Price(2.0, 10.0, 1.0))))
     assert reply.cost == 4 * 2 + 8 * 1 + 3 * 10
 
 
-def test_many_at_once(server: FakeServer) -> None:
+def test_many_at_once(server: FakeServer, way: str) -> None:
     def answer(asked: Any) -> Answer:
         said = asked.body["messages"][0]["content"]
         return as_json(completion({"role": "assistant", "content": said}))
 
     server.answer = answer
 
-    async def talking(model: LiteLLMModel) -> list[str | None]:
+    async def talking(model: Model) -> list[str | None]:
         requests = [Request([{"role": "user", "content": str(n)}], None) for n in range(40)]
         return [reply.text for reply in await asyncio.gather(*map(model.ask, requests))]
 
-    model = LiteLLMModel(NAME, RequestOptions(base_url=server.base_url))
+    model = hosted(way, RequestOptions(base_url=server.base_url))
     assert talk(model, talking) == [str(number) for number in range(40)]
 
 

@@ -41,7 +41,7 @@ def chat(reasoning: ReasoningPolicy = "all") -> FunctionCalling:
 
 def sent(conversation: FunctionCalling, marked: tuple[int, ...] = ()) -> dict[str, Any]:
     messages = conversation.request().messages
-    turns = [ANTHROPIC.turn(message, messages[:n]) for n, message in enumerate(messages)]
+    turns = [ANTHROPIC.speech(message, messages[:n]) for n, message in enumerate(messages)]
     body: dict[str, Any] = json.loads(b"{%b}" % ANTHROPIC.members(turns, marked))
     return body
 

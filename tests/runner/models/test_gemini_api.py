@@ -44,7 +44,7 @@ def chat(reasoning: ReasoningPolicy = "all") -> FunctionCalling:
 
 def sent(conversation: FunctionCalling) -> dict[str, Any]:
     messages = conversation.request().messages
-    turns = [GEMINI.turn(message, messages[:n]) for n, message in enumerate(messages)]
+    turns = [GEMINI.speech(message, messages[:n]) for n, message in enumerate(messages)]
     body: dict[str, Any] = json.loads(b"{%b}" % GEMINI.members(turns, ()))
     return body
 
