@@ -60,14 +60,20 @@ class _About(NamedTuple):
 
     help: str
     metavar: str | None
-    read: Callable[[str], Any] | None
-    choices: Sequence[str] | None
-    one_of: str | None
-    positional: bool
-    flags: tuple[str, ...]
-    bare: Any
-    needs: str | None
-    excludes: tuple[str, ...]
+    read: Callable[[str], Any] | None = None
+    """Makes the value of a text; raises ArgumentTypeError where it cannot."""
+    choices: Sequence[str] | None = None
+    one_of: str | None = None
+    """A name; of the options under one name only one may be given."""
+    positional: bool = False
+    flags: tuple[str, ...] = ()
+    """What the user types, where that is not the field's name."""
+    bare: Any = None
+    """The value where the flag is given without one; None where it must have one."""
+    needs: str | None = None
+    """The flag without which it has no meaning."""
+    excludes: tuple[str, ...] = ()
+    """Flags that contradict it."""
 
 
 def option(
@@ -76,14 +82,7 @@ def option(
     *,
     default: Any = None,
     required: bool = False,
-    read: Callable[[str], Any] | None = None,
-    choices: Sequence[str] | None = None,
-    one_of: str | None = None,
-    flags: tuple[str, ...] = (),
-    positional: bool = False,
-    bare: Any = None,
-    needs: str | None = None,
-    excludes: tuple[str, ...] = (),
+    **about: Any,
 ) -> Any:
     """Return a field of a record of options.
 
@@ -92,28 +91,10 @@ def option(
         metavar: What to call its value.
         default: The value where it is not given.
         required: Whether it must be given.
-        read: Makes the value of a text; raises ArgumentTypeError where it cannot.
-        choices: The values that there are.
-        one_of: A name; of the options under one name only one may be given.
-        flags: What the user types, where that is not the field's name.
-        positional: Whether it is an argument by its place, without a flag.
-        bare: The value where the flag is given without one; None where it must have one.
-        needs: The flag without which it has no meaning.
-        excludes: Flags that contradict it.
+        about: Further members of _About.
     """
-    about = _About(
-        help,
-        metavar,
-        read,
-        choices,
-        one_of,
-        positional,
-        flags,
-        bare,
-        needs=needs,
-        excludes=excludes,
-    )
-    return field(default=MISSING if required else default, metadata={"about": about})
+    found = _About(help, metavar, **about)
+    return field(default=MISSING if required else default, metadata={"about": found})
 
 
 def argument(help: str, metavar: str, *, required: bool = True, default: Any = None) -> Any:

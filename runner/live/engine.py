@@ -100,7 +100,6 @@ class Engine(Generic[Job, Done]):
         limits: How hard to push.
         jitter: Spreads the waits of retries, so that they do not come all at once.
         budget: What may be used.
-        activity: Where to keep count of what is going on.
         say: Tells the user a line.
         clock: Tells the time.
         pace: Says when requests may start, where engines have one in common.
@@ -118,13 +117,12 @@ class Engine(Generic[Job, Done]):
         limits: Limits,
         jitter: Random,
         budget: Budget | None = None,
-        activity: Activity | None = None,
         say: Callable[[str], object] = _nobody,
         clock: Clock | None = None,
         pace: Pace | None = None,
     ) -> None:
         self.budget = budget or Budget()
-        self.activity = activity or Activity((clock or RealTime()).time)
+        self.activity = Activity((clock or RealTime()).time)
         self._say = say
         self.stop_reason: str | None = None
         self.failed = False

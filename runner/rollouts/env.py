@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, partial
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self
 
 from checkers.profile import STRICT, Mode, Profile
@@ -94,6 +93,7 @@ REWARDS: Mapping[RewardName, Callable[[Standing], float]] = {
 share in parts, each when a turn passes that no failed one went before."""
 
 
+@dataclass(eq=False, repr=False)
 class RolloutEnv:
     """One trajectory as an environment.
 
@@ -116,35 +116,27 @@ class RolloutEnv:
             under the seed; or the texts that the model shall read are not there.
     """
 
-    _dialogue: Dialogue
-    _replies: list[Any]
-    _passed: int
+    trajectory: Trajectory
+    profile: Profile = STRICT
+    seed: int | None = None
+    _: KW_ONLY
+    dataset: Dataset | None = None
+    reward: RewardName = "verdict"
+    mode: Mode = "fc"
+    step_limit: int | None = STEP_LIMIT
+    observations: Observations | None = None
+    extensions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    _dialogue: Dialogue = field(init=False)
 
-    def __init__(
-        self,
-        trajectory: Trajectory,
-        profile: Profile = STRICT,
-        seed: int | None = None,
-        *,
-        dataset: Dataset | None = None,
-        reward: RewardName = "verdict",
-        mode: Mode = "fc",
-        step_limit: int | None = STEP_LIMIT,
-        observations: Observations | None = None,
-        extensions: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
-    ) -> None:
-        self.trajectory = trajectory
-        self.profile = profile
-        self.seed = seed
-        self.reward = reward
-        self.mode = mode
-        self.step_limit = step_limit
-        self._prepared = _prepared(trajectory, profile, seed, dataset)
-        data = dataset or _alone(trajectory)
-        self._wording = wording_of(observations_for(observations, data, profile), data)
+    def __post_init__(self) -> None:
+        """Prepare the trajectory and begin it."""
+        self._prepared = _prepared(self.trajectory, self.profile, self.seed, self.dataset)
+        data = self.dataset or _alone(self.trajectory)
+        observations = observations_for(self.observations, data, self.profile)
+        self._wording = wording_of(observations, data)
         self._features = [
             extension.named(name).recorded(member, "RolloutEnv")
-            for name, member in extensions.items()
+            for name, member in self.extensions.items()
         ]
         self._begin()
 
@@ -243,7 +235,7 @@ class RolloutEnv:
     def _begin(self) -> None:
         style = _style(self.trajectory, self._wording, self._features)
         self._dialogue = Dialogue(self._prepared, style, self.mode, self.profile, self.step_limit)
-        self._replies = []
+        self._replies: list[Any] = []
         self._passed = 0
 
     def _anew(self) -> Self:
