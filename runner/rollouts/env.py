@@ -127,6 +127,8 @@ class RolloutEnv:
     observations: Observations | None = None
     extensions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     _dialogue: Dialogue = field(init=False)
+    _replies: list[Any] = field(init=False)
+    _passed: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Prepare the trajectory and begin it."""
@@ -235,7 +237,7 @@ class RolloutEnv:
     def _begin(self) -> None:
         style = _style(self.trajectory, self._wording, self._features)
         self._dialogue = Dialogue(self._prepared, style, self.mode, self.profile, self.step_limit)
-        self._replies: list[Any] = []
+        self._replies = []
         self._passed = 0
 
     def _anew(self) -> Self:
