@@ -124,11 +124,11 @@ class CallEvidence(NamedTuple):
         return cls(
             Reason(document["error_type"]),
             document["message"],
-            document.get("function"),
-            document.get("parameter"),
-            document.get("expected", ABSENT),
-            document.get("actual"),
-            tuple([cls.from_json(cause) for cause in document.get("causes", ())]),
+            function=document.get("function"),
+            parameter=document.get("parameter"),
+            expected=document.get("expected", ABSENT),
+            actual=document.get("actual"),
+            causes=tuple([cls.from_json(cause) for cause in document.get("causes", ())]),
         )
 
 

@@ -190,7 +190,15 @@ def unpaired(first: Sequence[Attempts], second: Sequence[Attempts]) -> RunDiffer
     p_value = fisher(counts[0], counts[1])
     entries = len(first) + len(second)
     return RunDifference(
-        entries, ours, theirs, 0, 0, (max(-1.0, low), min(1.0, high)), p_value, None, None
+        entries,
+        ours,
+        second=theirs,
+        worse=0,
+        better=0,
+        interval=(max(-1.0, low), min(1.0, high)),
+        p_value=p_value,
+        mcnemar=None,
+        needed=None,
     )
 
 
@@ -368,13 +376,13 @@ def compare(pairs: Sequence[Pair]) -> RunDifference:
     return RunDifference(
         len(pairs),
         sum(pair.first.passed / pair.first.trials for pair in pairs) / len(pairs),
-        sum(pair.second.passed / pair.second.trials for pair in pairs) / len(pairs),
-        worse,
-        better,
-        bonett_price(worse, better, len(pairs)) if simple else _resampled(pairs),
-        cluster_test(pairs),
-        mcnemar(worse, better) if single else None,
-        entries_needed(pairs),
+        second=sum(pair.second.passed / pair.second.trials for pair in pairs) / len(pairs),
+        worse=worse,
+        better=better,
+        interval=bonett_price(worse, better, len(pairs)) if simple else _resampled(pairs),
+        p_value=cluster_test(pairs),
+        mcnemar=mcnemar(worse, better) if single else None,
+        needed=entries_needed(pairs),
     )
 
 

@@ -213,12 +213,12 @@ class Verdict(NamedTuple):
             return cls(
                 document["valid"],
                 None if error is None else Failure(Reason(error), _evidence(document)),
-                document["failed_turn"],
-                document["turns"],
-                document["turns_passed"],
-                tuple(document.get("irreversible", ())),
-                _hallucinated(document.get("hallucinated", {})),
-                Selected(**document["selected"]) if document.get("selected") else None,
+                failed_turn=document["failed_turn"],
+                turns=document["turns"],
+                turns_passed=document["turns_passed"],
+                irreversible=tuple(document.get("irreversible", ())),
+                hallucinated=_hallucinated(document.get("hallucinated", {})),
+                selected=Selected(**document["selected"]) if document.get("selected") else None,
             )
         except (AttributeError, KeyError, TypeError) as fault:
             raise ValueError(f"this is no verdict: {fault}") from None

@@ -157,12 +157,12 @@ def _act(step: int, traced: TracedCall, before: Snapshot, offered: frozenset[str
     return Act(
         step,
         traced,
-        "" if isinstance(call, MalformedCall) else call.name,
-        tool,
-        not isinstance(call, MalformedCall) and call.name in offered,
-        {} if isinstance(call, MalformedCall) else _arguments(call, tool),
-        tuple(before.differences(traced.after)),
-        before.states != traced.after.states,
+        name="" if isinstance(call, MalformedCall) else call.name,
+        tool=tool,
+        offered=not isinstance(call, MalformedCall) and call.name in offered,
+        arguments={} if isinstance(call, MalformedCall) else _arguments(call, tool),
+        changes=tuple(before.differences(traced.after)),
+        moved=before.states != traced.after.states,
     )
 
 

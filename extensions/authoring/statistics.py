@@ -231,7 +231,20 @@ def facts_of(dataset: Dataset, trajectory: Trajectory) -> EntryFacts:
         names = [name for answer in expects.answers for name in answer]
         offered = len(expects.functions)
         facts = EntryFacts(
-            [names], {}, 0, offered, words, Arguments(), 0, 0, 0, (0, 0), conditions, config, 0, ()
+            [names],
+            {},
+            environments=0,
+            offered=offered,
+            words=words,
+            arguments=Arguments(),
+            hops=0,
+            needed=0,
+            undictated=0,
+            dated=(0, 0),
+            conditions=conditions,
+            config=config,
+            state=0,
+            shown=(),
         )
         return facts._replace(
             language=expects.language,

@@ -70,7 +70,9 @@ def children(node: Node, off: Iterable[Difference]) -> list[Node]:
         is_off = node.off or "" in below
         off_below = any(rest[:1] in (".", "[") for rest in below if rest)
         value, was, expected = [each.get(key, ABSENT) for each in values]
-        child = Node(str(key), path, value, was, expected, is_off, off_below)
+        child = Node(
+            str(key), path, value=value, was=was, expected=expected, off=is_off, off_below=off_below
+        )
         if child.is_there or is_off or off_below:
             found.append(child)
     return found

@@ -287,13 +287,13 @@ def _level_score(level: str, name: str, runs: _Runs) -> LevelScore:
     return LevelScore(
         level,
         name,
-        figures,
-        planned,
-        sum(sizes.values()) / len(sizes) if sizes else 0.0,
-        judged and len(figures.outcomes) >= planned,
-        (pass_at_1(attempts), cluster_interval(attempts)) if judged else None,
-        _share(figures, runs, "functions", "needed"),
-        _share(figures, runs, "arguments", "functions"),
+        figures=figures,
+        planned=planned,
+        tools=sum(sizes.values()) / len(sizes) if sizes else 0.0,
+        scored=judged and len(figures.outcomes) >= planned,
+        passed=(pass_at_1(attempts), cluster_interval(attempts)) if judged else None,
+        function_right=_share(figures, runs, "functions", "needed"),
+        arguments_right=_share(figures, runs, "arguments", "functions"),
     )
 
 

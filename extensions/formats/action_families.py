@@ -129,11 +129,11 @@ def _react_says(text: str) -> Spoken:
 REACT = Written(
     "react",
     "text",
-    False,
-    showing("react", _write_react, lines, _THOUGHT),
-    _write_react,
-    answering("Observation: {result}"),
-    _read_react,
+    parallel=False,
+    show=showing("react", _write_react, lines, _THOUGHT),
+    write=_write_react,
+    answer=answering("Observation: {result}"),
+    read=_read_react,
     stops=("\nObservation:",),
     says=_react_says,
 )
@@ -249,10 +249,10 @@ def _object_says(text: str) -> Spoken:
 JSON_ACTION = Written(
     "json_action",
     "text",
-    False,
-    showing("json_action", _write_objects, lines),
-    _write_objects,
-    answering("Result: {result}"),
-    _read_objects,
+    parallel=False,
+    show=showing("json_action", _write_objects, lines),
+    write=_write_objects,
+    answer=answering("Result: {result}"),
+    read=_read_objects,
     says=_object_says,
 )

@@ -166,13 +166,13 @@ _FRAME = framed("<|turn>{role}\n", "<turn|>\n", "assistant=model", begin="<bos>"
 GEMMA = Written(
     "gemma",
     "raw",
-    True,
-    _show,
-    writing(_call, ""),
-    _answer,
-    _read,
-    ("<turn|>", "<|tool_response>"),
-    _FRAME._replace(
+    parallel=True,
+    show=_show,
+    write=writing(_call, ""),
+    answer=_answer,
+    read=_read,
+    stops=("<turn|>", "<|tool_response>"),
+    frame=_FRAME._replace(
         roles={**_FRAME.roles, RESULT: ("<|tool_response>", "<tool_response|>")},
         closing=_closing,
         joins=frozenset([RESULT]),

@@ -140,15 +140,15 @@ def _closing(text: str) -> str:
 HARMONY = Written(
     "harmony",
     "raw",
-    False,
-    _show,
-    _write,
-    answering(
+    parallel=False,
+    show=_show,
+    write=_write,
+    answer=answering(
         f"{{name}} to=assistant{_CHANNEL}commentary{_MESSAGE}{{result}}", RESULT, together=False
     ),
-    _read,
-    (_CALL, _RETURN),
-    Frame(
+    read=_read,
+    stops=(_CALL, _RETURN),
+    frame=Frame(
         {
             **{
                 role: (f"{_START}{role}{_MESSAGE}", _END)

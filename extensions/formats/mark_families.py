@@ -109,13 +109,13 @@ def _read_mistral(text: str, begin: int, _documents: Sequence[Document]) -> tupl
 MISTRAL = Written(
     "mistral",
     "raw",
-    True,
-    declaring("tools"),
-    writing(_mistral_call, ""),
-    _answer_mistral,
-    reading_after(_CALLS, _read_mistral),
-    ("</s>",),
-    Frame(
+    parallel=True,
+    show=declaring("tools"),
+    write=writing(_mistral_call, ""),
+    answer=_answer_mistral,
+    read=reading_after(_CALLS, _read_mistral),
+    stops=("</s>",),
+    frame=Frame(
         {
             "system": ("[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
             "tools": ("[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
@@ -169,13 +169,13 @@ def _kimi_marks(role: str, name: str) -> tuple[str, str]:
 KIMI = Written(
     "kimi",
     "raw",
-    True,
-    declaring("tool_declare"),
-    _write_kimi,
-    _answer_kimi,
-    reading_after(_CALL, _one_behind(_KIMI_HEAD, _KIMI_FORM)),
-    ("<|im_end|>",),
-    Frame(
+    parallel=True,
+    show=declaring("tool_declare"),
+    write=_write_kimi,
+    answer=_answer_kimi,
+    read=reading_after(_CALL, _one_behind(_KIMI_HEAD, _KIMI_FORM)),
+    stops=("<|im_end|>",),
+    frame=Frame(
         {
             "system": _kimi_marks("system", "system"),
             "tool_declare": _kimi_marks("system", "tool_declare"),
@@ -227,11 +227,11 @@ _write_deepseek = writing(_deepseek_call, "", _mark("tool▁calls▁begin"), _ma
 DEEPSEEK_V3 = Written(
     "deepseek_v3",
     "raw",
-    True,
-    showing("several", _write_deepseek, indented),
-    _write_deepseek,
-    answering(f"{_OUTPUT}{{result}}{_END_OUTPUT}", RESULT),
-    reading_after(_ONE, _one_behind(_DEEPSEEK_HEAD, _DEEPSEEK_FORM)),
-    (_END_OF_TEXT,),
-    DEEPSEEK_FRAME,
+    parallel=True,
+    show=showing("several", _write_deepseek, indented),
+    write=_write_deepseek,
+    answer=answering(f"{_OUTPUT}{{result}}{_END_OUTPUT}", RESULT),
+    read=reading_after(_ONE, _one_behind(_DEEPSEEK_HEAD, _DEEPSEEK_FORM)),
+    stops=(_END_OF_TEXT,),
+    frame=DEEPSEEK_FRAME,
 )

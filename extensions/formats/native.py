@@ -145,5 +145,11 @@ def _as_json(text: str) -> Any:
 
 
 MULTI_CALL = Native(
-    _NAME, "chat", True, _show_members, _write_members, _answer_members, _read_members
+    _NAME,
+    "chat",
+    parallel=True,
+    show=_show_members,
+    write=_write_members,
+    answer=_answer_members,
+    read=_read_members,
 )

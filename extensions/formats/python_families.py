@@ -128,11 +128,11 @@ _write_list = writing(_in_python, ", ", "[", "]")
 PYTHON = Written(
     "python",
     "text",
-    True,
-    _show_prompt,
-    _write_list,
-    _answer_prompt,
-    _read_list,
+    parallel=True,
+    show=_show_prompt,
+    write=_write_list,
+    answer=_answer_prompt,
+    read=_read_list,
     identifiers=True,
 )
 
@@ -220,13 +220,13 @@ _write_lines = writing(_in_python, "\n", f"{_OPENING}\n", f"\n{_CLOSING}")
 OLMO = Written(
     "olmo",
     "raw",
-    True,
-    showing("several", _write_lines, lines),
-    _write_lines,
-    answering("{result}", "environment", together=False),
-    _read_lines,
-    ("<|im_end|>",),
-    chatml("environment"),
+    parallel=True,
+    show=showing("several", _write_lines, lines),
+    write=_write_lines,
+    answer=answering("{result}", "environment", together=False),
+    read=_read_lines,
+    stops=("<|im_end|>",),
+    frame=chatml("environment"),
     identifiers=True,
 )
 

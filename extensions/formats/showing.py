@@ -184,7 +184,15 @@ def as_text(
     calls; ``answer`` is the form of one result.
     """
     show = showing(how, write, listing)
-    return Written(name, "text", how == "several", show, write, answering(answer), read)
+    return Written(
+        name,
+        "text",
+        parallel=how == "several",
+        show=show,
+        write=write,
+        answer=answering(answer),
+        read=read,
+    )
 
 
 def as_raw(text: Written, frame: Frame, *stops: str, **others: Any) -> Written:

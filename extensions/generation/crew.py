@@ -190,16 +190,16 @@ class WritingCrew:
             plan = MakingPlan(
                 order.tasks,
                 writer,
-                solver,
-                order.settings.mode,
-                align,
-                order.wanted,
-                order.tries,
-                order.trials,
-                order.solutions,
-                order.search_calls,
-                order.wishes,
-                self._provenance(),
+                solver=solver,
+                mode=order.settings.mode,
+                align=align,
+                wanted=order.wanted,
+                tries=order.tries,
+                trials=order.trials,
+                solutions=order.solutions,
+                search_calls=order.search_calls,
+                wishes=order.wishes,
+                provenance=self._provenance(),
             )
             maker = Maker(plan, Sieve(order.own), [*self.askers.values()], meter)
             await maker.make()
@@ -247,11 +247,11 @@ class WritingCrew:
             model,
             # The same server may have another port when the command goes on.
             {**asked, "base_url": server and [*server_meant(server)]},
-            limits_of(settings)._replace(waits_for_server=False),
-            self._log,
-            self._replies(asked),
-            self._budget,
-            self._say,
+            limits=limits_of(settings)._replace(waits_for_server=False),
+            log=self._log,
+            replies=self._replies(asked),
+            budget=self._budget,
+            say=self._say,
         )
         self.askers[role] = asker
         return asker

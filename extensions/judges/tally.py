@@ -141,11 +141,11 @@ class PassRate(NamedTuple):
         return cls(
             total,
             counts,
-            passed / total,
-            (passed + counts["unsure"] / 2) / total,
-            (passed + counts["unsure"]) / total,
-            cluster_interval(attempts),
-            rounds_of([each.cast for each in found if each.cast]),
+            lower=passed / total,
+            half=(passed + counts["unsure"] / 2) / total,
+            upper=(passed + counts["unsure"]) / total,
+            interval=cluster_interval(attempts),
+            rounds=rounds_of([each.cast for each in found if each.cast]),
         )
 
 

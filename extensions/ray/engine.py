@@ -49,7 +49,9 @@ class OnRay(NamedTuple):
     ) -> Ending:
         """Have the cluster's workers ask the model."""
         where, patience = self.where, self.allowance.seconds
-        return on_ray.conduct_on_ray(plan, store, jobs, connect, watch, where, patience)
+        return on_ray.conduct_on_ray(
+            plan, store, jobs=jobs, connect=connect, watch=watch, cluster=where, patience=patience
+        )
 
 
 def workers_on_ray(address: str | None, workers: int | None, allowance: Allowance) -> OnRay:

@@ -273,12 +273,12 @@ def _data(asked: QuerySet, part: Parts) -> Data:
     return Data(
         asked.name,
         asked.corpus.name,
-        asked.corpus.sha256,
-        asked.corpus.size,
-        len(part.training),
-        pairs.hash_of(part.training),
-        len(part.held_out),
-        pairs.hash_of(part.held_out),
+        corpus_sha256=asked.corpus.sha256,
+        documents=asked.corpus.size,
+        training=len(part.training),
+        training_sha256=pairs.hash_of(part.training),
+        held_out=len(part.held_out),
+        held_out_sha256=pairs.hash_of(part.held_out),
     )
 
 

@@ -200,7 +200,15 @@ class _Tree:
         self.model_calls += 1
         heard = self._heard(asked, reply)
         unread = Taken(asked.episode.turn, (), None)
-        tried = Tried(node.trail, asked, request, reply, heard or reply, unread, None)
+        tried = Tried(
+            node.trail,
+            asked,
+            request=request,
+            reply=reply,
+            heard=heard or reply,
+            taken=unread,
+            after=None,
+        )
         if heard is not None:
             child = asked.fork()
             tried = tried._replace(after=child)

@@ -113,11 +113,11 @@ class SearchPlayer(EpisodePlayer, Follower):
         return SearchRecord(
             requests,
             executed,
-            self._undone,
-            requests >= limits.model_calls or executed >= limits.nodes,
-            limits.model_calls,
-            limits.nodes,
-            [self._tried(number, standing) for number in range(requests)],
+            undone=self._undone,
+            exhausted=requests >= limits.model_calls or executed >= limits.nodes,
+            most_requests=limits.model_calls,
+            most_steps=limits.nodes,
+            tree=[self._tried(number, standing) for number in range(requests)],
         )
 
     def _tried(self, number: int, standing: Collection[int]) -> TriedStep:

@@ -113,7 +113,15 @@ def _evaluate(
     judged = judge_all(dataset, trajectories, profile, judge, options, entries)
     outcomes = [with_kept(each, features) for each in judged]
     least = options.fail_under
-    status = report(dataset, profile, trajectories, outcomes, population, mend, least)
+    status = report(
+        dataset,
+        profile,
+        trajectories=trajectories,
+        outcomes=outcomes,
+        population=population,
+        mend=mend,
+        least=least,
+    )
     for line in feature_lines(features, dataset, trajectories, outcomes):
         say(line)
     return status

@@ -163,7 +163,9 @@ def selection_of(
             category = spelled
     seed = sample_seed if sample else None
     ids, limit, split = options.ids, options.limit, options.split
-    return Selection(category, ids, limit, sample, seed, trials, split)
+    return Selection(
+        category, ids, limit=limit, sample=sample, sample_seed=seed, trials=trials, split=split
+    )
 
 
 def connect_to(plan: Plan) -> Model:

@@ -56,4 +56,12 @@ def run(options: Options) -> int:
     mend = mend_for(options, dataset, profile, judge_again)
     outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
     least, population = options.fail_under, len(trajectories)
-    return report(dataset, profile, trajectories, outcomes, population, mend, least)
+    return report(
+        dataset,
+        profile,
+        trajectories=trajectories,
+        outcomes=outcomes,
+        population=population,
+        mend=mend,
+        least=least,
+    )

@@ -92,12 +92,12 @@ def answer_of(earlier: AnsweredStep) -> Reply:
     return Reply(
         said.text,
         tuple(said.tool_calls),
-        said.reasoning,
-        said.finish_reason,
-        step.usage,
-        step.latency,
-        step.cost,
-        verbatim,
+        reasoning=said.reasoning,
+        finish_reason=said.finish_reason,
+        usage=step.usage,
+        latency=step.latency,
+        cost=step.cost,
+        verbatim=verbatim,
     )
 
 

@@ -292,7 +292,15 @@ def _edges(
             if kind not in inputs[name]:
                 raise ValueError(f"inputs: {name} has no call that takes the kind {kind}")
             template = inputs[name][kind]
-            yield Edge(call.name, output["field"], target, parameter, kind, call, template)
+            yield Edge(
+                call.name,
+                output["field"],
+                target=target,
+                parameter=parameter,
+                kind=kind,
+                call=call,
+                template=template,
+            )
 
 
 def check(graph: Graph) -> list[str]:

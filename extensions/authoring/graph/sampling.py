@@ -378,11 +378,11 @@ def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
     return Coverage(
         paths,
         functions,
-        edges,
-        backends,
-        pairs,
-        tuple([name for name in graph.functions if name not in functions]),
-        tuple([edge.name for edge in graph.edges if edge.name not in edges]),
+        edges=edges,
+        backends=backends,
+        pairs=pairs,
+        missing_functions=tuple([name for name in graph.functions if name not in functions]),
+        missing_edges=tuple([edge.name for edge in graph.edges if edge.name not in edges]),
     )
 
 

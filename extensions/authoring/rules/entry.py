@@ -204,7 +204,15 @@ class Entry:
     ) -> Problem:
         """Return a problem of this entry."""
         file = file_of(self.dataset, self.trajectory, field)
-        return Problem(rule, severity, file, self.trajectory.id, turn, field, message)
+        return Problem(
+            rule,
+            severity,
+            file=file,
+            id=self.trajectory.id,
+            turn=turn,
+            field=field,
+            message=message,
+        )
 
 
 def file_of(dataset: Dataset, trajectory: Trajectory, field: str) -> str:

@@ -157,9 +157,9 @@ def _stale(exemption: Exemption) -> Problem:
     return Problem(
         ALLOW,
         Severity.ERROR,
-        exemption.where,
-        exemption.id,
-        exemption.turn,
-        exemption.field or "rule",
-        message,
+        file=exemption.where,
+        id=exemption.id,
+        turn=exemption.turn,
+        field=exemption.field or "rule",
+        message=message,
     )

@@ -119,7 +119,9 @@ def check_own() -> Iterator[Problem]:
             for field, message in own_defects(tool):
                 id = f"{tool.backend}.{tool.name}"
                 file = f"{backend.__module__.replace('.', '/')}.py"
-                yield Problem(DOCS, Severity.ERROR, file, id, None, field, message)
+                yield Problem(
+                    DOCS, Severity.ERROR, file=file, id=id, turn=None, field=field, message=message
+                )
 
 
 def own_defects(tool: Tool) -> Iterator[tuple[str, str]]:
@@ -137,11 +139,21 @@ def check_reference(folder: Path) -> Iterator[Problem]:
             name = str(document.get("name"))
             documented.add(name)
             for severity, field, message in defects(document, backend.TOOLS.get(name)):
-                yield Problem(DOCS, severity, file, f"{environment}.{name}", None, field, message)
+                yield Problem(
+                    DOCS,
+                    severity,
+                    file=file,
+                    id=f"{environment}.{name}",
+                    turn=None,
+                    field=field,
+                    message=message,
+                )
         for name in backend.TOOLS.keys() - documented:
             id = f"{environment}.{name}"
             message = "is callable and has no document"
-            yield Problem(DOCS, Severity.ERROR, file, id, None, "name", message)
+            yield Problem(
+                DOCS, Severity.ERROR, file=file, id=id, turn=None, field="name", message=message
+            )
 
 
 Defect = tuple[Severity, str, str]

@@ -275,29 +275,29 @@ def _order(options: Options, graph: Graph, own: Dataset, wishes: Sequence[str]) 
     sampling = Sampling(
         graph,
         groups,
-        voices,
-        entries,
-        options.origin,
-        options.seed,
-        options.turns or (3 if shown else 1),
-        options.calls or (3 if shown else 4),
+        voices=voices,
+        examples=entries,
+        origin=options.origin,
+        seed=options.seed,
+        turns=options.turns or (3 if shown else 1),
+        calls=options.calls or (3 if shown else 4),
     )
     each, more = divmod(options.number, len(kinds))
     scripted = isinstance(parsed(options.model), Scripted)
     return Commission(
         options.model,
         options.solver or ("scripted:0" if scripted else options.model),
-        options.judge,
-        options.settings(seed=None, prompts=None),  # these are of other things here
-        read_writer_prompts(options.prompts),
-        Tasks(sampling, kinds),
-        entries,
-        {kind: each + (place < more) for place, kind in enumerate(kinds)},
-        wishes,
-        options.tries,
-        options.trials,
-        options.solutions or 2,
-        options.search_calls or 60,
+        judge=options.judge,
+        settings=options.settings(seed=None, prompts=None),  # these are of other things here
+        prompts=read_writer_prompts(options.prompts),
+        tasks=Tasks(sampling, kinds),
+        own=entries,
+        wanted={kind: each + (place < more) for place, kind in enumerate(kinds)},
+        wishes=wishes,
+        tries=options.tries,
+        trials=options.trials,
+        solutions=options.solutions or 2,
+        search_calls=options.search_calls or 60,
     )
 
 

@@ -192,7 +192,13 @@ class Tasks:
             wanted = source.sample(wanted, min(len(wanted), source.randint(1, _WISHES)))
             seed, world = source.getrandbits(32), source.choice(worlds)
             walk = sample(
-                self.how.graph, world, seed, self.how.turns, self.how.calls, wanted, focus.backends
+                self.how.graph,
+                world,
+                seed=seed,
+                turns=self.how.turns,
+                calls_per_turn=self.how.calls,
+                want=wanted,
+                focus=focus.backends,
             )
             self.drawn[kind, ""] += 1
             bare = self._bare(kind, number, walk)
@@ -203,12 +209,12 @@ class Tasks:
                 return WritingTask(
                     kind,
                     number,
-                    focus,
-                    walk,
-                    source.choice(self.how.voices.texts),
-                    tuple(source.sample(examples, min(EXAMPLES, len(examples)))),
-                    self.how.origin,
-                    bare,
+                    focus=focus,
+                    walk=walk,
+                    persona=source.choice(self.how.voices.texts),
+                    examples=tuple(source.sample(examples, min(EXAMPLES, len(examples)))),
+                    origin=self.how.origin,
+                    bare=bare,
                 )
             self.drawn[kind, reason] += 1
         raise DataError(

@@ -171,7 +171,17 @@ class RestClient(Backend):
             >>> http_post(url='http://fixture.localhost/v1/rooms', json={}, form={'a': 'b'})
             {"error": "A body is json or form: leave out one of them."}
         """
-        return self._told(_request("POST", url, params, headers, path_params, json, form))
+        return self._told(
+            _request(
+                "POST",
+                url,
+                params=params,
+                headers=headers,
+                path_params=path_params,
+                json=json,
+                form=form,
+            )
+        )
 
     @writes
     def http_put(
@@ -203,7 +213,17 @@ class RestClient(Backend):
             >>> http_put(url='http://fixture.localhost/v1/rooms', json={}, form={'a': 'b'})
             {"error": "A body is json or form: leave out one of them."}
         """
-        return self._told(_request("PUT", url, params, headers, path_params, json, form))
+        return self._told(
+            _request(
+                "PUT",
+                url,
+                params=params,
+                headers=headers,
+                path_params=path_params,
+                json=json,
+                form=form,
+            )
+        )
 
     @writes
     def http_patch(
@@ -235,7 +255,17 @@ class RestClient(Backend):
             >>> http_patch(url='http://fixture.localhost/v1/rooms', json={}, form={'a': 'b'})
             {"error": "A body is json or form: leave out one of them."}
         """
-        return self._told(_request("PATCH", url, params, headers, path_params, json, form))
+        return self._told(
+            _request(
+                "PATCH",
+                url,
+                params=params,
+                headers=headers,
+                path_params=path_params,
+                json=json,
+                form=form,
+            )
+        )
 
     @writes
     def http_delete(

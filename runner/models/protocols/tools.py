@@ -44,4 +44,4 @@ def read(calls: Sequence[ToolCall]) -> list[ToolCall]:
     return list(calls)
 
 
-TOOLS = Native("tools", "chat", True, show, write, answer, read)
+TOOLS = Native("tools", "chat", parallel=True, show=show, write=write, answer=answer, read=read)
