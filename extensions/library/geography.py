@@ -44,32 +44,35 @@ class City(NamedTuple):
     """Hours of standard time ahead of UTC."""
 
 
-COUNTRIES = (
-    Country("Argentina", "Buenos Aires", "South America", 2_780_000, 45_900_000, "ARS", 54),
-    Country("Australia", "Canberra", "Oceania", 7_690_000, 26_600_000, "AUD", 61),
-    Country("Austria", "Vienna", "Europe", 83_900, 9_100_000, "EUR", 43),
-    Country("Brazil", "Brasilia", "South America", 8_520_000, 211_000_000, "BRL", 55),
-    Country("Canada", "Ottawa", "North America", 9_980_000, 40_100_000, "CAD", 1),
-    Country("Chile", "Santiago", "South America", 756_000, 19_600_000, "CLP", 56),
-    Country("China", "Beijing", "Asia", 9_600_000, 1_410_000_000, "CNY", 86),
-    Country("Denmark", "Copenhagen", "Europe", 43_000, 5_900_000, "DKK", 45),
-    Country("Egypt", "Cairo", "Africa", 1_000_000, 112_700_000, "EGP", 20),
-    Country("Finland", "Helsinki", "Europe", 338_000, 5_600_000, "EUR", 358),
-    Country("France", "Paris", "Europe", 551_000, 68_200_000, "EUR", 33),
-    Country("Germany", "Berlin", "Europe", 357_600, 83_300_000, "EUR", 49),
-    Country("Ghana", "Accra", "Africa", 238_500, 33_800_000, "GHS", 233),
-    Country("India", "New Delhi", "Asia", 3_290_000, 1_438_000_000, "INR", 91),
-    Country("Italy", "Rome", "Europe", 302_000, 59_000_000, "EUR", 39),
-    Country("Japan", "Tokyo", "Asia", 378_000, 124_500_000, "JPY", 81),
-    Country("Kenya", "Nairobi", "Africa", 580_400, 55_300_000, "KES", 254),
-    Country("Mexico", "Mexico City", "North America", 1_964_000, 129_700_000, "MXN", 52),
-    Country("New Zealand", "Wellington", "Oceania", 268_000, 5_200_000, "NZD", 64),
-    Country("Norway", "Oslo", "Europe", 385_200, 5_500_000, "NOK", 47),
-    Country("Peru", "Lima", "South America", 1_285_000, 33_800_000, "PEN", 51),
-    Country("Spain", "Madrid", "Europe", 506_000, 48_400_000, "EUR", 34),
-    Country("Sweden", "Stockholm", "Europe", 450_300, 10_500_000, "SEK", 46),
-    Country("Thailand", "Bangkok", "Asia", 513_100, 71_700_000, "THB", 66),
-    Country("United Kingdom", "London", "Europe", 243_600, 68_500_000, "GBP", 44),
+COUNTRIES = tuple(
+    Country(*row)
+    for row in (
+        ("Argentina", "Buenos Aires", "South America", 2_780_000, 45_900_000, "ARS", 54),
+        ("Australia", "Canberra", "Oceania", 7_690_000, 26_600_000, "AUD", 61),
+        ("Austria", "Vienna", "Europe", 83_900, 9_100_000, "EUR", 43),
+        ("Brazil", "Brasilia", "South America", 8_520_000, 211_000_000, "BRL", 55),
+        ("Canada", "Ottawa", "North America", 9_980_000, 40_100_000, "CAD", 1),
+        ("Chile", "Santiago", "South America", 756_000, 19_600_000, "CLP", 56),
+        ("China", "Beijing", "Asia", 9_600_000, 1_410_000_000, "CNY", 86),
+        ("Denmark", "Copenhagen", "Europe", 43_000, 5_900_000, "DKK", 45),
+        ("Egypt", "Cairo", "Africa", 1_000_000, 112_700_000, "EGP", 20),
+        ("Finland", "Helsinki", "Europe", 338_000, 5_600_000, "EUR", 358),
+        ("France", "Paris", "Europe", 551_000, 68_200_000, "EUR", 33),
+        ("Germany", "Berlin", "Europe", 357_600, 83_300_000, "EUR", 49),
+        ("Ghana", "Accra", "Africa", 238_500, 33_800_000, "GHS", 233),
+        ("India", "New Delhi", "Asia", 3_290_000, 1_438_000_000, "INR", 91),
+        ("Italy", "Rome", "Europe", 302_000, 59_000_000, "EUR", 39),
+        ("Japan", "Tokyo", "Asia", 378_000, 124_500_000, "JPY", 81),
+        ("Kenya", "Nairobi", "Africa", 580_400, 55_300_000, "KES", 254),
+        ("Mexico", "Mexico City", "North America", 1_964_000, 129_700_000, "MXN", 52),
+        ("New Zealand", "Wellington", "Oceania", 268_000, 5_200_000, "NZD", 64),
+        ("Norway", "Oslo", "Europe", 385_200, 5_500_000, "NOK", 47),
+        ("Peru", "Lima", "South America", 1_285_000, 33_800_000, "PEN", 51),
+        ("Spain", "Madrid", "Europe", 506_000, 48_400_000, "EUR", 34),
+        ("Sweden", "Stockholm", "Europe", 450_300, 10_500_000, "SEK", 46),
+        ("Thailand", "Bangkok", "Asia", 513_100, 71_700_000, "THB", 66),
+        ("United Kingdom", "London", "Europe", 243_600, 68_500_000, "GBP", 44),
+    )
 )
 
 CITIES = (

@@ -288,7 +288,7 @@ def test_probes_are_the_same_for_a_seed(data: Path, tmp_path: Path, capsys) -> N
         (("--judge", "scripted:1", "--probe"), "leave RUN out"),
         (("--judge", "scripted:1", "--resume"), "has no votes of this judge"),
         (("--judge", "scripted:1", "--prompts", "gone.toml"), "gone.toml: cannot be read"),
-        (("--judge", "scripted:1", "--no-cache", "--reply-cache", "x"), "cannot be combiner"),
+        (("--judge", "scripted:1", "--no-cache", "--reply-cache", "x"), "cannot be combined"),
         (("--judge", "scripted:1", "--ids", "gone"), "no 'gone' here"),
         (("--judge", "j", "--base-url", "x"), "--judge: the base URL"),
         (("--judge", "j", "--base-url", "http://127.0.0.1:9", "--max-cost", 1), "is not known"),
