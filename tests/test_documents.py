@@ -29,6 +29,8 @@ NAMED = re.compile(rf"`((?:{PLACES})/[\w*./-]+|[\w*][\w*./-]*(?:\.py|/))`")
 LINE, CELL = 120, 100
 READING_PATH = 700
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
+LONG_PAGES = {"docs/figures.md", "docs/tutorials/failure.md", "docs/howto/compare.md"}
+"""Pages whose code takes seconds."""
 EXTENSIONS = sorted((ROOT / "extensions").rglob("README.md"))
 MADE = {"RUN/judged/JUDGE-DIGEST/", "base/", "epochs/N/", "runs/", "server.py"}
 """What commands or users make, and no checkout has."""
@@ -159,7 +161,15 @@ def test_files_and_folders_that_are_named_exist(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [*PAGES, *EXTENSIONS], ids=lambda path: path.relative_to(ROOT).as_posix()
+    "page",
+    [
+        pytest.param(
+            path,
+            id=path.relative_to(ROOT).as_posix(),
+            marks=[pytest.mark.slow] if path.relative_to(ROOT).as_posix() in LONG_PAGES else [],
+        )
+        for path in [*PAGES, *EXTENSIONS]
+    ],
 )
 def test_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

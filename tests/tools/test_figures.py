@@ -11,6 +11,7 @@ def test_the_data_card_is_up_to_date():
     assert figures.main(["--check"]) is None
 
 
+@pytest.mark.slow
 def test_figures_are_written_between_the_marks(tmp_path):
     path = tmp_path / "README.md"
     path.write_text(f"before\n{figures.OPENING}\nold\n{figures.CLOSING}\nafter\n", encoding="utf-8")

@@ -33,7 +33,10 @@ def test_recorded_runs_are_far_from_every_bound(name):
     assert 10 * LARGEST_RECORDED.get(name, 0) < getattr(BOUNDS, name)
 
 
-@pytest.mark.parametrize("category", MULTI_TURN)
+@pytest.mark.parametrize(
+    "category",
+    [*MULTI_TURN[:3], *(pytest.param(c, marks=pytest.mark.slow) for c in MULTI_TURN[3:])],
+)
 def test_ground_truth_is_far_from_every_bound(category):
     dataset = choose.dataset(None, [category], print)
     most = dict.fromkeys(BOUNDS._fields, 0)

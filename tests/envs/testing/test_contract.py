@@ -16,9 +16,17 @@ from tests.source import ROOT
 SOUND = ("Say which world", "Say which world")
 
 
+LONG_CHECKS = {"sessions", "processes"}
+
+
 def first_of_each():
     """Return a mutant for every check."""
-    return {mutant.check: mutant for mutant in reversed(MUTANTS)}.values()
+    found = {mutant.check: mutant for mutant in reversed(MUTANTS)}.values()
+    # Those take seconds: many sessions, or processes.
+    return [
+        pytest.param(each, marks=[pytest.mark.slow] if each.check in LONG_CHECKS else [])
+        for each in found
+    ]
 
 
 def made(install, mutant, monkeypatch):

@@ -196,8 +196,19 @@ def test_the_user_speaks_and_names_no_function(category: Category) -> None:
                 assert [name for name in telling if name in message.content] == [], t.id
 
 
-@each
-@each_profile
+@pytest.mark.parametrize(
+    ("category", "profile"),
+    [
+        pytest.param(
+            category,
+            profile,
+            id=f"{profile.name}-{category}",
+            marks=[pytest.mark.slow] if profile is BFCL and category in BULKY else [],
+        )
+        for category in MULTI_TURN
+        for profile in (BFCL, STRICT)
+    ],
+)
 def test_every_call_of_the_ground_truth_succeeds(category: Category, profile: Profile) -> None:
     for t in of(category):
         results = [result for turn in prepared(t, profile).truth for result in turn.results]
@@ -370,6 +381,7 @@ def test_a_fare_is_one_and_an_average_is_one(category: Category) -> None:
                 assert isinstance(value.get("MA(5)", 0.0), float), t.id
 
 
+@pytest.mark.slow
 def test_movements_are_of_the_days_asked_for() -> None:
     # In all that can be made long, as those are withdrawn that only show them.
     dated = [t for t in BASES if any("(start_date=" in c for n in t.turns for c in n.ground_truth)]

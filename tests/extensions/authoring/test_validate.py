@@ -610,6 +610,7 @@ def test_our_data_has_no_problem_that_nobody_has_looked_at() -> None:
     assert [p for p, _ in left.excepted if p.severity is Severity.ERROR] == []
 
 
+@pytest.mark.slow
 def test_the_checker_rejects_what_departs_from_our_ground_truth() -> None:
     data = load_embedded([Category.BASE])
     figures = detection.figures(Entry(data, t) for t in data.trajectories.values())

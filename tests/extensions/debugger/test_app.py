@@ -281,6 +281,7 @@ def test_the_terminal_gets_nothing_to_obey():
     assert {char for char in text if category(char) in ("Cc", "Cf")} == {"\n"}
 
 
+@pytest.mark.slow
 def test_a_huge_result_is_cut_and_says_so():
     turns = [[f"[echo(content='{'x' * 50_000}')]"], [], []]
     assert "characters more" in right(shown(f"j tab{' pagedown' * 80}", turns=turns))

@@ -113,6 +113,7 @@ def test_input_that_ends_is_answered_to_its_end() -> None:
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == list(range(1, 202))
 
 
+@pytest.mark.slow
 def test_nothing_but_messages_is_written_to_standard_output_and_the_end_is_clean() -> None:
     lines = [hello().decode(), "no message", "[" * 10_000, call("get_ticket", ticket_id=1)]
     done = subprocess.run(
@@ -179,6 +180,7 @@ def test_ctrl_c_ends_it(how: list[str]) -> None:
     assert (process.returncode, notes) == (130, "turnwise: interrupted\n")
 
 
+@pytest.mark.slow
 def test_a_token_is_shown_where_none_is_given() -> None:
     with started("TicketAPI", "--http", "0", "--control", "0") as process:
         told(process, r"serving TicketAPI at (http://127\.0\.0\.1:\d+/mcp)")

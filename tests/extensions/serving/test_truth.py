@@ -51,9 +51,13 @@ def expected(one: Prepared) -> tuple[list[tuple[str, bool]], str]:
     return results, one.truth[-1].snapshot.digest()
 
 
-@pytest.mark.parametrize(
+BASE_QUICK = pytest.mark.parametrize(
     "category", [MULTI_TURN[0], *(pytest.param(c, marks=pytest.mark.slow) for c in MULTI_TURN[1:])]
 )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("category", MULTI_TURN)
 def test_in_one_process(category: Category) -> None:
     async def through_mcp(session: Session, one: Prepared) -> tuple[list[tuple[str, bool]], str]:
         served = Served(session, 0.0)
@@ -68,7 +72,7 @@ def test_in_one_process(category: Category) -> None:
         )
 
 
-@pytest.mark.parametrize("category", MULTI_TURN)
+@BASE_QUICK
 def test_over_http_and_read_by_the_control(category: Category, clock) -> None:
     async def through_mcp(url: str, one: Prepared) -> list[tuple[str, bool]]:
         async with Client(url) as client:

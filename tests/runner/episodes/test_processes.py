@@ -114,14 +114,19 @@ def test_the_output_has_the_same_bytes(tmp_path, capsys):
     assert said[0] == said[1]
 
 
+def slowly(*values):
+    """Return a case of the slow part."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("do", "how"),
     [
         (kill, f"the process that judged it was killed by SIGKILL, {TRIES} times"),
-        (crash, f"the process that judged it was killed by SIGSEGV, {TRIES} times"),
-        (leave, f"the process that judged it ended with status 3, {TRIES} times"),
-        (stall, "to judge it took more than 4 seconds (--entry-timeout)"),
+        slowly(crash, f"the process that judged it was killed by SIGSEGV, {TRIES} times"),
+        slowly(leave, f"the process that judged it ended with status 3, {TRIES} times"),
+        slowly(stall, "to judge it took more than 4 seconds (--entry-timeout)"),
     ],
 )
 def test_a_process_that_dies_or_stalls_costs_its_entry_only(monkeypatch, do, how, workers):

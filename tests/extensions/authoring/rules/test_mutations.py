@@ -97,8 +97,12 @@ def test_what_is_judged_otherwise_is_named() -> None:
     [
         (Category.MISSING_PARAMETER, "an invented value while it waits"),
         (Category.MISSING_FUNCTION, "an absent function while it waits"),
-        (Category.COMPOSITE, "an invented value while it waits"),
-        (Category.COMPOSITE, "an absent function while it waits"),
+        pytest.param(
+            Category.COMPOSITE, "an invented value while it waits", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            Category.COMPOSITE, "an absent function while it waits", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_whoever_guesses_fails_in_every_entry_that_waits(category: Category, name: str) -> None:
@@ -109,7 +113,13 @@ def test_whoever_guesses_fails_in_every_entry_that_waits(category: Category, nam
         assert tally.unlike == ()
 
 
-@pytest.mark.parametrize("category", [Category.MISSING_PARAMETER, Category.MISSING_FUNCTION])
+@pytest.mark.parametrize(
+    "category",
+    [
+        Category.MISSING_FUNCTION,
+        pytest.param(Category.MISSING_PARAMETER, marks=pytest.mark.slow),
+    ],
+)
 def test_who_waits_may_look_around(category: Category) -> None:
     data = load_embedded([category])
     entries = [Entry(data, trajectory) for trajectory in data.trajectories.values()]
