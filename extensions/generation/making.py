@@ -25,7 +25,7 @@ from extensions.generation.yields import AGREE, ALIGN, ERROR, RULES, SOLVED, Los
 from runner.live.engine import Stopped
 from runner.live.meter import Meter
 from runner.models.base import ModelError
-from runner.records.record import EpisodeRecord, Outcome
+from runner.records.record import Outcome
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
@@ -187,8 +187,7 @@ class Maker:
             outcome: Outcome = "failed" if each.entry is None else "passed"
             if each.lost and each.lost.by == ERROR:
                 outcome = "error"
-            record = EpisodeRecord(each.task.key, 0, "", outcome, None, None)
-            meter.count(record, self._engine.budget.spent)
+            meter.count(outcome, self._engine.budget.spent)
 
         try:
             await self._engine.run(wave, lambda task, _: self._make(task), keep)

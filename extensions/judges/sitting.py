@@ -29,12 +29,12 @@ from extensions.judges.judging import (
 from extensions.judges.scripted import ScriptedJudge
 from extensions.judges.votes import AnyVote, PreferenceVote, Took, Vote, VoteStore
 from runner.live.budget import Budget
-from runner.live.conduct import Ending
+from runner.live.conduct import Ending, watched
 from runner.live.engine import Engine, Limits
 from runner.live.loop import Ask, ModelAnswer
 from runner.live.meter import Meter
 from runner.models.base import CHARACTERS_PER_TOKEN, Model, ModelError, Reply, Request
-from runner.records.record import EpisodeRecord, Key, Outcome
+from runner.records.record import Key, Outcome
 from runner.records.replies import ReplyCache
 
 _HOPELESS = 10
@@ -340,12 +340,12 @@ class _Sitting(Generic[AnyVote]):
 
     def count(self, case: Case[AnyVote]) -> None:
         """Take note of a case that is over; give up where no case gets a vote."""
-        (id, trial), sat, engine = case.key, self.sat, self._engine
+        sat, engine = self.sat, self._engine
         votes = sat.votes.get(case.key)
         outcome: Outcome = "error"
         if votes is not None:
             outcome = _OUTCOMES.get(case.outcome(votes), "failed")
-        self._meter.count(EpisodeRecord(id, trial, "", outcome, None, None), engine.budget.spent)
+        self._meter.count(outcome, engine.budget.spent)
         if len(sat.failed) >= _HOPELESS and not sat.cast:
             engine.failed = True
             engine.stop(f"no vote at all, the last since {sat.failed[case.key]}", at_once=True)
@@ -377,21 +377,13 @@ async def sit(
         asked, limits, Random(0), budget, say=meter.say
     )
     sitting = _Sitting(store, engine, meter)
-    looking = asyncio.create_task(_look(engine, meter))
     try:
-        await engine.run(cases, sitting.do, sitting.count, lambda case: case.expected)
+        async with watched(engine, meter):
+            await engine.run(cases, sitting.do, sitting.count, lambda case: case.expected)
     finally:
-        looking.cancel()
-        meter.close()
         await asked.close()
     sitting.sat.ending = Ending(engine.stop_reason, engine.failed, budget.spent)
     return sitting.sat
-
-
-async def _look(engine: Engine[Case[AnyVote], Case[AnyVote]], meter: Meter) -> None:
-    while True:
-        meter.look(engine.activity, engine.budget.spent)
-        await asyncio.sleep(1.0)
 
 
 class Guess(NamedTuple):

@@ -164,7 +164,7 @@ def conduct_on_ray(
                 store.spent = account.spent
                 if done.record is not None:
                     store.append(done.record)
-                    watch.count(done.record, account.spent)
+                    watch.count(done.record.outcome, account.spent)
     watch.close()
     return Ending(account.stop_reason, account.failed, account.spent)
 

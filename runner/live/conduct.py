@@ -6,7 +6,8 @@ import asyncio
 import os
 import re
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -35,7 +36,7 @@ from runner.models.protocols.base import Written
 from runner.models.tools import Names, as_tool
 from runner.records.definition import Selection
 from runner.records.masking import Secrets
-from runner.records.record import EpisodeRecord, Spent
+from runner.records.record import EpisodeRecord, Outcome, Spent
 from runner.records.replies import ReplyCache
 from runner.records.secret import command_without, in_address, in_body, is_secret_header
 from runner.records.store import RunStore
@@ -80,8 +81,8 @@ Connect = Callable[[Plan], Model]
 class Watches(Protocol):
     """Who is told how a run gets on."""
 
-    def count(self, record: EpisodeRecord, spent: Spent) -> None:
-        """Take note of a finished episode, and of what the run has used so far."""
+    def count(self, outcome: Outcome | None, spent: Spent) -> None:
+        """Take note of how an episode ended, and of what the run has used so far."""
         ...
 
     def look(self, activity: Activity, spent: Spent) -> None:
@@ -286,22 +287,30 @@ async def conduct(
     engine: Engine[Job, EpisodeRecord] = Engine(
         model, limits_of(settings), Random(0), budget, say=watch.say
     )
-    looking = asyncio.create_task(_look(engine, watch))
     try:
-        await campaign.run(engine, jobs, lambda done: watch.count(done, budget.spent))
+        async with watched(engine, watch):
+            await campaign.run(engine, jobs, lambda done: watch.count(done.outcome, budget.spent))
     finally:
-        looking.cancel()
-        watch.close()
         store.spent = budget.spent
         await model.close()
     return Ending(engine.stop_reason, engine.failed, budget.spent)
 
 
-async def _look(engine: Engine[Job, EpisodeRecord], watch: Watches) -> None:
-    """Let who watches see what a run is at, for as long as it lasts."""
-    while True:
-        watch.look(engine.activity, engine.budget.spent)
-        await asyncio.sleep(_LOOK)
+@asynccontextmanager
+async def watched(engine: Engine[Any, Any], watch: Watches) -> AsyncIterator[None]:
+    """Show what an engine is at, every second, for as long as the context lasts."""
+
+    async def look() -> None:
+        while True:
+            watch.look(engine.activity, engine.budget.spent)
+            await asyncio.sleep(_LOOK)
+
+    looking = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        looking.cancel()
+        watch.close()
 
 
 def _to_end(coroutine: Coroutine[Any, Any, Ending]) -> Ending:

@@ -12,7 +12,7 @@ from shutil import get_terminal_size
 from typing import TextIO
 
 from runner.live.activity import Activity
-from runner.records.record import EpisodeRecord, Spent
+from runner.records.record import Outcome, Spent
 from runner.show.terminal import clipped, tell, visible
 
 _QUIET = 10.0
@@ -53,11 +53,11 @@ class Meter:
         self._activity = Activity(clock)
         self._unfinished_line = False
 
-    def count(self, record: EpisodeRecord, spent: Spent) -> None:
-        """Take note of a finished episode, and of what the run has used so far."""
+    def count(self, outcome: Outcome | None, spent: Spent) -> None:
+        """Take note of how an episode ended, and of what the run has used so far."""
         self._done += 1
-        self._passed += record.outcome == "passed"
-        self._errors += record.outcome == "error"
+        self._passed += outcome == "passed"
+        self._errors += outcome == "error"
         self._show(spent)
 
     def look(self, activity: Activity, spent: Spent) -> None:

@@ -7,7 +7,7 @@ import pytest
 from runner.live.activity import Activity
 from runner.live.meter import Meter
 from runner.models.base import RequestError, TransientError
-from runner.records.record import EpisodeRecord, Spent
+from runner.records.record import Spent
 
 SPENT = Spent(7, 1200, None)
 
@@ -40,7 +40,7 @@ class Watch:
 
     def finish(self, outcome="passed", spent=SPENT):
         """Finish an episode."""
-        self.meter.count(EpisodeRecord("a", 0, "base", outcome, None, None), spent)
+        self.meter.count(outcome, spent)
 
     @property
     def lines(self):
