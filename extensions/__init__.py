@@ -6,6 +6,7 @@ NAMES = (
     "retrieval",
     "experiments",
     "search",
+    "contract",
     "library",
     "sql",
     "retired",

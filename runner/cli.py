@@ -51,7 +51,6 @@ COMMANDS: Mapping[str, Command] = {
     "export": Command("look", "Write a run as BFCL's result files or as transcripts."),
     "dataset list": Command("data", "List the data sets there are, or the entries of one."),
     "dataset fetch": Command("data", "Download a data set into the cache."),
-    "env check": Command("environments", "Check that environments keep the contract."),
     "env tools": Command("environments", "Show the functions of environments."),
     "completion": Command("shell", "Print what makes a shell complete commands and options."),
 }

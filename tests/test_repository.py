@@ -41,8 +41,8 @@ NEEDS_CARE = {
 ALLOWED = {
     ("envs/tool.py", "getattr"): "reads bounds whose names the module itself lists",
     ("envs/registry.py", "import_module"): "loads the modules of a folder of the package itself",
-    ("envs/testing/apart.py", "subprocess"): "plays the same calls under other hash seeds",
-    ("envs/testing/shifted.py", "getattr"): "reads the clocks that the module itself lists",
+    ("extensions/contract/apart.py", "subprocess"): "plays the same calls under other hash seeds",
+    ("extensions/contract/shifted.py", "getattr"): "reads the clocks that the module itself lists",
     ("envs/lazy.py", "getattr"): "gives members of a module that the source names",
     ("envs/lazy.py", "import_module"): "loads modules that the source names",
     ("envs/backend.py", "getattr"): "copies defaults of the fields that the class itself declares",
@@ -147,7 +147,7 @@ def test_what_needs_care_is_recognised(code: str, found: list[str]) -> None:
 @pytest.mark.parametrize("package", ["envs", "checkers"])
 def test_simulator_and_judge_load_no_network_library(package: str) -> None:
     # The test tools are for authors of environments, and hypothesis knows networks.
-    names = [name for name in modules(package) if not name.startswith("envs.testing")]
+    names = [name for name in modules(package) if not name.startswith("extensions.contract")]
     assert loaded_by(f"import {', '.join(names)}") & NETWORK == set()
 
 

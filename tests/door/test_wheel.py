@@ -38,7 +38,7 @@ ALSO_NEEDED = (
 SUITES = {
     "API": ("door/test_names.py", "runner/rollouts"),
     "CLI": ("runner/test_cli.py", "runner/commands"),
-    "contract": ("envs/test_backend_contract.py", "envs/testing"),
+    "contract": ("envs/test_backend_contract.py", "extensions/contract"),
 }
 """Tests that also run against the wheel, by folder or file."""
 OF_CHECKOUT = (
@@ -46,7 +46,7 @@ OF_CHECKOUT = (
     "door/test_names.py::test_no_module_is_named_in_a_text",
     "runner/test_cli.py::test_a_data_set_is_built_in_any_size",
     "runner/commands/test_replay.py::test_the_editor_s_configurations_are_commands_that_exist",
-    "envs/testing/test_contract.py::test_the_table_is_that_of_the_broken_environments",
+    "extensions/contract/test_contract.py::test_the_table_is_that_of_the_broken_environments",
 )
 """Tests of them that read sources, scenarios or pages, which a wheel does not have."""
 WITNESS = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from envs.registry import BACKENDS, library, more
-from envs.testing import CONTRACT, contract
-from envs.testing.play import Play, scripts
+from extensions.contract.contract import CONTRACT, contract
+from extensions.contract.play import Play, scripts
 
 CONTRACTS = {name: contract(name) for name in (*BACKENDS, *more(), *library())}
 

@@ -11,7 +11,7 @@ from envs.errors import ConfigError
 from envs.registry import BACKENDS, library
 from envs.schema import config_schema
 from envs.session import Session
-from envs.testing.subject import Subject
+from extensions.contract.subject import Subject
 
 OURS = {**BACKENDS, **library()}
 

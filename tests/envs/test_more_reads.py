@@ -10,8 +10,8 @@ from envs.backend import AS_BFCL
 from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
 from envs.session import Session
-from envs.testing.play import arguments, scripts, shown_in
-from envs.testing.subject import Subject
+from extensions.contract.play import arguments, scripts, shown_in
+from extensions.contract.subject import Subject
 from tests.examples import examples
 
 

@@ -1,4 +1,4 @@
-"""Calls as texts, made on a session of one backend; ``envs.testing`` has those by name."""
+"""Calls as texts, made on a session of one backend; ``extensions.contract`` has those by name."""
 
 from __future__ import annotations
 

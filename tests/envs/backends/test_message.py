@@ -8,7 +8,7 @@ from envs.backends.message import MessageAPI
 from envs.calls import Call
 from envs.errors import AccessDenied, AlreadyExists, ConfigError, InvalidArgument, NotFound, Refused
 from envs.session import Session
-from envs.testing import refuse, state, succeed
+from extensions.contract.contract import refuse, state, succeed
 
 # The first ids that the default seed gives.
 FIRST_IDS = [67410, 41772, 24547, 24421, 60424, 33485, 15831, 69233, 63997, 54564, 91372, 90263]

@@ -8,7 +8,7 @@ from envs.backends.ticket import TicketAPI
 from envs.calls import Call
 from envs.errors import AccessDenied, AlreadyExists, InvalidArgument, NotFound, Refused
 from envs.session import Session
-from envs.testing import refuse, state, succeed
+from extensions.contract.contract import refuse, state, succeed
 
 OPEN = {
     "id": 1,

@@ -8,7 +8,7 @@ from envs.backends.twitter import TwitterAPI
 from envs.calls import Call
 from envs.errors import AccessDenied, ConfigError, InvalidArgument, NotFound, Refused
 from envs.session import Session
-from envs.testing import refuse, state, succeed
+from extensions.contract.contract import refuse, state, succeed
 
 FIRST = {"id": 1, "username": "ann", "content": "Hello #World", "tags": ["#World"], "mentions": []}
 SECOND = {"id": 7, "username": "bob", "content": "Bye", "tags": [], "mentions": ["@ann"]}

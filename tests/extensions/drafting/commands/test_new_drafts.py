@@ -13,7 +13,7 @@ from envs import registry
 from envs.calls import Call
 from envs.errors import InvalidArgument
 from envs.session import Session
-from envs.testing import contract
+from extensions.contract.contract import contract
 from extensions.drafting.stubs import MOST, check_harmless
 from extensions.retrieval import reading
 from tests.environments.installing import add_metadata

@@ -9,8 +9,9 @@ import pytest
 
 from envs.errors import InvalidArgument, NotFound
 from envs.session import Session
-from envs.testing import CONTRACT, Broken, apart, contract, refuse, state, succeed, watched
-from tests.envs.testing.mutants import IMPORTS, MUTANTS, table
+from extensions.contract import apart, watched
+from extensions.contract.contract import CONTRACT, Broken, contract, refuse, state, succeed
+from tests.extensions.contract.mutants import IMPORTS, MUTANTS, table
 from tests.source import ROOT
 
 SOUND = ("Say which world", "Say which world")

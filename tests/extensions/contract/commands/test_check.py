@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from envs.testing import CONTRACT
-from runner.commands.env import check
+from extensions.contract.commands import check
+from extensions.contract.contract import CONTRACT
 from tests.runner.commands.running import run as run_command
 from trajectories.errors import DataError
 
@@ -59,7 +59,9 @@ def test_an_unknown_environment(here):
 
 
 def test_without_hypothesis(monkeypatch, here):
-    for module in [name for name in sys.modules if name.startswith(("envs.testing", "hypothesis"))]:
+    for module in [
+        name for name in sys.modules if name.startswith(("extensions.contract", "hypothesis"))
+    ]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     monkeypatch.delitem(vars(check.testing), "contract", raising=False)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from envs.testing.lines import line_in
+from extensions.contract.lines import line_in
 
 ZONE = "AAA-13:45"
 _AHEAD = datetime.timedelta(days=400, hours=5, minutes=7, seconds=13, microseconds=123457)

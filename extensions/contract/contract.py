@@ -24,9 +24,9 @@ from unittest import SkipTest
 from envs.calls import Call
 from envs.errors import ToolError
 from envs.session import Session
-from envs.testing import apart, declared, documents, states
-from envs.testing.subject import Broken, Subject
-from envs.testing.watched import CALL_SECONDS, TooLong
+from extensions.contract import apart, declared, documents, states
+from extensions.contract.subject import Broken, Subject
+from extensions.contract.watched import CALL_SECONDS, TooLong
 
 __all__ = [
     "CONTRACT",

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any, get_type_hints
 
 from envs.backend import Backend, copy_json
-from envs.testing.lines import changing_line
-from envs.testing.subject import Broken, Subject, World
-from envs.testing.watched import TooLong
 from envs.tool import ENDLESS, json_defect
+from extensions.contract.lines import changing_line
+from extensions.contract.subject import Broken, Subject, World
+from extensions.contract.watched import TooLong
 
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
 

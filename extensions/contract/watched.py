@@ -12,7 +12,7 @@ from envs.calls import Call
 from envs.errors import BackendFault, MalformedCall
 from envs.results import Result
 from envs.session import Session
-from envs.testing.lines import line_in
+from extensions.contract.lines import line_in
 
 CALL_SECONDS = 5.0
 """Time that a call, or the loading of a config, may take."""

@@ -13,9 +13,9 @@ from envs.registry import names as environment_names
 from envs.results import Result
 from envs.schema import Example, check_value, docstring_defects
 from envs.session import Session
-from envs.testing.play import Play, explore
-from envs.testing.subject import Broken, Subject
 from envs.tool import Tool, parameters
+from extensions.contract.play import Play, explore
+from extensions.contract.subject import Broken, Subject
 
 
 def names(subject: Subject) -> None:

@@ -17,10 +17,10 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from envs.calls import Call
-from envs.testing.lines import Step, parting_line, steps_of
-from envs.testing.play import Script, scripts
-from envs.testing.shifted import ZONE, shift
-from envs.testing.subject import Broken, Subject
+from extensions.contract.lines import Step, parting_line, steps_of
+from extensions.contract.play import Script, scripts
+from extensions.contract.shifted import ZONE, shift
+from extensions.contract.subject import Broken, Subject
 
 SESSIONS = 10_000
 """Half of them as tasks of one thread, half of them in several threads."""

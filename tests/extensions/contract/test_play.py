@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads
 from envs.schema import check_arguments, spec
-from envs.testing.play import Shown, arguments, shown_in
+from extensions.contract.play import Shown, arguments, shown_in
 
 
 class Point(TypedDict):

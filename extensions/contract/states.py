@@ -21,10 +21,10 @@ from envs.random_stream import RandomStream
 from envs.results import Result
 from envs.schema import check_value, result_defect
 from envs.state import Snapshot, brief
-from envs.testing.lines import line_in, returning_line
-from envs.testing.play import Play, change, explore, on_plays, scripts
-from envs.testing.subject import Broken, Subject, World
 from envs.tool import Tool
+from extensions.contract.lines import line_in, returning_line
+from extensions.contract.play import Play, change, explore, on_plays, scripts
+from extensions.contract.subject import Broken, Subject, World
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
 

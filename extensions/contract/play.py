@@ -24,8 +24,8 @@ from envs.errors import BackendFault
 from envs.results import Result
 from envs.schema import ToolSpec
 from envs.state import Snapshot, diff, to_json
-from envs.testing.lines import changing_line, parting_line, returning_line, steps_of
-from envs.testing.subject import Broken, Subject, World
+from extensions.contract.lines import changing_line, parting_line, returning_line, steps_of
+from extensions.contract.subject import Broken, Subject, World
 
 _TEXTS = ("", "a", "new.txt", "Paris", "1", "2026-11-11", "economy", "\u00e9 \U0001f600")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from unittest import SkipTest
 
-import envs
 from envs.lazy import lazily
 from envs.tool import place
 from runner.commands import DONE
@@ -21,11 +20,11 @@ from runner.show.terminal import say
 from trajectories.errors import needing
 
 if TYPE_CHECKING:
-    from envs import testing
-    from envs.testing import BoundCheck
+    from extensions.contract import contract as testing
+    from extensions.contract.contract import BoundCheck
 else:
     # It needs an extra.
-    testing = lazily(".testing", envs.__name__)
+    testing = lazily("extensions.contract.contract")
 
 EXAMPLE = "turnwise env check TicketAPI"
 

@@ -18,9 +18,9 @@ from envs.errors import ConfigError
 from envs.long_context import Pack
 from envs.registry import backend_class, example_file, file_folder
 from envs.schema import ToolSpec, spec
-from envs.testing import places
-from envs.testing.watched import TooLong, Watched, in_time
 from envs.tool import Tool, near, place
+from extensions.contract import places
+from extensions.contract.watched import TooLong, Watched, in_time
 
 _ROOT = Path(envs.__file__).resolve().parents[1]
 

@@ -1,0 +1,1 @@
+"""The contract of environments: what every backend promises, as checks."""
