@@ -50,6 +50,7 @@ _WARMED = 4
 """Data sets that are loaded before they are needed."""
 
 _Value = TypeVar("_Value")
+_Stamped = TypeVar("_Stamped")
 
 
 class Opened(NamedTuple):
@@ -69,8 +70,6 @@ class Beside(NamedTuple):
     """All but the first, each with that."""
     notes: Sequence[str]
     """What is to be known of it, such as that the data is not what it was."""
-    stamps: Sequence[Stamp]
-    """What the files of each run were."""
 
 
 def titled(name: str, run: Run) -> str:
@@ -98,13 +97,10 @@ class Library:
             DataError: It cannot be read, or what it is of is not there.
         """
 
-        def make(before: Opened | None) -> Opened:
-            stamp = stamp_of(folder)
-            if before is not None and before.stamp == stamp:
-                return before
+        def make(stamp: Stamp, before: Opened | None) -> Opened:
             return self._opened(open_run(folder), stamp, before)
 
-        return self._runs.get(folder, make)
+        return self._runs.get(folder, lambda: stamp_of(folder), make)
 
     def one(self, folder: Path, key: Key) -> Opened:
         """Return a run with one of its episodes only.
@@ -113,17 +109,14 @@ class Library:
             DataError: As for ``whole``, or the run has no such episode.
         """
 
-        def make(before: Opened | None) -> Opened:
-            stamp = stamp_of(folder)
-            if before is not None and before.stamp == stamp:
-                return before
+        def make(stamp: Stamp, _: Opened | None) -> Opened:
             whole = self._runs.peek(folder)
             if whole is not None and whole.stamp == stamp:
                 return _narrowed(whole, key)
             run = open_run(folder, only=key[0])
             return self._opened(_with_only(run, key), stamp, None)
 
-        return self._episodes.get((folder, key), make)
+        return self._episodes.get((folder, key), lambda: stamp_of(folder), make)
 
     def judged(self, folder: Path) -> JudgedResults:
         """Return what became of the entries of result files; nothing is fetched for that.
@@ -157,15 +150,12 @@ class Library:
             DataError: One cannot be read, they are judged otherwise, or have nothing in common.
         """
 
-        def make(before: Beside | None) -> Beside:
-            stamps = [stamp_of(folder) for folder in folders.values()]
-            if before is not None and before.stamps == stamps:
-                return before
-            return Beside(*self._compared(folders), stamps)
+        def stamps() -> Sequence[Stamp]:
+            return [stamp_of(folder) for folder in folders.values()]
 
-        return self._beside.get(tuple(folders.items()), make)
+        return self._beside.get(tuple(folders.items()), stamps, lambda *_: self._compared(folders))
 
-    def _compared(self, folders: Mapping[str, Path]) -> tuple[list[RunComparison], list[str]]:
+    def _compared(self, folders: Mapping[str, Path]) -> Beside:
         opened = {name: open_run(folder) for name, folder in folders.items()}
         runs = [replace(run, name=titled(name, run)) for name, run in opened.items()]
         notes: list[str] = []
@@ -176,7 +166,7 @@ class Library:
         if len({profile.name for profile in profiles}) > 1:
             said = ", ".join(f"{r.name} by {p.name}" for r, p in zip(runs, profiles, strict=True))
             raise DataError("profile", f"the runs were judged by different ones: {said}")
-        return compare_each(runs, dataset, profiles[0], limits), notes
+        return Beside(compare_each(runs, dataset, profiles[0], limits), notes)
 
     def mended(self, folder: Path) -> Mended | None:
         """Return what a run scores with the errata; None where they are not of its data."""
@@ -210,34 +200,40 @@ class Library:
         return None
 
     def _load(self, name: str | None, wanted: Sequence[Category], notify: Notify) -> Dataset:
-        stamp = _stamp(name)
         return self._data.get(
-            (name, tuple(wanted), stamp),
-            lambda before: before or choose.dataset(name, wanted, notify),
+            (name, tuple(wanted)),
+            lambda: _stamp(name),
+            lambda *_: choose.dataset(name, wanted, notify),
         )
 
 
 class _Recent(Generic[_Value]):
-    """What was made last, each for a key; who asks while it is made waits for it."""
+    """What was made last, each for a key and a stamp; who asks while it is made waits for it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._found: OrderedDict[Hashable, _Value] = OrderedDict()
+        self._found: OrderedDict[Hashable, tuple[object, _Value]] = OrderedDict()
         self._locks: dict[Hashable, Lock] = {}
         self._lock = Lock()
 
     def peek(self, key: Hashable) -> _Value | None:
         """Return what there is for a key."""
-        return self._found.get(key)
+        return self._found.get(key, (None, None))[1]
 
-    def get(self, key: Hashable, make: Callable[[_Value | None], _Value]) -> _Value:
-        """Return what is made of what there was for a key."""
+    def get(
+        self,
+        key: Hashable,
+        stamp: Callable[[], _Stamped],
+        make: Callable[[_Stamped, _Value | None], _Value],
+    ) -> _Value:
+        """Return what there is for a key; of another stamp it is made, of what there was."""
         with self._lock:
             making = self._locks.setdefault(key, Lock())
         with making:
-            value = make(self._found.get(key))
+            now, (known, before) = stamp(), self._found.get(key, (None, None))
+            value = before if before is not None and known == now else make(now, before)
         with self._lock:
-            self._found[key] = value
+            self._found[key] = now, value
             self._found.move_to_end(key)
             while len(self._found) > self._most:
                 self._found.popitem(last=False)
