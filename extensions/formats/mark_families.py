@@ -7,13 +7,7 @@ from collections.abc import Sequence
 
 from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.reading import (
-    ReadOne,
-    after_blanks,
-    json_at,
-    listed_calls,
-    reading_after,
-)
+from extensions.formats.reading import ReadOne, after_blanks, json_at, listed_calls, reading_after
 from extensions.formats.showing import (
     RESULT,
     answering,

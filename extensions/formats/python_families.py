@@ -126,14 +126,7 @@ def _read_list(text: str, documents: Sequence[Document]) -> Iterator[Call]:
 
 _write_list = writing(_in_python, ", ", "[", "]")
 PYTHON = Written(
-    "python",
-    "text",
-    True,
-    _show_prompt,
-    _write_list,
-    _answer_prompt,
-    _read_list,
-    identifiers=True,
+    "python", "text", True, _show_prompt, _write_list, _answer_prompt, _read_list, identifiers=True
 )
 
 # Llama 3.2 and 4: raw, between marks.

@@ -268,12 +268,7 @@ def _between(text: str, position: int, opening: str, closing: str, name: str) ->
 
 
 GLM = as_text(
-    "glm",
-    "several",
-    writing(_glm_call),
-    in_tags,
-    reading_after(_OPENING, _read_glm),
-    _RESPONSE,
+    "glm", "several", writing(_glm_call), in_tags, reading_after(_OPENING, _read_glm), _RESPONSE
 )
 GLM_RAW = as_raw(
     GLM,

@@ -64,8 +64,7 @@ class FallibleModel:
 
 
 class FallibleModels:
-    """The model of a plan whose entries are each answered by such a one, each attempt by its own.
-    """
+    """The model of a plan: such a one for each entry and attempt."""
 
     def __init__(self, plan: Plan, errors: Errors) -> None:
         self._plan = plan

@@ -125,13 +125,12 @@ async def search(
     return dialogue, Effort(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
 
 
-class _Node:
+class _Node(NamedTuple):
     """One state of a turn, and what was tried in it."""
 
-    def __init__(self, dialogue: Dialogue, trail: Trail) -> None:
-        self.dialogue = dialogue
-        self.trail = trail
-        self.tried: list[str] = []
+    dialogue: Dialogue
+    trail: Trail
+    tried: list[str]
 
 
 class _Tree:
@@ -155,7 +154,7 @@ class _Tree:
 
     async def search_turn(self, dialogue: Dialogue) -> Dialogue:
         """Return the dialogue after the turn it is in, on the branch that stands."""
-        path = [_Node(dialogue, self._trail)]
+        path = [_Node(dialogue, self._trail, [])]
         last = path[0]
         while path and not self.exhausted:
             node = path[-1]
@@ -169,7 +168,7 @@ class _Tree:
                 self.given_up += 1
                 continue
             node.tried.append(_shown(tried.taken.calls, tried.heard))
-            child = _Node(tried.after, trail)
+            child = _Node(tried.after, trail, [])
             if not tried.taken.calls:
                 return self._over(child, None)
             self.nodes += 1
@@ -225,12 +224,9 @@ class _Tree:
             answer = given.get("final_answer")
             said = answer if isinstance(answer, str) else "" if answer is None else str(answer)
             return _in_words(said, reply)
-        if (
-            self._limits.children > 1
-            and dialogue.conversation.apart(reply, GIVE_UP).given is not None
-        ):
-            return None
-        return reply
+        if self._limits.children <= 1:
+            return reply
+        return reply if dialogue.conversation.apart(reply, GIVE_UP).given is None else None
 
     def _request(self, node: _Node) -> Request:
         """Return what to ask at a node: the next request, and what a search adds to it."""
