@@ -115,10 +115,6 @@ _MARKS = (("<|tool_call>", _QUOTE), ("<start_function_call>", _ESCAPE))
 _HEAD = re.compile(r"\s*+call:([\w.-]{1,200}+)\s*+(?=\{)")
 
 
-def _call(call: Call, _documents: Sequence[Document]) -> str:
-    return f"<|tool_call>call:{call.name}{_written(dict(call.kwargs))}<tool_call|>"
-
-
 def _show(documents: Sequence[Document]) -> list[ChatMessage]:
     each = [
         f"<|tool>declaration:{document['name']}"
@@ -162,13 +158,16 @@ def _closing(text: str) -> str:
     return "" if _MARKS[0][0] in text else "<turn|>\n"
 
 
+_write = writing(
+    lambda call, _: f"<|tool_call>call:{call.name}{_written(dict(call.kwargs))}<tool_call|>", ""
+)
 _FRAME = framed("<|turn>{role}\n", "<turn|>\n", "assistant=model", begin="<bos>")
 GEMMA = Written(
     "gemma",
     "raw",
     True,
     _show,
-    writing(_call, ""),
+    _write,
     _answer,
     _read,
     ("<turn|>", "<|tool_response>"),

@@ -45,10 +45,6 @@ def _object(call: Call, _documents: Sequence[Document] = (), arguments: str = "a
     return as_json({"name": call.name, arguments: dict(call.kwargs)})
 
 
-def _in_tags(call: Call, _documents: Sequence[Document]) -> str:
-    return f"{_OPENING}\n{_object(call)}\n{_CLOSING}"
-
-
 def _read_object(text: str, begin: int, _documents: Sequence[Document]) -> tuple[list[Call], int]:
     """Read the object after a tag; the closing tag may be missing after the last.
 
@@ -68,7 +64,7 @@ def _read_object(text: str, begin: int, _documents: Sequence[Document]) -> tuple
 HERMES = as_text(
     "hermes",
     "several",
-    writing(_in_tags),
+    writing(lambda call, _: f"{_OPENING}\n{_object(call)}\n{_CLOSING}"),
     in_tags,
     reading_after(_OPENING, _read_object),
     "<tool_response>\n{result}\n</tool_response>",

@@ -48,10 +48,6 @@ _MISTRAL_HEAD = re.compile(r"\s*+([\w.-]{1,200}+)(?:\[CALL_ID\][A-Za-z0-9]{1,40}
 _CALL_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
 
 
-def _mistral_call(call: Call, _documents: Sequence[Document]) -> str:
-    return f"{_CALLS}{call.name}{_ARGS}{arguments_json(call)}"
-
-
 def _answer_mistral(
     calls: Sequence[Call | MalformedCall], results: Sequence[str], said: str
 ) -> list[ChatMessage]:
@@ -105,7 +101,7 @@ MISTRAL = Written(
     "raw",
     True,
     declaring("tools"),
-    writing(_mistral_call, ""),
+    writing(lambda call, _: f"{_CALLS}{call.name}{_ARGS}{arguments_json(call)}", ""),
     _answer_mistral,
     reading_after(_CALLS, _read_mistral),
     ("</s>",),
@@ -202,10 +198,6 @@ _DEEPSEEK_HEAD = re.compile(
 _DEEPSEEK_FORM = f"A call must be its name, {_SEPARATOR} and JSON of its arguments."
 
 
-def _deepseek_call(call: Call, _documents: Sequence[Document]) -> str:
-    return f"{_ONE}{call.name}{_SEPARATOR}{arguments_json(call)}{_END_ONE}"
-
-
 DEEPSEEK_FRAME = Frame(
     {
         "system": ("", ""),
@@ -217,7 +209,12 @@ DEEPSEEK_FRAME = Frame(
     _mark("begin▁of▁sentence"),
     joins=frozenset([RESULT]),
 )
-_write_deepseek = writing(_deepseek_call, "", _mark("tool▁calls▁begin"), _mark("tool▁calls▁end"))
+_write_deepseek = writing(
+    lambda call, _: f"{_ONE}{call.name}{_SEPARATOR}{arguments_json(call)}{_END_ONE}",
+    "",
+    _mark("tool▁calls▁begin"),
+    _mark("tool▁calls▁end"),
+)
 DEEPSEEK_V3 = Written(
     "deepseek_v3",
     "raw",

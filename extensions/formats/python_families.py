@@ -232,10 +232,6 @@ _FAR = 300
 """Characters before a fence in which the name stands."""
 
 
-def _in_fence(call: Call, _documents: Sequence[Document]) -> str:
-    return f"{call.name}\n```python\n{Call(_CALL, (), call.kwargs)}\n```"
-
-
 @reading
 def _read_fences(text: str, documents: Sequence[Document]) -> Iterator[Call]:
     """Read the fences after a name; others are prose.
@@ -267,7 +263,10 @@ def _read_fences(text: str, documents: Sequence[Document]) -> Iterator[Call]:
         start = closing + len(_TICKS) if closing >= 0 else len(text)
 
 
-CHATGLM3 = as_text("chatglm3", "one", writing(_in_fence), indented, _read_fences)
+_write_fences = writing(
+    lambda call, _: f"{call.name}\n```python\n{Call(_CALL, (), call.kwargs)}\n```"
+)
+CHATGLM3 = as_text("chatglm3", "one", _write_fences, indented, _read_fences)
 CHATGLM3_RAW = as_raw(
     CHATGLM3,
     Frame(

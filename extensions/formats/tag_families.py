@@ -39,11 +39,8 @@ from extensions.formats.typed_texts import Quoting, text_of, value_of, wrapped
 from runner.models.protocols.base import parameters_of
 from runner.models.tools import Document
 
+_OPENING, _CLOSING = "<tool_call>", "</tool_call>"
 _RESPONSE = "<tool_response>\n{result}\n</tool_response>"
-
-
-def _wrapped_text(value: Any, schema: Mapping[str, Any] | None) -> str:
-    return wrapped(text_of(value, schema))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +55,9 @@ class _Tags:
     """Up to the name of an argument."""
     after_parameter: str = '">'
     end_parameter: str
-    text_of: Callable[[Any, Mapping[str, Any] | None], str] = _wrapped_text
+    text_of: Callable[[Any, Mapping[str, Any] | None], str] = lambda value, schema: wrapped(
+        text_of(value, schema)
+    )
     """Writes a value by its schema."""
     value_of: Callable[[str, Mapping[str, Any] | None], Any] = value_of
     """Reads a value by its schema. Raises MalformedCall."""
@@ -124,10 +123,6 @@ class _Tags:
 # Qwen3-Coder, MiMo: values on lines of their own.
 
 
-def _text_on_lines(value: Any, schema: Mapping[str, Any] | None) -> str:
-    return f"\n{text_of(value, schema)}\n"
-
-
 _QWEN = _Tags(
     function="<function=",
     after_name=">",
@@ -135,15 +130,18 @@ _QWEN = _Tags(
     parameter="<parameter=",
     after_parameter=">",
     end_parameter="</parameter>",
-    text_of=_text_on_lines,
+    text_of=lambda value, schema: f"\n{text_of(value, schema)}\n",
 )
 
 
-def _qwen_call(call: Call, documents: Sequence[Document]) -> str:
-    return f"<tool_call>\n{_QWEN.call(call, documents)}\n</tool_call>"
-
-
-QWEN_XML = as_text("qwen_xml", "several", writing(_qwen_call), in_tags, _QWEN.reader(), _RESPONSE)
+QWEN_XML = as_text(
+    "qwen_xml",
+    "several",
+    writing(lambda call, documents: f"{_OPENING}\n{_QWEN.call(call, documents)}\n{_CLOSING}"),
+    in_tags,
+    _QWEN.reader(),
+    _RESPONSE,
+)
 QWEN_XML_RAW = as_raw(QWEN_XML, chatml(), "<|im_end|>")
 
 # MiniMax M2 and others: ``invoke`` elements with ``parameter`` elements, the wrapper optional.
@@ -212,7 +210,6 @@ DSML = DEEPSEEK_V3._replace(
 
 # GLM 4.5 to 4.7: the name, then pairs of key and value.
 
-_OPENING, _CLOSING = "<tool_call>", "</tool_call>"
 _KEY, _END_KEY = "<arg_key>", "</arg_key>"
 _VALUE, _END_VALUE = "<arg_value>", "</arg_value>"
 _GLM_QUOTING = Quoting(_END_VALUE)

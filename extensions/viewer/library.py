@@ -19,7 +19,6 @@ from runner.analysis.figures import RunFigures
 from runner.analysis.listing import JudgedResults, Mended
 from runner.analysis.mended import Mend, judge_of
 from runner.analysis.runs import (
-    Viewed,
     ViewedRun,
     data_change,
     dataset_of,
@@ -184,7 +183,11 @@ class Library:
         profile, limit = rules_of(run, dataset)
         known = {} if before is None else {e.recorded.record.key: e for e in before.run.episodes}
         keys = in_order(run, dataset)
-        changed = [key for key in keys if not _is_same(run, key, known)]
+        changed = [
+            key
+            for key in keys
+            if key not in known or known[key].recorded.record != run.episodes[key].record
+        ]
         again = executed_again(run, changed, dataset, profile, limit)
         new = {each.recorded.record.key: each for each in again}
         episodes = [new.get(key) or known[key] for key in keys]
@@ -256,10 +259,6 @@ def _with_only(run: Run, key: Key) -> Run:
         DataError: It does not have it.
     """
     return replace(run, episodes={key: run.episode(*key)})
-
-
-def _is_same(run: Run, key: Key, known: dict[Key, Viewed]) -> bool:
-    return key in known and known[key].recorded.record == run.episodes[key].record
 
 
 def _stamp(name: str | None) -> Stamp:

@@ -14,7 +14,7 @@ from runner.analysis.report.align_page import align_json, answers_json
 from runner.analysis.report.cards import Shared
 from runner.analysis.report.pages import COMPARISON_ASSETS, packed, page, still_page
 from runner.analysis.report.parts import parts_of
-from runner.analysis.report.run_report import BOUNDS, REPORT_ASSETS, about_run, card_json
+from runner.analysis.report.run_report import BOUNDS, REPORT_ASSETS, card_json
 from runner.analysis.runs import ViewedRun
 from runner.analysis.view import WithState
 from runner.analysis.writing import Json
@@ -23,17 +23,13 @@ from trajectories.schema import MULTI_TURN, Trajectory
 
 MOST_RUNS = 10
 """How many runs there is room for beside each other."""
+RUN_ASSETS = (*REPORT_ASSETS, "served_report.js")
 RUNS_ASSETS = ("report.css", "runs.css", "table.js", "runs.js")
 
 
 def served_page(title: str, assets: Iterable[str]) -> str:
     """Return a page that asks for its data."""
     return page(f"Turnwise: {title}", (), assets, served=True)
-
-
-def served_report(name: str) -> str:
-    """Return the page on a run."""
-    return served_page(name, (*REPORT_ASSETS, "served_report.js"))
 
 
 def runs_page(folder: str, runs: Sequence[Json], errata: str) -> str:
@@ -70,20 +66,10 @@ def comparison_file(names: Sequence[str], shown: Json) -> str:
     return page(title, [packed({**shown, "served": None})], COMPARISON_ASSETS)
 
 
-def index_json(run: ViewedRun) -> Json:
-    """Return what the page shows of a run besides its episodes."""
-    return {**about_run(run, None, parts_of(run)), "first_pack": 2}
-
-
 def episode_json(run: ViewedRun) -> Json:
     """Return what the page shows of the only episode of a run."""
     (episode,) = run.episodes
-    return card_json(episode, _shared(run), parts_of(run), BOUNDS[0])
-
-
-def shared_json(run: ViewedRun) -> Json:
-    """Return what the only episode of a run names by number."""
-    return _shared(run).to_json(BOUNDS[0])
+    return card_json(episode, shared(run), parts_of(run), BOUNDS[0])
 
 
 def problem_page(problem: str) -> str:
@@ -91,7 +77,8 @@ def problem_page(problem: str) -> str:
     return still_page("Turnwise", "This page cannot be shown", f"<p>{escape(problem)}</p>", ())
 
 
-def _shared(run: ViewedRun) -> Shared:
+def shared(run: ViewedRun) -> Shared:
+    """Return what the episodes of a run name by number."""
     return Shared(
         run.source if run.source.definition else None,
         [each.recorded.record for each in run.episodes],
@@ -150,12 +137,8 @@ def flips(comparisons: Sequence[RunComparison]) -> Iterator[Flip]:
     """Yield the entries that do not pass as often in all runs, in the data set's order."""
     for entries in zip(*(each.entries for each in comparisons), strict=True):
         trials = [entries[0].first, *(each.second for each in entries)]
-        if len({_share(each) for each in trials}) > 1:
+        if len({list(each).count(None) / len(each) for each in trials}) > 1:
             yield Flip(entries[0].trajectory, trials)
-
-
-def _share(trials: Sequence[Diagnosis | None]) -> float:
-    return list(trials).count(None) / len(trials)
 
 
 def _causes(comparisons: Sequence[RunComparison]) -> Iterator[Json]:

@@ -30,7 +30,8 @@ from runner.analysis.align import MOST
 from runner.analysis.listing import Listed, RunIndex
 from runner.analysis.report.align_page import ALIGN_ASSETS, align_file
 from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
-from runner.analysis.report.run_report import report
+from runner.analysis.report.parts import parts_of
+from runner.analysis.report.run_report import BOUNDS, about_run, report
 from runner.records.record import Key
 from trajectories.errors import DataError
 
@@ -221,7 +222,7 @@ class Viewer:
 
     def run(self, request: Request) -> str:
         """Return the page on a run."""
-        return served.served_report(self._named(request).name)
+        return served.served_page(self._named(request).name, served.RUN_ASSETS)
 
     def run_data(self, request: Request) -> Any:
         """Return the index of a run or a part of an episode of it."""
@@ -234,7 +235,7 @@ class Viewer:
         if part == "episode":
             return served.episode_json(opened.run)
         if part == "shared":
-            return served.shared_json(opened.run)
+            return served.shared(opened.run).to_json(BOUNDS[0])
         return self._about(found, opened)
 
     def run_file(self, request: Request) -> tuple[str, str]:
@@ -338,7 +339,8 @@ class Viewer:
 
     def _about(self, listed: Listed, opened: Opened) -> Any:
         return {
-            **served.index_json(opened.run),
+            **about_run(opened.run, None, parts_of(opened.run)),
+            "first_pack": 2,
             "name": titled(listed.name, opened.run.source),
             "folder": str(listed.run.folder),
             "notes": list(opened.notes),
