@@ -6,7 +6,6 @@ Servers that complete texts (``/completions``) get the conversation as one text,
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.models.base import ChatMessage
+from runner.models.prompting import read_texts
 from runner.models.protocols.base import Frame, Written
 from runner.models.tools import Document
 
@@ -48,8 +48,7 @@ Answer = Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[Cha
 @cache
 def texts() -> Mapping[str, str]:
     """Return the texts by name."""
-    found = tomllib.loads(TEXTS.read_text(encoding="utf-8"))
-    return {name: text.strip() for name, text in found.items()}
+    return {name: text.strip() for name, text in read_texts(TEXTS)[0].items()}
 
 
 def as_json(value: object) -> str:

@@ -141,8 +141,7 @@ class Maker:
             made = await self._done(wave)
             for task in wave:
                 if task.key in made and self._take(made[task.key]):
-                    reached = self._plan.tasks.reached(task)
-                    missing = [wish for wish in missing if wish not in reached]
+                    missing = task.left_of(missing)
             self.short = self._hopeless(made)
             if self.short is not None:
                 return
@@ -173,8 +172,7 @@ class Maker:
                 number[kind] += 1
                 left[kind] -= 1
                 wave.append(task)
-                reached = self._plan.tasks.reached(task)
-                missing = [wish for wish in missing if wish not in reached]
+                missing = task.left_of(missing)
         return wave
 
     async def _done(self, wave: Sequence[WritingTask]) -> dict[str, Made]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from random import Random
 from typing import Any, NamedTuple, Self
 
@@ -17,6 +18,7 @@ from envs.schema import spec
 from extensions.authoring.graph.graph import TOOLS, Graph
 from extensions.authoring.graph.sampling import Origin, PathStep
 from extensions.authoring.making.scenarios import MissingParameter
+from extensions.authoring.rules.entry import TruthStep
 from extensions.authoring.rules.wording import words_of
 from extensions.generation.entries.filters import MOST_IN_TURN, Filter, telling_results
 from extensions.generation.entries.reading import Instruction, WrittenTurn
@@ -143,10 +145,9 @@ class ScriptedWriter:
             case Filter.INVENTED:
                 turns[0] = first._replace(functions=(*first.functions, "do_it_all"))
             case Filter.NAMED:
-                name = next((n for n in task.functions if "_" in n or not n.islower()), None)
-                if name is None:
-                    name = f"{task.functions[0]}()"
-                turns[0] = first._replace(words=f"{first.words} You have {name} for that.")
+                plain_call = f"{task.functions[0]}()"
+                strange = (n for n in task.functions if "_" in n or not n.islower())
+                turns[0] = _with(first, f"You have {next(strange, plain_call)} for that.")
             case Filter.WORDS:
                 turns[0] = first._replace(words=" ".join(first.words.split()[:8]))
             case Filter.VALUES:
@@ -182,21 +183,17 @@ class ScriptedWriter:
 
     def _wishes(self, task: WritingTask, turn: int, without: object = None) -> str:
         wishes = []
-        for place, (index, step) in enumerate(task.steps):
-            if index != turn:
-                continue
-            call = _call([*task.played.steps][place])
-            wish = _wish(call.name)
-            told = "; ".join(self._told_of(task, place, step, without))
+        for step, made in zip(task.walk.turns[turn], task.played.turns[turn], strict=True):
+            wish = _wish(_call(made).name)
+            told = "; ".join(self._told_of(task, step, made, without))
             wishes.append(f"{wish} ({told})" if told else wish)
         return ", then ".join(wishes)
 
     def _told_of(
-        self, task: WritingTask, place: int, step: PathStep, without: object = None
+        self, task: WritingTask, step: PathStep, made: TruthStep, without: object = None
     ) -> Iterator[str]:
         """Yield what is told of a call's arguments."""
-        call = [*task.played.steps][place].call
-        arguments = task.played.arguments(call)
+        arguments = task.played.arguments(made.call)
         for binding in step.bindings:
             value = arguments[binding.argument]
             name = " ".join(words_of(binding.argument))
@@ -215,11 +212,9 @@ class ScriptedWriter:
 
     def _facts(self, task: WritingTask, turn: int) -> list[str]:
         """Return what is told in a turn, in bare values."""
-        found = []
-        for place, (index, step) in enumerate(task.steps):
-            if index == turn:
-                told = self._told_of(task, place, step)
-                found += [fact.partition(" is ")[2] for fact in told if " is the one" not in fact]
+        steps = zip(task.walk.turns[turn], task.played.turns[turn], strict=True)
+        told = chain.from_iterable(self._told_of(task, *each) for each in steps)
+        found = [fact.partition(" is ")[2] for fact in told if " is the one" not in fact]
         return [fact for fact in found if fact]
 
     def _alone(self, task: WritingTask) -> Iterator[tuple[int, str, Any]]:
@@ -288,7 +283,7 @@ def _with(turn: WrittenTurn, more: str) -> WrittenTurn:
     return turn._replace(words=f"{turn.words} {more}")
 
 
-def _call(step: Any) -> Call:
+def _call(step: TruthStep) -> Call:
     assert isinstance(step.call, Call)
     return step.call
 

@@ -9,10 +9,8 @@ at: the model decides when it is done, and what a turn came to stands once the u
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +19,7 @@ from envs.errors import BackendFault
 from extensions.search.record import FINISH, GIVE_UP
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.models.base import Reply, Request, Usage
+from runner.models.prompting import read_texts
 
 GIVES_UP = "give_up_and_restart"
 """What ``finish`` returns where the model gives a branch up."""
@@ -92,18 +91,6 @@ class Follower:
 
 Gone = Literal["give_up", "exhausted"]
 """Why a search ended a turn: the model gave up all that it tried, or might be asked no more."""
-
-
-class Texts(NamedTuple):
-    """What a search adds to the conversation."""
-
-    tried: str
-    give_up: str
-    give_up_tool: str
-    finish: str
-    finish_alone: str
-    finish_tool: str
-    finish_tool_alone: str
 
 
 async def search(
@@ -232,13 +219,13 @@ class _Tree:
         """Return what to ask at a node: the next request, and what a search adds to it."""
         dialogue, texts = node.dialogue, search_texts()
         dialogue.request()  # begins the turn, if need be
-        notes = [texts.tried.replace("{tried}", "\n".join(node.tried))] if node.tried else []
+        notes = [texts["tried"].replace("{tried}", "\n".join(node.tried))] if node.tried else []
         several = self._limits.children > 1
         if not (several or self._finish):
             return dialogue.request(notes)
-        call, note = _GIVE_UP_CALL, texts.give_up
+        call, note = _GIVE_UP_CALL, texts["give_up"]
         if self._finish:
-            call, note = _FINISH_CALL, texts.finish if several else texts.finish_alone
+            call, note = _FINISH_CALL, texts["finish" if several else "finish_alone"]
         written = dialogue.conversation.written(call)
         if written is not None:
             notes.append(note.replace("{call}", written))
@@ -261,15 +248,14 @@ def _shown(calls: Any, reply: Reply) -> str:
 
 
 @cache
-def search_texts() -> Texts:
-    """Return the texts that a search adds."""
-    texts = tomllib.loads(PROMPTS.read_text(encoding="utf-8"))
-    return Texts(**{name: text.strip() for name, text in texts.items()})
+def search_texts() -> Mapping[str, str]:
+    """Return the texts that a search adds to the conversation, by name."""
+    return {name: text.strip() for name, text in read_texts(PROMPTS)[0].items()}
 
 
 def texts_hash() -> str:
     """Return the hash of the file of these texts, in hex."""
-    return sha256(PROMPTS.read_bytes()).hexdigest()
+    return read_texts(PROMPTS)[1]
 
 
 @cache
@@ -279,10 +265,10 @@ def _own_tool(finish: bool, several: bool) -> dict[str, Any]:
     if finish:
         kind = {"type": "string", "enum": [ANSWERS, GIVES_UP if several else GIVES_UP_TURN]}
         said = {"type": "string", "description": "What the user is told, where it is an answer."}
-        about = texts.finish_tool if several else texts.finish_tool_alone
+        about = texts["finish_tool" if several else "finish_tool_alone"]
         return _tool(FINISH, about, {"return_type": kind, "final_answer": said}, "return_type")
     reason = {"type": "string", "description": "What was wrong, in a few words."}
-    return _tool(GIVE_UP, texts.give_up_tool, {"reason": reason}, "reason")
+    return _tool(GIVE_UP, texts["give_up_tool"], {"reason": reason}, "reason")
 
 
 def _tool(name: str, about: str, members: dict[str, Any], needed: str) -> dict[str, Any]:
