@@ -20,8 +20,13 @@ from extensions.authoring.graph.sampling import Origin, PathStep
 from extensions.authoring.making.scenarios import MissingParameter
 from extensions.authoring.rules.entry import TruthStep
 from extensions.authoring.rules.wording import words_of
-from extensions.generation.entries.filters import MOST_IN_TURN, Filter, telling_results
-from extensions.generation.entries.reading import Instruction, WrittenTurn
+from extensions.generation.entries.filters import (
+    MOST_IN_TURN,
+    Filter,
+    Instruction,
+    WrittenTurn,
+    telling_results,
+)
 from extensions.generation.entries.tasks import BLANK, WritingTask, around_value
 from runner.models.model_name import parsed
 from trajectories.errors import DataError, did_you_mean
