@@ -15,6 +15,7 @@ from extensions.formats.reading import (
     json_at,
     objects_at,
     reading,
+    value_of,
 )
 from extensions.formats.showing import (
     answering,
@@ -25,7 +26,6 @@ from extensions.formats.showing import (
     lines,
     showing,
 )
-from extensions.formats.typed_texts import value_of
 from runner.models.protocols.base import Frame, Spoken, Written, parameters_of
 from runner.models.tools import Document
 

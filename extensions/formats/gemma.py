@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from envs.calls import MAX_DEPTH, Call, call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.reading import after_blanks, json_at, reading_after
+from extensions.formats.reading import Quoting, after_blanks, json_at, reading_after
 from extensions.formats.showing import RESULT, framed, name_of, writing
-from extensions.formats.typed_texts import Quoting
 from runner.models.base import ChatMessage
 from runner.models.protocols.base import Written
 from runner.models.tools import Document

@@ -15,11 +15,15 @@ from envs.errors import MalformedCall
 from extensions.formats.mark_families import BAR, DEEPSEEK_FRAME, DEEPSEEK_V3
 from extensions.formats.reading import (
     LONGEST_NAME,
+    Quoting,
     after_blanks,
     is_name,
     json_at,
     meant,
     reading_after,
+    text_of,
+    value_of,
+    wrapped,
 )
 from extensions.formats.showing import (
     RESULT,
@@ -35,7 +39,6 @@ from extensions.formats.showing import (
     showing,
     writing,
 )
-from extensions.formats.typed_texts import Quoting, text_of, value_of, wrapped
 from runner.models.protocols.base import parameters_of
 from runner.models.tools import Document
 

@@ -55,7 +55,6 @@ class MakingPlan:
     solver: Solver | None
     """None for nobody."""
     mode: Mode
-    """How the solver calls functions."""
     align: Align | None
     """None for no judge."""
     wanted: Mapping[InstructionKind, int]
@@ -65,7 +64,6 @@ class MakingPlan:
     search_calls: int
     wishes: Sequence[str]
     provenance: Mapping[str, str]
-    """What stands in the provenance of every entry."""
 
 
 @dataclass
@@ -79,7 +77,6 @@ class Made:
     answer: str = ""
     """The last one."""
     refused: list[Lost] = field(default_factory=list)
-    """Answers that a filter refused."""
     lost: Lost | None = None
     """What else it failed by; none of it if it is kept, or if a filter refused the last answer."""
 

@@ -78,7 +78,6 @@ class Played(NamedTuple):
     passed: int
     failed: int
     error: str | None
-    """Why one had no verdict."""
 
 
 async def played(entry: Trajectory, solver: Solver, mode: Mode, trials: int) -> Played:

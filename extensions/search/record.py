@@ -40,9 +40,7 @@ class SearchRecord(NamedTuple):
     exhausted: bool
     """Whether it had used up what it might use."""
     most_requests: int
-    """Requests that it might make."""
     most_steps: int
-    """Steps that it might execute."""
     tree: Sequence[TriedStep]
     """All answers, in their order."""
 

@@ -65,7 +65,6 @@ class Tried(NamedTuple):
     trail: Trail
     """The answers before it."""
     before: Dialogue
-    """What was asked about."""
     request: Request
     reply: Reply
     """The answer as it came."""

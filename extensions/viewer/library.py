@@ -37,14 +37,8 @@ from trajectories.dataset import EMBEDDED, Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
-_RUNS = 4
-"""Whole runs that are kept."""
-_EPISODES = 64
-"""Single episodes that are kept."""
-_BESIDE = 4
-"""Comparisons that are kept."""
-_DATA = 8
-"""Data sets that are kept."""
+_MAX_RUNS, _MAX_EPISODES, _MAX_COMPARISONS, _MAX_DATASETS = 4, 64, 4, 8
+"""How many of each are kept."""
 _WARMED = 4
 """Data sets that are loaded before they are needed."""
 
@@ -84,10 +78,10 @@ class Library:
 
     def __init__(self, errata: str = "none") -> None:
         self._errata = errata
-        self._runs: _Recent[Opened] = _Recent(_RUNS)
-        self._episodes: _Recent[Opened] = _Recent(_EPISODES)
-        self._beside: _Recent[Beside] = _Recent(_BESIDE)
-        self._data: _Recent[Dataset] = _Recent(_DATA)
+        self._runs: _Recent[Opened] = _Recent(_MAX_RUNS)
+        self._episodes: _Recent[Opened] = _Recent(_MAX_EPISODES)
+        self._beside: _Recent[Beside] = _Recent(_MAX_COMPARISONS)
+        self._data: _Recent[Dataset] = _Recent(_MAX_DATASETS)
 
     def whole(self, folder: Path) -> Opened:
         """Return a run with all of its finished episodes.
