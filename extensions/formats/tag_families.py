@@ -12,7 +12,7 @@ from typing import Any
 
 from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.mark_families import BAR, DEEPSEEK_FRAME, DEEPSEEK_V3
+from extensions.formats.json_families import BAR, DEEPSEEK_FRAME, DEEPSEEK_V3
 from extensions.formats.reading import (
     LONGEST_NAME,
     Quoting,
