@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 from envs.calls import MAX_DEPTH, Call, call_from_tool
 from envs.errors import MalformedCall
 from extensions.formats.reading import Quoting, after_blanks, json_at, reading_after
-from extensions.formats.showing import RESULT, framed, name_of, writing
+from extensions.formats.showing import RESULT, Documents, Made, framed, name_of, writing
 from runner.models.base import ChatMessage
 from runner.models.protocols.base import Written
-from runner.models.tools import Document
 
 _QUOTE, _ESCAPE = '<|"|>', "<escape>"
 """What texts stand between: of Gemma 4, and of FunctionGemma."""
@@ -114,7 +113,7 @@ _MARKS = (("<|tool_call>", _QUOTE), ("<start_function_call>", _ESCAPE))
 _HEAD = re.compile(r"\s*+call:([\w.-]{1,200}+)\s*+(?=\{)")
 
 
-def _show(documents: Sequence[Document]) -> list[ChatMessage]:
+def _show(documents: Documents) -> list[ChatMessage]:
     each = [
         f"<|tool>declaration:{document['name']}"
         f"{_written({k: v for k, v in document.items() if k != 'name'})}<tool|>"
@@ -123,7 +122,7 @@ def _show(documents: Sequence[Document]) -> list[ChatMessage]:
     return [{"role": "system", "content": "".join(each)}]
 
 
-def _read(text: str, documents: Sequence[Document]) -> list[Call]:
+def _read(text: str, documents: Documents) -> list[Call]:
     """Read all calls of either model.
 
     Raises:
@@ -132,7 +131,7 @@ def _read(text: str, documents: Sequence[Document]) -> list[Call]:
     mark, quote = next((each for each in _MARKS if each[0] in text), _MARKS[0])
     reader = _Reader(text, quote)
 
-    def one(text: str, begin: int, _documents: Sequence[Document]) -> tuple[list[Call], int]:
+    def one(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
         if head := _HEAD.match(text, begin):
             value, end = reader.value(head.end())
             return [call_from_tool(head[1], value)], end
@@ -143,9 +142,7 @@ def _read(text: str, documents: Sequence[Document]) -> list[Call]:
     return reading_after(mark, one)(text, documents)
 
 
-def _answer(
-    calls: Sequence[Call | MalformedCall], results: Sequence[str], _said: str
-) -> list[ChatMessage]:
+def _answer(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage]:
     return [
         {"role": RESULT, "content": f"response:{name_of(call)}{{result:{_written(result)}}}"}
         for call, result in zip(calls, results, strict=True)

@@ -22,6 +22,8 @@ from extensions.formats.showing import (
     LLAMA,
     LLAMA_STOPS,
     RESULT,
+    Documents,
+    Made,
     Read,
     Write,
     answering,
@@ -41,18 +43,17 @@ from extensions.formats.showing import (
 )
 from runner.models.base import ChatMessage
 from runner.models.protocols.base import Frame, Written
-from runner.models.tools import Document
 
 # Hermes, Qwen 2.5 and 3: an object between tags for each call.
 
 _OPENING, _CLOSING = "<tool_call>", "</tool_call>"
 
 
-def _object(call: Call, _documents: Sequence[Document] = (), arguments: str = "arguments") -> str:
+def _object(call: Call, _documents: Documents = (), arguments: str = "arguments") -> str:
     return as_json({"name": call.name, arguments: dict(call.kwargs)})
 
 
-def _read_object(text: str, begin: int, _documents: Sequence[Document]) -> tuple[list[Call], int]:
+def _read_object(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
     """Read the object after a tag; the closing tag may be missing after the last.
 
     Raises:
@@ -89,7 +90,7 @@ def _reading_list(*openings: str) -> Read:
     """Return what reads a list after one of some marks; words are prose."""
 
     @reading
-    def read(text: str, _documents: Sequence[Document]) -> list[Call]:
+    def read(text: str, _documents: Documents) -> list[Call]:
         places = [(text.find(opening), len(opening)) for opening in openings if opening in text]
         begin = sum(min(places, default=(len(text), 0)))
         if text.startswith(("[", "{"), after_blanks(text, begin)):
@@ -131,7 +132,7 @@ _LIST = re.compile(r"\[\s*+\{\s*+\"(?:name|arguments)\"\s*+:")
 
 
 @reading
-def _read_first_list(text: str, _documents: Sequence[Document]) -> list[Call]:
+def _read_first_list(text: str, _documents: Documents) -> list[Call]:
     found = _LIST.search(text)
     return listed_calls(json_at(text, found.start())[0]) if found else []
 
@@ -149,12 +150,12 @@ XLAM_RAW = as_raw(
 _LLAMA_OBJECT = re.compile(r"\{\s*+\"(?:name|type)\"\s*+:")
 
 
-def _with_parameters(call: Call, _documents: Sequence[Document]) -> str:
+def _with_parameters(call: Call, _documents: Documents) -> str:
     return _object(call, arguments="parameters")
 
 
 @reading
-def _read_llama(text: str, _documents: Sequence[Document]) -> Iterator[Call]:
+def _read_llama(text: str, _documents: Documents) -> Iterator[Call]:
     """Read all objects with a name and parameters, wherever they stand; others are prose.
 
     Raises:
@@ -188,7 +189,7 @@ def _one_behind(head: re.Pattern[str], form: str) -> ReadOne:
     ``head`` matches what stands between the mark and the JSON; ``name`` in it is the function's.
     """
 
-    def one(text: str, begin: int, _documents: Sequence[Document]) -> tuple[list[Call], int]:
+    def one(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
         found = head.match(text, begin)
         if found is None:
             raise MalformedCall(form)
@@ -205,9 +206,7 @@ _MISTRAL_HEAD = re.compile(r"\s*+([\w.-]{1,200}+)(?:\[CALL_ID\][A-Za-z0-9]{1,40}
 _CALL_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
 
 
-def _answer_mistral(
-    calls: Sequence[Call | MalformedCall], results: Sequence[str], said: str
-) -> list[ChatMessage]:
+def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
     """Show results, by the ids of their calls where the reply had some, as JSON after a list."""
     ids = _CALL_ID.findall(said)
     if len(ids) == len(calls):
@@ -232,7 +231,7 @@ def _listed(said: str) -> list[dict[str, str]]:
     return [{"call_id": id} if isinstance(id, str) else {} for id in given]
 
 
-def _read_mistral(text: str, begin: int, _documents: Sequence[Document]) -> tuple[list[Call], int]:
+def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
     """Read the calls behind a mark, in either form; anything else is prose.
 
     Raises:
@@ -290,7 +289,7 @@ _KIMI_HEAD = re.compile(
 _KIMI_FORM = "A call must be functions.NAME:NUMBER and JSON between the marks."
 
 
-def _write_kimi(calls: Sequence[Call], text: str, _documents: Sequence[Document]) -> str:
+def _write_kimi(calls: Sequence[Call], text: str, _documents: Documents) -> str:
     each = [
         f"{_CALL}functions.{call.name}:{number}{_ARGUMENTS}{arguments_json(call)}{_END}"
         for number, call in enumerate(calls)
@@ -298,9 +297,7 @@ def _write_kimi(calls: Sequence[Call], text: str, _documents: Sequence[Document]
     return before(text, "".join([_SECTION, *each, _END_SECTION]) if each else "")
 
 
-def _answer_kimi(
-    calls: Sequence[Call | MalformedCall], results: Sequence[str], said: str
-) -> list[ChatMessage]:
+def _answer_kimi(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
     """Show results by the ids of their calls, as the reply has them."""
     ids = [head["id"] for part in said.split(_CALL)[1:] if (head := _KIMI_HEAD.match(part))]
     if len(ids) != len(calls):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -17,10 +17,9 @@ from envs.calls import MAX_TEXT, Call, call_from_tool
 from envs.errors import MalformedCall
 from envs.flaws import flaw_of_json
 from envs.state import brief
-from extensions.formats.showing import Read
-from runner.models.tools import Document
+from extensions.formats.showing import Documents, Read
 
-ReadOne = Callable[[str, int, Sequence[Document]], tuple[list[Call], int]]
+ReadOne = Callable[[str, int, Documents], tuple[list[Call], int]]
 
 LONGEST_NAME = 200
 """Of a function, in characters; what is longer is prose."""
@@ -64,10 +63,10 @@ def bounded(calls: Iterable[Call]) -> list[Call]:
     return made
 
 
-def reading(each: Callable[[str, Sequence[Document]], Iterable[Call]]) -> Read:
+def reading(each: Callable[[str, Documents], Iterable[Call]]) -> Read:
     """Return what reads the calls of a reply within bounds, from what yields them."""
 
-    def read(text: str, documents: Sequence[Document]) -> list[Call]:
+    def read(text: str, documents: Documents) -> list[Call]:
         check_length(text)
         return bounded(each(text, documents))
 
@@ -130,7 +129,7 @@ def reading_after(mark: str, one: ReadOne) -> Read:
     """
 
     @reading
-    def read(text: str, documents: Sequence[Document]) -> Iterator[Call]:
+    def read(text: str, documents: Documents) -> Iterator[Call]:
         position = text.find(mark)
         while position >= 0:
             calls, end = one(text, position + len(mark), documents)

@@ -6,7 +6,7 @@ written with an entity inside of one. There is no XML parser here, only ``find``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from extensions.formats.reading import (
 )
 from extensions.formats.showing import (
     RESULT,
+    Documents,
     Read,
     answering,
     as_json,
@@ -40,7 +41,6 @@ from extensions.formats.showing import (
     writing,
 )
 from runner.models.protocols.base import parameters_of
-from runner.models.tools import Document
 
 _OPENING, _CLOSING = "<tool_call>", "</tool_call>"
 _RESPONSE = "<tool_response>\n{result}\n</tool_response>"
@@ -65,7 +65,7 @@ class _Tags:
     value_of: Callable[[str, Mapping[str, Any] | None], Any] = value_of
     """Reads a value by its schema. Raises MalformedCall."""
 
-    def call(self, call: Call, documents: Sequence[Document]) -> str:
+    def call(self, call: Call, documents: Documents) -> str:
         """Write one call."""
         schemas, quoting = parameters_of(call.name, documents), Quoting(self.end_parameter)
         arguments = [
@@ -79,9 +79,7 @@ class _Tags:
         """Return what reads the calls of a reply."""
         return reading_after(self.function, self._read_one)
 
-    def _read_one(
-        self, text: str, begin: int, documents: Sequence[Document]
-    ) -> tuple[list[Call], int]:
+    def _read_one(self, text: str, begin: int, documents: Documents) -> tuple[list[Call], int]:
         """Read the call behind an opening; without a name it is prose.
 
         Raises:
@@ -95,7 +93,7 @@ class _Tags:
         return [call_from_tool(name, arguments)], end
 
     def _arguments(
-        self, text: str, position: int, name: str, documents: Sequence[Document]
+        self, text: str, position: int, name: str, documents: Documents
     ) -> tuple[dict[str, Any], int]:
         """Return the arguments of a call and where it ends.
 
@@ -218,7 +216,7 @@ _VALUE, _END_VALUE = "<arg_value>", "</arg_value>"
 _GLM_QUOTING = Quoting(_END_VALUE)
 
 
-def _glm_call(call: Call, documents: Sequence[Document]) -> str:
+def _glm_call(call: Call, documents: Documents) -> str:
     schemas = parameters_of(call.name, documents)
     lines = [f"{_OPENING}{call.name}"]
     for name, value in call.kwargs.items():
@@ -227,7 +225,7 @@ def _glm_call(call: Call, documents: Sequence[Document]) -> str:
     return "\n".join([*lines, _CLOSING])
 
 
-def _read_glm(text: str, begin: int, documents: Sequence[Document]) -> tuple[list[Call], int]:
+def _read_glm(text: str, begin: int, documents: Documents) -> tuple[list[Call], int]:
     """Read the call behind an opening tag; without a name it is prose.
 
     Raises:
@@ -244,7 +242,7 @@ def _read_glm(text: str, begin: int, documents: Sequence[Document]) -> tuple[lis
 
 
 def _glm_arguments(
-    text: str, position: int, name: str, documents: Sequence[Document]
+    text: str, position: int, name: str, documents: Documents
 ) -> tuple[dict[str, Any], int]:
     schemas = parameters_of(name, documents)
     arguments: dict[str, Any] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from random import Random
 from typing import Any, NamedTuple, Self
@@ -102,24 +103,24 @@ class Shares(NamedTuple):
         return cls(faulty, Filter(fault.upper()))
 
 
+@dataclass(frozen=True)
 class ScriptedWriter:
     """Writes by the calls of a task, by chance but by its seed always the same.
 
     It copies questions from its own entries where it makes that fault.
     """
 
-    def __init__(self, graph: Graph, shares: Shares, seed: int, own: Sequence[Trajectory]) -> None:
-        self._graph = graph
-        self._shares = shares
-        self._seed = seed
-        self._own = own
+    graph: Graph
+    shares: Shares
+    seed: int
+    own: Sequence[Trajectory]
 
     def fault(self, task: WritingTask) -> Filter | None:
         """Return the fault that its first answer has, by which the filter goes that finds it."""
-        source = Random(f"{self._seed}/{task.key}/fault")
-        if source.random() >= self._shares.faulty:
+        source = Random(f"{self.seed}/{task.key}/fault")
+        if source.random() >= self.shares.faulty:
             return None
-        wanted = self._shares.only or source.choice([*Filter])
+        wanted = self.shares.only or source.choice([*Filter])
         return wanted if self._written(task, wanted) is not None else None
 
     def answer(self, task: WritingTask, attempt: int) -> str:
@@ -174,7 +175,7 @@ class ScriptedWriter:
         return plain._replace(turns=tuple(turns))
 
     def _plain(self, task: WritingTask) -> Instruction:
-        source = Random(f"{self._seed}/{task.key}")
+        source = Random(f"{self.seed}/{task.key}")
         count = len(task.bare.turns)
         openers, closers = _some(_OPENERS, count, source), _some(_CLOSERS, count, source)
         turns = [
@@ -205,7 +206,7 @@ class ScriptedWriter:
             if value == without:
                 continue
             if binding.origin is Origin.RESULT:
-                around = around_value(self._graph, binding)
+                around = around_value(self.graph, binding)
                 if around == BLANK:
                     yield f"the {name} is the one found before"
                     continue
@@ -261,7 +262,7 @@ class ScriptedWriter:
 
     def _copied(self, task: WritingTask, words: str) -> str:
         """Return a question of our own data, with what the calls need."""
-        texts = [turn.words for entry in self._own for turn in entry.turns]
+        texts = [turn.words for entry in self.own for turn in entry.turns]
         facts = "; ".join(self._facts(task, 0))
         longest = max(texts, key=lambda text: (len(set(text.split())), text))
         return f"{longest} {facts}"

@@ -10,6 +10,7 @@ at: the model decides when it is done, and what a turn came to stands once the u
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -105,7 +106,7 @@ async def search(
     What ``propose`` raises ends the search. With ``finish`` there is a function by which the model
     ends a turn or gives up.
     """
-    tree = _Tree(propose, limits, finish, follows or Follower())
+    tree = _Tree(propose=propose, limits=limits, finish=finish, follows=follows or Follower())
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
     return dialogue, Effort(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
@@ -119,32 +120,32 @@ class _Node(NamedTuple):
     tried: list[str]
 
 
+@dataclass(kw_only=True)
 class _Tree:
     """The search of one trajectory, and what it has used."""
 
-    def __init__(
-        self, propose: Propose, limits: SearchLimits, finish: bool, follows: Follower
-    ) -> None:
-        self.model_calls = self.nodes = self.given_up = 0
-        self._propose = propose
-        self._limits = limits
-        self._finish = finish
-        self._follows = follows
-        self._trail: Trail = ()
+    propose: Propose
+    limits: SearchLimits
+    finish: bool
+    follows: Follower
+    trail: Trail = ()
+    model_calls: int = 0
+    nodes: int = 0
+    given_up: int = 0
 
     @property
     def exhausted(self) -> bool:
         """Whether the budget is used up."""
-        limits = self._limits
+        limits = self.limits
         return self.model_calls >= limits.model_calls or self.nodes >= limits.nodes
 
     async def search_turn(self, dialogue: Dialogue) -> Dialogue:
         """Return the dialogue after the turn it is in, on the branch that stands."""
-        path = [_Node(dialogue, self._trail, [])]
+        path = [_Node(dialogue, self.trail, [])]
         last = path[0]
         while path and not self.exhausted:
             node = path[-1]
-            if len(node.tried) >= self._limits.children:
+            if len(node.tried) >= self.limits.children:
                 path.pop()
                 continue
             tried = await self._try(node)
@@ -167,21 +168,21 @@ class _Tree:
 
     def _over(self, node: _Node, gone: Gone | None) -> Dialogue:
         """Return the dialogue at a node once the turn is over, which it may be as it stands."""
-        self._trail = node.trail
+        self.trail = node.trail
         dialogue = node.dialogue
         if gone is not None and not dialogue.episode.finished:
             dialogue = dialogue.fork()
             dialogue.request()
             dialogue.take(_in_words(""))
-        self._follows.turn_over(node.trail, dialogue, gone)
+        self.follows.turn_over(node.trail, dialogue, gone)
         return dialogue
 
     async def _try(self, node: _Node) -> Tried:
         """Ask for one answer at a node, and take it in a session of its own."""
         asked = node.dialogue
         request = self._request(node)
-        self._follows.asks(node.trail, asked)
-        reply = asked.conversation.heard(await self._propose(request))
+        self.follows.asks(node.trail, asked)
+        reply = asked.conversation.heard(await self.propose(request))
         self.model_calls += 1
         heard = self._heard(asked, reply)
         unread = Taken(asked.episode.turn, (), None)
@@ -193,14 +194,14 @@ class _Tree:
                 tried = tried._replace(taken=child.take(heard))
             except BackendFault:
                 # The answer was given, and paid for, whatever its calls ran into.
-                self._follows.tried(tried)
+                self.follows.tried(tried)
                 raise
-        self._follows.tried(tried)
+        self.follows.tried(tried)
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
         """Return an answer as it is taken; None of one that gives the branch up."""
-        if self._finish:
+        if self.finish:
             given, rest = dialogue.conversation.apart(reply, FINISH)
             if given is None or rest is not None:
                 # What it calls besides is done first; that all is done it may say again.
@@ -210,7 +211,7 @@ class _Tree:
             answer = given.get("final_answer")
             said = answer if isinstance(answer, str) else "" if answer is None else str(answer)
             return _in_words(said, reply)
-        if self._limits.children <= 1:
+        if self.limits.children <= 1:
             return reply
         return reply if dialogue.conversation.apart(reply, GIVE_UP).given is None else None
 
@@ -219,16 +220,16 @@ class _Tree:
         dialogue, texts = node.dialogue, search_texts()
         dialogue.request()  # begins the turn, if need be
         notes = [texts["tried"].replace("{tried}", "\n".join(node.tried))] if node.tried else []
-        several = self._limits.children > 1
-        if not (several or self._finish):
+        several = self.limits.children > 1
+        if not (several or self.finish):
             return dialogue.request(notes)
         call, note = _GIVE_UP_CALL, texts["give_up"]
-        if self._finish:
+        if self.finish:
             call, note = _FINISH_CALL, texts["finish" if several else "finish_alone"]
         written = dialogue.conversation.written(call)
         if written is not None:
             notes.append(note.replace("{call}", written))
-        return dialogue.request(notes, [_own_tool(self._finish, several)])
+        return dialogue.request(notes, [_own_tool(self.finish, several)])
 
 
 _GIVE_UP_CALL = Call(GIVE_UP, (), {"reason": "..."})
