@@ -88,9 +88,10 @@ class SearchView(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the search as a JSON object."""
+        made = self.record._asdict()
         used = ("requests", "most_requests", "steps", "most_steps", "undone", "exhausted")
         return {
-            **{name: getattr(self.record, name) for name in used},
+            **{name: made[name] for name in used},
             "prompt_tokens": self.totals.prompt_tokens,
             "completion_tokens": self.totals.completion_tokens,
             "cost": self.totals.cost,
