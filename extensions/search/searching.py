@@ -107,7 +107,7 @@ class SearchPlayer(EpisodePlayer, Follower):
         requests, standing = len(self.steps), frozenset(self._trail)
         tree = [
             TriedStep(tried.parent, "stands") if number in standing else tried
-            for number, tried in enumerate(self._tree)
+            for number, tried in enumerate(self._tree[:requests])
         ]
         return SearchRecord(
             requests,
