@@ -33,8 +33,7 @@ q               quit; escape, ? or q close this help"""
 
 _FAR = 1_000
 """More parts than there are."""
-_LONGEST = 20_000
-"""Characters shown of a call or a result."""
+_MAX_CHARS = 20_000
 _TONES = {"good": "$text-success", "bad": "$text-error", "strong": "bold", "faint": "dim"}
 
 
@@ -51,7 +50,7 @@ def parts(examined: ExaminedCalls) -> Iterator[AnswerPart]:
     for pair in examined.paired.pairs:
         called = f"not called: {pair.expected}" if pair.call is None else call_text(pair.call)
         row = Line(f"✗ {called}", "bad") if pair.problem else Line(f"✓ {called}", "good")
-        yield AnswerPart(row, tuple(pair_lines(pair, _LONGEST)))
+        yield AnswerPart(row, tuple(pair_lines(pair, _MAX_CHARS)))
     if said := tuple(answered_lines(examined)):
         yield AnswerPart(Line("said"), said)
     ending = tuple(answer_ending(examined))

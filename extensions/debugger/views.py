@@ -233,10 +233,9 @@ def _why(stepper: Stepper) -> list[Part]:
 
 
 def _against_truth(stepper: Stepper) -> list[Part]:
-    differences = stepper.moment.off_path
-    if not differences:
-        return [("the state agrees with the ground truth\n", _GOOD)]
-    return [("the state differs from the ground truth\n", _BAD), *_differences(differences)]
+    if differences := stepper.moment.off_path:
+        return [("the state differs from the ground truth\n", _BAD), *_differences(differences)]
+    return [("the state agrees with the ground truth\n", _GOOD)]
 
 
 def _against_recording(stepper: Stepper) -> list[Part]:
@@ -304,10 +303,8 @@ def _so_far(stepper: Stepper) -> list[Part]:
             is_open = timeline.source is Source.BRANCH and turn == reached - 1
             says = "not yet right" if is_open else "FAILED"
             return [(f" turn {turn} {says}: {_reason(failure)}", _BAD), rest]
-    return [
-        (" passed" if reached == turns else f" right in {reached} of {turns} turns", _GOOD),
-        rest,
-    ]
+    passed = " passed" if reached == turns else f" right in {reached} of {turns} turns"
+    return [(passed, _GOOD), rest]
 
 
 def _reason(failure: Failure) -> str:

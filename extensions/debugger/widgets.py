@@ -31,7 +31,6 @@ PANES = """
 #views VerticalScroll { scrollbar-size-vertical: 1; }
 #status { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
 """
-"""How the panes of a debugger lie and look."""
 
 
 class Help(ModalScreen[None]):
@@ -95,7 +94,6 @@ class Panes(App[None]):
     ENABLE_COMMAND_PALETTE = False
     CSS = PANES
     KEYS: ClassVar[str]
-    """The page of help."""
     FAR_ACTIONS: ClassVar[tuple[tuple[object, ...], ...]]
     """Parameters of the actions of Home and End."""
 

@@ -15,8 +15,10 @@ from extensions.formats.reading import (
     json_at,
     objects_at,
     reading,
+    value_of,
 )
 from extensions.formats.showing import (
+    Documents,
     answering,
     arguments_json,
     as_json,
@@ -25,14 +27,12 @@ from extensions.formats.showing import (
     lines,
     showing,
 )
-from extensions.formats.typed_texts import value_of
 from runner.models.protocols.base import Frame, Spoken, Written, parameters_of
-from runner.models.tools import Document
 
 _THOUGHT = "what is to be done next, and why"
 
 
-def _only_parameter(name: str, text: str, documents: Sequence[Document]) -> Call:
+def _only_parameter(name: str, text: str, documents: Documents) -> Call:
     """Return the call of a function with plain text for its only parameter.
 
     Raises:
@@ -56,7 +56,7 @@ _LINE = re.compile(
 )
 
 
-def _write_react(calls: Sequence[Call], text: str, _documents: Sequence[Document]) -> str:
+def _write_react(calls: Sequence[Call], text: str, _documents: Documents) -> str:
     if not calls:
         return f"Thought: I am done.\nFinal Answer: {text}"
     return _actions(calls, text)
@@ -70,7 +70,7 @@ def _actions(calls: Sequence[Call], text: str, end: str = "") -> str:
 
 
 @reading
-def _read_react(text: str, documents: Sequence[Document]) -> Iterator[Call]:
+def _read_react(text: str, documents: Documents) -> Iterator[Call]:
     """Read actions up to the first observation or answer, which follow calls only.
 
     Raises:
@@ -100,7 +100,7 @@ def _refuse_open(name: str) -> None:
         raise MalformedCall(f"Action: {name} must be followed by Action Input: and a JSON object.")
 
 
-def _call(name: str, text: str, position: int, documents: Sequence[Document]) -> tuple[Call, int]:
+def _call(name: str, text: str, position: int, documents: Documents) -> tuple[Call, int]:
     """Return the call of an action, and where its input ends."""
     begin = after_blanks(text, position)
     fence = text.startswith("```", begin)
@@ -144,7 +144,7 @@ _END = "\nEnd Action"
 _INPUT = "Action Input:"
 
 
-def _write_toolllama(calls: Sequence[Call], text: str, _documents: Sequence[Document]) -> str:
+def _write_toolllama(calls: Sequence[Call], text: str, _documents: Documents) -> str:
     if calls:
         return _actions(calls, text, _END)
     finish = Call(_FINISH, (), {"return_type": "give_answer", "final_answer": text})
@@ -196,7 +196,7 @@ _LAST = "Final Answer"
 _BEGINNING = re.compile(r"\{\s*+\"action(?:_input)?\"\s*+:")
 
 
-def _write_objects(calls: Sequence[Call], text: str, _documents: Sequence[Document]) -> str:
+def _write_objects(calls: Sequence[Call], text: str, _documents: Documents) -> str:
     if not calls:
         return _fenced(_LAST, text)
     return before(text, "\n".join([_fenced(call.name, dict(call.kwargs)) for call in calls]))
@@ -207,7 +207,7 @@ def _fenced(action: str, given: object) -> str:
 
 
 @reading
-def _read_objects(text: str, documents: Sequence[Document]) -> Iterator[Call]:
+def _read_objects(text: str, documents: Documents) -> Iterator[Call]:
     """Read all actions, fenced or not, up to the last answer.
 
     Raises:

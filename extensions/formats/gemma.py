@@ -12,12 +12,10 @@ from typing import Any, NamedTuple
 
 from envs.calls import MAX_DEPTH, Call, call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.reading import after_blanks, json_at, reading_after
-from extensions.formats.showing import RESULT, framed, name_of, writing
-from extensions.formats.typed_texts import Quoting
+from extensions.formats.reading import Quoting, after_blanks, json_at, reading_after
+from extensions.formats.showing import RESULT, Documents, Made, framed, name_of, writing
 from runner.models.base import ChatMessage
 from runner.models.protocols.base import Written
-from runner.models.tools import Document
 
 _QUOTE, _ESCAPE = '<|"|>', "<escape>"
 """What texts stand between: of Gemma 4, and of FunctionGemma."""
@@ -115,11 +113,7 @@ _MARKS = (("<|tool_call>", _QUOTE), ("<start_function_call>", _ESCAPE))
 _HEAD = re.compile(r"\s*+call:([\w.-]{1,200}+)\s*+(?=\{)")
 
 
-def _call(call: Call, _documents: Sequence[Document]) -> str:
-    return f"<|tool_call>call:{call.name}{_written(dict(call.kwargs))}<tool_call|>"
-
-
-def _show(documents: Sequence[Document]) -> list[ChatMessage]:
+def _show(documents: Documents) -> list[ChatMessage]:
     each = [
         f"<|tool>declaration:{document['name']}"
         f"{_written({k: v for k, v in document.items() if k != 'name'})}<tool|>"
@@ -128,7 +122,7 @@ def _show(documents: Sequence[Document]) -> list[ChatMessage]:
     return [{"role": "system", "content": "".join(each)}]
 
 
-def _read(text: str, documents: Sequence[Document]) -> list[Call]:
+def _read(text: str, documents: Documents) -> list[Call]:
     """Read all calls of either model.
 
     Raises:
@@ -137,7 +131,7 @@ def _read(text: str, documents: Sequence[Document]) -> list[Call]:
     mark, quote = next((each for each in _MARKS if each[0] in text), _MARKS[0])
     reader = _Reader(text, quote)
 
-    def one(text: str, begin: int, _documents: Sequence[Document]) -> tuple[list[Call], int]:
+    def one(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
         if head := _HEAD.match(text, begin):
             value, end = reader.value(head.end())
             return [call_from_tool(head[1], value)], end
@@ -148,9 +142,7 @@ def _read(text: str, documents: Sequence[Document]) -> list[Call]:
     return reading_after(mark, one)(text, documents)
 
 
-def _answer(
-    calls: Sequence[Call | MalformedCall], results: Sequence[str], _said: str
-) -> list[ChatMessage]:
+def _answer(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage]:
     return [
         {"role": RESULT, "content": f"response:{name_of(call)}{{result:{_written(result)}}}"}
         for call, result in zip(calls, results, strict=True)
@@ -162,13 +154,16 @@ def _closing(text: str) -> str:
     return "" if _MARKS[0][0] in text else "<turn|>\n"
 
 
+_write = writing(
+    lambda call, _: f"<|tool_call>call:{call.name}{_written(dict(call.kwargs))}<tool_call|>", ""
+)
 _FRAME = framed("<|turn>{role}\n", "<turn|>\n", "assistant=model", begin="<bos>")
 GEMMA = Written(
     "gemma",
     "raw",
     parallel=True,
     show=_show,
-    write=writing(_call, ""),
+    write=_write,
     answer=_answer,
     read=_read,
     stops=("<turn|>", "<|tool_response>"),

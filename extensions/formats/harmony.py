@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
 from extensions.formats.reading import check_length, json_at, reading
-from extensions.formats.showing import RESULT, answering, arguments_json
+from extensions.formats.showing import RESULT, Documents, answering, arguments_json
 from runner.models.base import ChatMessage
 from runner.models.protocols.base import Frame, Spoken, Written
 from runner.models.tools import Document
@@ -62,7 +62,7 @@ def _parts_of(text: str) -> Iterator[_Message]:
 _TYPES = {"integer": "number", "number": "number", "boolean": "boolean", "string": "string"}
 
 
-def _show(documents: Sequence[Document]) -> list[ChatMessage]:
+def _show(documents: Documents) -> list[ChatMessage]:
     """Declare functions as types of a namespace."""
     types = "\n\n".join(map(_type_of_function, documents))
     space = (
@@ -93,7 +93,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     return _TYPES.get(str(schema.get("type")), "any")
 
 
-def _write(calls: Sequence[Call], text: str, _documents: Sequence[Document]) -> str:
+def _write(calls: Sequence[Call], text: str, _documents: Documents) -> str:
     """Write calls in the commentary channel; without any, the text in the final one."""
     if not calls:
         return f"{_CHANNEL}final{_MESSAGE}{text}"
@@ -107,7 +107,7 @@ def _write(calls: Sequence[Call], text: str, _documents: Sequence[Document]) -> 
 
 
 @reading
-def _read(text: str, _documents: Sequence[Document]) -> Iterator[Call]:
+def _read(text: str, _documents: Documents) -> Iterator[Call]:
     """Read the messages to functions; built-in tools are none.
 
     Raises:

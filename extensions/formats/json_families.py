@@ -1,13 +1,14 @@
-"""Families that write a call as a JSON object of name and arguments."""
+"""Families that write arguments as JSON: in an object with the name, or after it, with marks."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from envs.calls import Call
+from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
 from extensions.formats.reading import (
+    ReadOne,
     after_blanks,
     call_of,
     json_at,
@@ -21,35 +22,38 @@ from extensions.formats.showing import (
     LLAMA,
     LLAMA_STOPS,
     RESULT,
+    Documents,
+    Made,
     Read,
     Write,
     answering,
+    arguments_json,
     as_json,
     as_raw,
     as_text,
+    before,
     chatml,
+    declaring,
     framed,
     in_tags,
     indented,
+    name_of,
     showing,
     writing,
 )
-from runner.models.tools import Document
+from runner.models.base import ChatMessage
+from runner.models.protocols.base import Frame, Written
 
 # Hermes, Qwen 2.5 and 3: an object between tags for each call.
 
 _OPENING, _CLOSING = "<tool_call>", "</tool_call>"
 
 
-def _object(call: Call, _documents: Sequence[Document] = (), arguments: str = "arguments") -> str:
+def _object(call: Call, _documents: Documents = (), arguments: str = "arguments") -> str:
     return as_json({"name": call.name, arguments: dict(call.kwargs)})
 
 
-def _in_tags(call: Call, _documents: Sequence[Document]) -> str:
-    return f"{_OPENING}\n{_object(call)}\n{_CLOSING}"
-
-
-def _read_object(text: str, begin: int, _documents: Sequence[Document]) -> tuple[list[Call], int]:
+def _read_object(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
     """Read the object after a tag; the closing tag may be missing after the last.
 
     Raises:
@@ -68,7 +72,7 @@ def _read_object(text: str, begin: int, _documents: Sequence[Document]) -> tuple
 HERMES = as_text(
     "hermes",
     "several",
-    writing(_in_tags),
+    writing(lambda call, _: f"{_OPENING}\n{_object(call)}\n{_CLOSING}"),
     in_tags,
     reading_after(_OPENING, _read_object),
     "<tool_response>\n{result}\n</tool_response>",
@@ -86,7 +90,7 @@ def _reading_list(*openings: str) -> Read:
     """Return what reads a list after one of some marks; words are prose."""
 
     @reading
-    def read(text: str, _documents: Sequence[Document]) -> list[Call]:
+    def read(text: str, _documents: Documents) -> list[Call]:
         places = [(text.find(opening), len(opening)) for opening in openings if opening in text]
         begin = sum(min(places, default=(len(text), 0)))
         if text.startswith(("[", "{"), after_blanks(text, begin)):
@@ -128,7 +132,7 @@ _LIST = re.compile(r"\[\s*+\{\s*+\"(?:name|arguments)\"\s*+:")
 
 
 @reading
-def _read_first_list(text: str, _documents: Sequence[Document]) -> list[Call]:
+def _read_first_list(text: str, _documents: Documents) -> list[Call]:
     found = _LIST.search(text)
     return listed_calls(json_at(text, found.start())[0]) if found else []
 
@@ -146,12 +150,12 @@ XLAM_RAW = as_raw(
 _LLAMA_OBJECT = re.compile(r"\{\s*+\"(?:name|type)\"\s*+:")
 
 
-def _with_parameters(call: Call, _documents: Sequence[Document]) -> str:
+def _with_parameters(call: Call, _documents: Documents) -> str:
     return _object(call, arguments="parameters")
 
 
 @reading
-def _read_llama(text: str, _documents: Sequence[Document]) -> Iterator[Call]:
+def _read_llama(text: str, _documents: Documents) -> Iterator[Call]:
     """Read all objects with a name and parameters, wherever they stand; others are prose.
 
     Raises:
@@ -174,4 +178,205 @@ LLAMA_JSON_RAW = as_raw(
     show=showing("one", _write_llama_raw, indented),
     write=_write_llama_raw,
     answer=answering("{result}", "ipython", together=False),
+)
+
+# Name and arguments apart, with marks around them.
+
+
+def _one_behind(head: re.Pattern[str], form: str) -> ReadOne:
+    """Return what reads a call that must stand at a place.
+
+    ``head`` matches what stands between the mark and the JSON; ``name`` in it is the function's.
+    """
+
+    def one(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
+        found = head.match(text, begin)
+        if found is None:
+            raise MalformedCall(form)
+        value, end = json_at(text, found.end(), f"What follows {found['name']}")
+        return [call_from_tool(found["name"], value)], end
+
+    return one
+
+
+# Mistral: behind marks, a JSON list or, since v11, name by name.
+
+_CALLS, _ARGS = "[TOOL_CALLS]", "[ARGS]"
+_MISTRAL_HEAD = re.compile(r"\s*+([\w.-]{1,200}+)(?:\[CALL_ID\][A-Za-z0-9]{1,40}+)?+(\[ARGS\])?+")
+_CALL_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
+
+
+def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
+    """Show results, by the ids of their calls where the reply had some, as JSON after a list."""
+    ids = _CALL_ID.findall(said)
+    if len(ids) == len(calls):
+        results = [f"{id}[TOOL_CONTENT]{text}" for id, text in zip(ids, results, strict=True)]
+    elif (named := _listed(said)) and len(named) == len(calls):
+        results = [
+            as_json({"content": text, **name}) for text, name in zip(results, named, strict=True)
+        ]
+    return [{"role": RESULT, "content": text} for text in results]
+
+
+def _listed(said: str) -> list[dict[str, str]]:
+    """Return of each call in a JSON list its id, if it has one."""
+    begin = said.find(_CALLS) + len(_CALLS)
+    if not said.startswith("[", after_blanks(said, begin)):
+        return []
+    try:
+        value, _ = json_at(said, begin)
+    except MalformedCall:
+        return []
+    given = [member.get("id") if isinstance(member, dict) else None for member in value]
+    return [{"call_id": id} if isinstance(id, str) else {} for id in given]
+
+
+def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
+    """Read the calls behind a mark, in either form; anything else is prose.
+
+    Raises:
+        MalformedCall: A call cannot be read.
+    """
+    if text.startswith(("[", "{"), after_blanks(text, begin)):
+        value, end = json_at(text, begin)
+        return listed_calls(value), end
+    head = _MISTRAL_HEAD.match(text, begin)
+    if head is None:
+        return [], begin
+    place = after_blanks(text, head.end())
+    if text.startswith(("{", '"') if head[2] else "{", place):
+        value, end = json_at(text, place, f"What follows {head[1]}")
+        return [call_from_tool(head[1], value)], end
+    if head[2] or head.start(1) == begin:
+        raise MalformedCall(f"After {head[1]} must stand a JSON object of its arguments.")
+    return [], head.end()
+
+
+MISTRAL = Written(
+    "mistral",
+    "raw",
+    parallel=True,
+    show=declaring("tools"),
+    write=writing(lambda call, _: f"{_CALLS}{call.name}{_ARGS}{arguments_json(call)}", ""),
+    answer=_answer_mistral,
+    read=reading_after(_CALLS, _read_mistral),
+    stops=("</s>",),
+    frame=Frame(
+        {
+            "system": ("[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
+            "tools": ("[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
+            "user": ("[INST]", "[/INST]"),
+            "assistant": ("", "</s>"),
+            RESULT: ("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+        },
+        "",
+        "<s>",
+    ),
+)
+
+# Kimi K2: a section of calls, each with an id of function and number.
+
+_SECTION, _END_SECTION = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
+_CALL, _ARGUMENTS, _END = (
+    "<|tool_call_begin|>",
+    "<|tool_call_argument_begin|>",
+    "<|tool_call_end|>",
+)
+_KIMI_HEAD = re.compile(
+    r"\s*+(?P<id>(?:functions\.)?+(?P<name>[\w.-]{1,200}+)(?::[0-9]{1,9}+)?+)"
+    r"\s*+<\|tool_call_argument_begin\|>"
+)
+_KIMI_FORM = "A call must be functions.NAME:NUMBER and JSON between the marks."
+
+
+def _write_kimi(calls: Sequence[Call], text: str, _documents: Documents) -> str:
+    each = [
+        f"{_CALL}functions.{call.name}:{number}{_ARGUMENTS}{arguments_json(call)}{_END}"
+        for number, call in enumerate(calls)
+    ]
+    return before(text, "".join([_SECTION, *each, _END_SECTION]) if each else "")
+
+
+def _answer_kimi(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
+    """Show results by the ids of their calls, as the reply has them."""
+    ids = [head["id"] for part in said.split(_CALL)[1:] if (head := _KIMI_HEAD.match(part))]
+    if len(ids) != len(calls):
+        ids = [f"functions.{name_of(call)}:{number}" for number, call in enumerate(calls)]
+    shown = zip(ids, results, strict=True)
+    return [{"role": RESULT, "content": f"## Return of {id}\n{result}"} for id, result in shown]
+
+
+def _kimi_marks(role: str, name: str) -> tuple[str, str]:
+    return f"<|im_{role}|>{name}<|im_middle|>", "<|im_end|>"
+
+
+KIMI = Written(
+    "kimi",
+    "raw",
+    parallel=True,
+    show=declaring("tool_declare"),
+    write=_write_kimi,
+    answer=_answer_kimi,
+    read=reading_after(_CALL, _one_behind(_KIMI_HEAD, _KIMI_FORM)),
+    stops=("<|im_end|>",),
+    frame=Frame(
+        {
+            "system": _kimi_marks("system", "system"),
+            "tool_declare": _kimi_marks("system", "tool_declare"),
+            RESULT: _kimi_marks("system", "tool"),
+            "user": _kimi_marks("user", "user"),
+            "assistant": _kimi_marks("assistant", "assistant"),
+        },
+        "<|im_assistant|>assistant<|im_middle|>",
+    ),
+)
+
+# DeepSeek V3 and V3.1: the arguments fenced or bare.
+
+BAR = "\uff5c"
+"""A bar of full width, which is part of all marks of DeepSeek."""
+
+
+def _mark(name: str) -> str:
+    return f"<{BAR}{name}{BAR}>"
+
+
+_ONE, _SEPARATOR, _END_ONE = _mark("tool▁call▁begin"), _mark("tool▁sep"), _mark("tool▁call▁end")
+_OUTPUT, _END_OUTPUT = _mark("tool▁output▁begin"), _mark("tool▁output▁end")
+_ASSISTANT, _END_OF_TEXT = _mark("Assistant"), _mark("end▁of▁sentence")
+_DEEPSEEK_HEAD = re.compile(
+    rf"\s*+(?P<typed>function{_SEPARATOR})?(?P<name>[\w.-]{{1,200}}+)"
+    rf"(?(typed)\s*+```(?:json)?+|{_SEPARATOR})"
+)
+"""Of V3, in which the arguments are fenced, and of V3.1."""
+_DEEPSEEK_FORM = f"A call must be its name, {_SEPARATOR} and JSON of its arguments."
+
+
+DEEPSEEK_FRAME = Frame(
+    {
+        "system": ("", ""),
+        "user": (_mark("User"), ""),
+        "assistant": (_ASSISTANT, _END_OF_TEXT),
+        RESULT: (_mark("tool▁outputs▁begin"), _mark("tool▁outputs▁end")),
+    },
+    _ASSISTANT,
+    _mark("begin▁of▁sentence"),
+    joins=frozenset([RESULT]),
+)
+_write_deepseek = writing(
+    lambda call, _: f"{_ONE}{call.name}{_SEPARATOR}{arguments_json(call)}{_END_ONE}",
+    "",
+    _mark("tool▁calls▁begin"),
+    _mark("tool▁calls▁end"),
+)
+DEEPSEEK_V3 = Written(
+    "deepseek_v3",
+    "raw",
+    parallel=True,
+    show=showing("several", _write_deepseek, indented),
+    write=_write_deepseek,
+    answer=answering(f"{_OUTPUT}{{result}}{_END_OUTPUT}", RESULT),
+    read=reading_after(_ONE, _one_behind(_DEEPSEEK_HEAD, _DEEPSEEK_FORM)),
+    stops=(_END_OF_TEXT,),
+    frame=DEEPSEEK_FRAME,
 )

@@ -108,10 +108,7 @@ def _members(call: ToolCall) -> list[ToolCall]:
 
 
 def _object(arguments: object) -> dict[str, Any] | None:
-    try:
-        given = read_json(arguments) if isinstance(arguments, str) else arguments
-    except (ValueError, RecursionError):
-        return None
+    given = _as_json(arguments) if isinstance(arguments, str) else arguments
     return given if isinstance(given, dict) else None
 
 

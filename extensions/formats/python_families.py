@@ -21,6 +21,8 @@ from extensions.formats.reading import check_length, reading
 from extensions.formats.showing import (
     LLAMA,
     LLAMA_STOPS,
+    Documents,
+    Made,
     answering,
     as_raw,
     as_text,
@@ -33,7 +35,6 @@ from extensions.formats.showing import (
 from runner.models.base import ChatMessage
 from runner.models.prompting import read_prompts, with_functions, with_results
 from runner.models.protocols.base import Frame, Written, parameters_of
-from runner.models.tools import Document
 
 _MAX_PYTHON = 150_000
 """Characters of what is not in the plain form of calls."""
@@ -73,7 +74,7 @@ def _check_python(text: str) -> None:
         raise MalformedCall(f"At most {_MAX_PYTHON} characters of Python are read.")
 
 
-def _with_names(call: Call, documents: Sequence[Document]) -> Call:
+def _with_names(call: Call, documents: Documents) -> Call:
     """Return a call of Python with all arguments named, as a structured call has them.
 
     Raises:
@@ -95,26 +96,24 @@ def _with_names(call: Call, documents: Sequence[Document]) -> Call:
     return call_from_tool(call.name, {**positional, **call.kwargs})
 
 
-def _in_python(call: Call, _documents: Sequence[Document]) -> str:
+def _in_python(call: Call, _documents: Documents) -> str:
     return str(call)
 
 
 # Our own prompt.
 
 
-def _show_prompt(documents: Sequence[Document]) -> list[ChatMessage]:
+def _show_prompt(documents: Documents) -> list[ChatMessage]:
     return [{"role": "system", "content": with_functions(read_prompts().system, documents)}]
 
 
-def _answer_prompt(
-    calls: Sequence[Call | MalformedCall], results: Sequence[str], _said: str
-) -> list[ChatMessage]:
+def _answer_prompt(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage]:
     made = ["(unreadable)" if isinstance(call, MalformedCall) else str(call) for call in calls]
     return [{"role": "user", "content": with_results(read_prompts().observation, made, results)}]
 
 
 @reading
-def _read_list(text: str, documents: Sequence[Document]) -> Iterator[Call]:
+def _read_list(text: str, documents: Documents) -> Iterator[Call]:
     """Read calls as everywhere, and name their arguments.
 
     Raises:
@@ -141,7 +140,7 @@ PYTHON = Written(
 _START, _END = "<|python_start|>", "<|python_end|>"
 
 
-def _read_llama(text: str, documents: Sequence[Document]) -> list[Call]:
+def _read_llama(text: str, documents: Documents) -> list[Call]:
     """Read calls, between marks where there are any.
 
     Raises:
@@ -175,7 +174,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 @reading
-def _read_lines(text: str, documents: Sequence[Document]) -> Iterator[Call]:
+def _read_lines(text: str, documents: Documents) -> Iterator[Call]:
     """Read the lines between the tags.
 
     Raises:
@@ -239,12 +238,8 @@ _FAR = 300
 """Characters before a fence in which the name stands."""
 
 
-def _in_fence(call: Call, _documents: Sequence[Document]) -> str:
-    return f"{call.name}\n```python\n{Call(_CALL, (), call.kwargs)}\n```"
-
-
 @reading
-def _read_fences(text: str, documents: Sequence[Document]) -> Iterator[Call]:
+def _read_fences(text: str, documents: Documents) -> Iterator[Call]:
     """Read the fences after a name; others are prose.
 
     Raises:
@@ -274,7 +269,10 @@ def _read_fences(text: str, documents: Sequence[Document]) -> Iterator[Call]:
         start = closing + len(_TICKS) if closing >= 0 else len(text)
 
 
-CHATGLM3 = as_text("chatglm3", "one", writing(_in_fence), indented, _read_fences)
+_write_fences = writing(
+    lambda call, _: f"{call.name}\n```python\n{Call(_CALL, (), call.kwargs)}\n```"
+)
+CHATGLM3 = as_text("chatglm3", "one", _write_fences, indented, _read_fences)
 CHATGLM3_RAW = as_raw(
     CHATGLM3,
     Frame(

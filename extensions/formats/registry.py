@@ -11,18 +11,20 @@ from extensions.formats.action_families import JSON_ACTION, REACT, TOOLLLAMA, TO
 from extensions.formats.gemma import GEMMA
 from extensions.formats.harmony import HARMONY
 from extensions.formats.json_families import (
+    DEEPSEEK_V3,
     GRANITE,
     GRANITE_RAW,
     HERMES,
     HERMES_RAW,
+    KIMI,
     LLAMA_JSON,
     LLAMA_JSON_RAW,
+    MISTRAL,
     PHI,
     PHI_RAW,
     XLAM,
     XLAM_RAW,
 )
-from extensions.formats.mark_families import DEEPSEEK_V3, KIMI, MISTRAL
 from extensions.formats.native import FUNCTIONS, MULTI_CALL, RESPONSES
 from extensions.formats.python_families import (
     CHATGLM3,

@@ -6,7 +6,6 @@ Servers that complete texts (``/completions``) get the conversation as one text,
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.models.base import ChatMessage
+from runner.models.prompting import read_texts
 from runner.models.protocols.base import Frame, Written
 from runner.models.tools import Document
 
@@ -38,18 +38,20 @@ _EXAMPLE_DOCUMENTS: Sequence[Document] = (
 RESULT = "tool_response"
 """Role of a result that has no id, as the role ``tool`` must have."""
 
-Write = Callable[[Sequence[Call], str, Sequence[Document]], str]
-Read = Callable[[str, Sequence[Document]], list[Call]]
-Listing = Callable[[Sequence[Document]], str]
-Show = Callable[[Sequence[Document]], list[ChatMessage]]
-Answer = Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[ChatMessage]]
+Documents = Sequence[Document]
+Made = Sequence[Call | MalformedCall]
+"""Calls of a reply, and why one could not be read."""
+Write = Callable[[Sequence[Call], str, Documents], str]
+Read = Callable[[str, Documents], list[Call]]
+Listing = Callable[[Documents], str]
+Show = Callable[[Documents], list[ChatMessage]]
+Answer = Callable[[Made, Sequence[str], str], list[ChatMessage]]
 
 
 @cache
 def texts() -> Mapping[str, str]:
     """Return the texts by name."""
-    found = tomllib.loads(TEXTS.read_text(encoding="utf-8"))
-    return {name: text.strip() for name, text in found.items()}
+    return {name: text.strip() for name, text in read_texts(TEXTS)[0].items()}
 
 
 def as_json(value: object) -> str:
@@ -62,17 +64,17 @@ def arguments_json(call: Call) -> str:
     return as_json(dict(call.kwargs))
 
 
-def lines(documents: Sequence[Document]) -> str:
+def lines(documents: Documents) -> str:
     """Return documents as JSON, one a line."""
     return "\n".join(map(as_json, documents))
 
 
-def indented(documents: Sequence[Document]) -> str:
+def indented(documents: Documents) -> str:
     """Return documents as one indented JSON list."""
     return json.dumps(list(documents), indent=2, ensure_ascii=False)
 
 
-def in_tags(documents: Sequence[Document]) -> str:
+def in_tags(documents: Documents) -> str:
     """Return documents as JSON lines between tags."""
     return f"<tools>\n{lines(documents)}\n</tools>"
 
@@ -83,7 +85,7 @@ def showing(how: str, write: Write, listing: Listing, thought: str = "") -> Show
     ``how`` is the name of the text that says how to reply; the thought stands before its example.
     """
 
-    def show(documents: Sequence[Document]) -> list[ChatMessage]:
+    def show(documents: Documents) -> list[ChatMessage]:
         example = write(EXAMPLE[: 2 if how == "several" else 1], thought, _EXAMPLE_DOCUMENTS)
         told = texts()[how].replace("{example}", example)
         # The functions last: what stands in their words is nobody's placeholder.
@@ -97,7 +99,7 @@ def showing(how: str, write: Write, listing: Listing, thought: str = "") -> Show
 def declaring(role: str) -> Show:
     """Return what shows documents as JSON of tools, in a message of a role."""
 
-    def show(documents: Sequence[Document]) -> list[ChatMessage]:
+    def show(documents: Documents) -> list[ChatMessage]:
         tools = [{"type": "function", "function": document} for document in documents]
         return [{"role": role, "content": as_json(tools)}]
 
@@ -105,14 +107,14 @@ def declaring(role: str) -> Show:
 
 
 def writing(
-    each: Callable[[Call, Sequence[Document]], str],
+    each: Callable[[Call, Documents], str],
     between: str = "\n",
     opening: str = "",
     closing: str = "",
 ) -> Write:
     """Return what writes calls one by one; the marks stand around all of them."""
 
-    def write(calls: Sequence[Call], text: str, documents: Sequence[Document]) -> str:
+    def write(calls: Sequence[Call], text: str, documents: Documents) -> str:
         shown = between.join([each(call, documents) for call in calls])
         return before(text, f"{opening}{shown}{closing}" if calls else "")
 
@@ -131,9 +133,7 @@ def answering(form: str, role: str = "user", *, together: bool = True) -> Answer
     together, else each has its own.
     """
 
-    def answer(
-        calls: Sequence[Call | MalformedCall], results: Sequence[str], _said: str
-    ) -> list[ChatMessage]:
+    def answer(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage]:
         shown = [
             form.replace("{name}", name_of(call)).replace("{result}", result)
             for call, result in zip(calls, results, strict=True)

@@ -6,23 +6,28 @@ written with an entity inside of one. There is no XML parser here, only ``find``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from envs.calls import Call, call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.mark_families import BAR, DEEPSEEK_FRAME, DEEPSEEK_V3
+from extensions.formats.json_families import BAR, DEEPSEEK_FRAME, DEEPSEEK_V3
 from extensions.formats.reading import (
     LONGEST_NAME,
+    Quoting,
     after_blanks,
     is_name,
     json_at,
     meant,
     reading_after,
+    text_of,
+    value_of,
+    wrapped,
 )
 from extensions.formats.showing import (
     RESULT,
+    Documents,
     Read,
     answering,
     as_json,
@@ -35,15 +40,10 @@ from extensions.formats.showing import (
     showing,
     writing,
 )
-from extensions.formats.typed_texts import Quoting, text_of, value_of, wrapped
 from runner.models.protocols.base import parameters_of
-from runner.models.tools import Document
 
+_OPENING, _CLOSING = "<tool_call>", "</tool_call>"
 _RESPONSE = "<tool_response>\n{result}\n</tool_response>"
-
-
-def _wrapped_text(value: Any, schema: Mapping[str, Any] | None) -> str:
-    return wrapped(text_of(value, schema))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +58,14 @@ class _Tags:
     """Up to the name of an argument."""
     after_parameter: str = '">'
     end_parameter: str
-    text_of: Callable[[Any, Mapping[str, Any] | None], str] = _wrapped_text
+    text_of: Callable[[Any, Mapping[str, Any] | None], str] = lambda value, schema: wrapped(
+        text_of(value, schema)
+    )
     """Writes a value by its schema."""
     value_of: Callable[[str, Mapping[str, Any] | None], Any] = value_of
     """Reads a value by its schema. Raises MalformedCall."""
 
-    def call(self, call: Call, documents: Sequence[Document]) -> str:
+    def call(self, call: Call, documents: Documents) -> str:
         """Write one call."""
         schemas, quoting = parameters_of(call.name, documents), Quoting(self.end_parameter)
         arguments = [
@@ -77,9 +79,7 @@ class _Tags:
         """Return what reads the calls of a reply."""
         return reading_after(self.function, self._read_one)
 
-    def _read_one(
-        self, text: str, begin: int, documents: Sequence[Document]
-    ) -> tuple[list[Call], int]:
+    def _read_one(self, text: str, begin: int, documents: Documents) -> tuple[list[Call], int]:
         """Read the call behind an opening; without a name it is prose.
 
         Raises:
@@ -93,7 +93,7 @@ class _Tags:
         return [call_from_tool(name, arguments)], end
 
     def _arguments(
-        self, text: str, position: int, name: str, documents: Sequence[Document]
+        self, text: str, position: int, name: str, documents: Documents
     ) -> tuple[dict[str, Any], int]:
         """Return the arguments of a call and where it ends.
 
@@ -124,10 +124,6 @@ class _Tags:
 # Qwen3-Coder, MiMo: values on lines of their own.
 
 
-def _text_on_lines(value: Any, schema: Mapping[str, Any] | None) -> str:
-    return f"\n{text_of(value, schema)}\n"
-
-
 _QWEN = _Tags(
     function="<function=",
     after_name=">",
@@ -135,15 +131,18 @@ _QWEN = _Tags(
     parameter="<parameter=",
     after_parameter=">",
     end_parameter="</parameter>",
-    text_of=_text_on_lines,
+    text_of=lambda value, schema: f"\n{text_of(value, schema)}\n",
 )
 
 
-def _qwen_call(call: Call, documents: Sequence[Document]) -> str:
-    return f"<tool_call>\n{_QWEN.call(call, documents)}\n</tool_call>"
-
-
-QWEN_XML = as_text("qwen_xml", "several", writing(_qwen_call), in_tags, _QWEN.reader(), _RESPONSE)
+QWEN_XML = as_text(
+    "qwen_xml",
+    "several",
+    writing(lambda call, documents: f"{_OPENING}\n{_QWEN.call(call, documents)}\n{_CLOSING}"),
+    in_tags,
+    _QWEN.reader(),
+    _RESPONSE,
+)
 QWEN_XML_RAW = as_raw(QWEN_XML, chatml(), "<|im_end|>")
 
 # MiniMax M2 and others: ``invoke`` elements with ``parameter`` elements, the wrapper optional.
@@ -212,13 +211,12 @@ DSML = DEEPSEEK_V3._replace(
 
 # GLM 4.5 to 4.7: the name, then pairs of key and value.
 
-_OPENING, _CLOSING = "<tool_call>", "</tool_call>"
 _KEY, _END_KEY = "<arg_key>", "</arg_key>"
 _VALUE, _END_VALUE = "<arg_value>", "</arg_value>"
 _GLM_QUOTING = Quoting(_END_VALUE)
 
 
-def _glm_call(call: Call, documents: Sequence[Document]) -> str:
+def _glm_call(call: Call, documents: Documents) -> str:
     schemas = parameters_of(call.name, documents)
     lines = [f"{_OPENING}{call.name}"]
     for name, value in call.kwargs.items():
@@ -227,7 +225,7 @@ def _glm_call(call: Call, documents: Sequence[Document]) -> str:
     return "\n".join([*lines, _CLOSING])
 
 
-def _read_glm(text: str, begin: int, documents: Sequence[Document]) -> tuple[list[Call], int]:
+def _read_glm(text: str, begin: int, documents: Documents) -> tuple[list[Call], int]:
     """Read the call behind an opening tag; without a name it is prose.
 
     Raises:
@@ -244,7 +242,7 @@ def _read_glm(text: str, begin: int, documents: Sequence[Document]) -> tuple[lis
 
 
 def _glm_arguments(
-    text: str, position: int, name: str, documents: Sequence[Document]
+    text: str, position: int, name: str, documents: Documents
 ) -> tuple[dict[str, Any], int]:
     schemas = parameters_of(name, documents)
     arguments: dict[str, Any] = {}
@@ -268,12 +266,7 @@ def _between(text: str, position: int, opening: str, closing: str, name: str) ->
 
 
 GLM = as_text(
-    "glm",
-    "several",
-    writing(_glm_call),
-    in_tags,
-    reading_after(_OPENING, _read_glm),
-    _RESPONSE,
+    "glm", "several", writing(_glm_call), in_tags, reading_after(_OPENING, _read_glm), _RESPONSE
 )
 GLM_RAW = as_raw(
     GLM,

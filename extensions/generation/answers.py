@@ -52,11 +52,7 @@ class AnswerLog(Ledger[Answered]):
     """
 
     def __init__(
-        self,
-        folder: Path,
-        definition: Mapping[str, Any],
-        note: Mapping[str, Any],
-        secrets: Secrets,
+        self, folder: Path, definition: Mapping[str, Any], note: Mapping[str, Any], secrets: Secrets
     ) -> None:
         self.found = 0
         self._secrets = secrets

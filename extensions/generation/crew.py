@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,24 +63,20 @@ class Commission:
     """What is to be made, and by whom."""
 
     model: str
-    """Who writes."""
     solver: str
     judge: str | None
     """None for nobody."""
     settings: Settings
-    """How live models are reached and asked."""
     prompts: WriterPrompts
     tasks: Tasks
     own: Sequence[Trajectory]
     """Entries whose questions are not to be asked again."""
     wanted: Mapping[InstructionKind, int]
-    """How many entries of each kind."""
     wishes: Sequence[str]
     """Functions and edges to go through."""
     tries: int
     """Answers to a task, at most."""
     trials: int
-    """How often the solver plays an entry."""
     solutions: int
     """Searches that have to agree, where there are no calls yet."""
     search_calls: int
@@ -281,50 +278,44 @@ class CommissionGuess:
     """What a command would ask, where every answer is kept."""
 
     def __init__(self, order: Commission) -> None:
-        self.requests: dict[str, int] = {}
-        self.usage: dict[str, Usage] = {}
-        self.walks = 0
+        self._asked: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for kind, wanted in order.wanted.items():
             for number in range(wanted):
                 self._add(order, order.tasks.draw(kind, number, order.wishes))
-        self.walks = sum(n for (_, why), n in order.tasks.drawn.items() if not why)
+        self._walks = sum(n for (_, why), n in order.tasks.drawn.items() if not why)
 
     def _add(self, order: Commission, task: WritingTask) -> None:
         turns, calls = len(task.bare.turns), len(task.steps)
         if not isinstance(parsed(order.model), Scripted):
             request = WriterQuestions(order.prompts, order.tasks.how.graph).ask(task)
             characters = sum(len(str(message["content"])) for message in request.messages)
-            self._count("writer", 1, characters // CHARACTERS_PER_TOKEN, turns * _PER_TURN)
+            prompt = characters // CHARACTERS_PER_TOKEN
+            self._asked["writer"].update(requests=1, prompt=prompt, completion=turns * _PER_TURN)
         if order.solves and not isinstance(parsed(order.solver), Scripted):
             times = order.trials
             times += order.solutions if order.tasks.how.origin == "functions" else 0
             requests = times * (turns + calls)
-            self._count("solver", requests, requests * _TOKENS_OF_PLAY, requests * _PER_CALL)
+            prompt, completion = requests * _TOKENS_OF_PLAY, requests * _PER_CALL
+            self._asked["solver"].update(requests=requests, prompt=prompt, completion=completion)
         if order.judging is not None and order.judging.is_live:
             votes = _VOTES // 2 + 1
-            self._count("judge", votes, votes * _TOKENS_OF_PLAY, votes * turns * _PER_TURN)
-
-    def _count(self, role: str, requests: int, prompt: int, completion: int) -> None:
-        self.requests[role] = self.requests.get(role, 0) + requests
-        used = self.usage.get(role, Usage(0, 0))
-        total = Usage((used.prompt or 0) + prompt, (used.completion or 0) + completion)
-        self.usage[role] = total
+            prompt, completion = votes * _TOKENS_OF_PLAY, votes * turns * _PER_TURN
+            self._asked["judge"].update(requests=votes, prompt=prompt, completion=completion)
 
     def lines(self, order: Commission) -> Iterator[str]:
         """Yield what would be asked of whom, and about what it costs."""
         entries = sum(order.wanted.values())
-        yield f"{entries} entries wanted; {self.walks} walks drawn for as many tasks"
+        yield f"{entries} entries wanted; {self._walks} walks drawn for as many tasks"
         names = {"writer": order.model, "solver": order.solver, "judge": order.judge or ""}
-        for role, requests in self.requests.items():
-            usage = self.usage[role]
+        for role, asked in self._asked.items():
             price = price_of(names[role], order.settings.request_options())
-            cost = price and price.of(usage)
+            cost = price and price.of(Usage(asked["prompt"], asked["completion"]))
             dollars = "" if cost is None else f", about ${cost:.2f}"
             yield (
-                f"{role} {names[role]}: {requests} requests, about {usage.prompt} tokens in and "
-                f"{usage.completion} out{dollars}"
+                f"{role} {names[role]}: {asked['requests']} requests, about {asked['prompt']} "
+                f"tokens in and {asked['completion']} out{dollars}"
             )
-        if not self.requests:
+        if not self._asked:
             yield "nobody is asked: all of them are scripted"
         else:
             yield "where every answer is kept; what is refused is asked for again"

@@ -15,12 +15,11 @@ from typing import NamedTuple
 from checkers.profile import Mode
 from extensions.authoring.making.scenarios import MissingParameter
 from extensions.generation.answers import Asker
-from extensions.generation.entries.filters import Filter, Sieve, SiftedOut
+from extensions.generation.entries.filters import Filter, Instruction, Sieve, SiftedOut
 from extensions.generation.entries.kinds import InstructionKind
-from extensions.generation.entries.reading import Instruction
 from extensions.generation.entries.sound import fault_of
 from extensions.generation.entries.tasks import Tasks, WritingTask
-from extensions.generation.solve import NoAgreement, Solver, agreed, played, solutions
+from extensions.generation.solve import Solver, agreed, played, solutions
 from extensions.generation.yields import AGREE, ALIGN, ERROR, RULES, SOLVED, Lost, Yields
 from runner.live.engine import Stopped
 from runner.live.meter import Meter
@@ -56,7 +55,6 @@ class MakingPlan:
     solver: Solver | None
     """None for nobody."""
     mode: Mode
-    """How the solver calls functions."""
     align: Align | None
     """None for no judge."""
     wanted: Mapping[InstructionKind, int]
@@ -66,19 +64,20 @@ class MakingPlan:
     search_calls: int
     wishes: Sequence[str]
     provenance: Mapping[str, str]
-    """What stands in the provenance of every entry."""
 
 
-class Made(NamedTuple):
+@dataclass
+class Made:
     """What became of a task."""
 
     task: WritingTask
-    entry: Trajectory | None
-    left_out: MissingParameter | None
-    answers: int
-    refused: Sequence[Lost]
-    """Answers that a filter refused."""
-    lost: Lost | None
+    entry: Trajectory | None = None
+    left_out: MissingParameter | None = None
+    answers: int = 0
+    answer: str = ""
+    """The last one."""
+    refused: list[Lost] = field(default_factory=list)
+    lost: Lost | None = None
     """What else it failed by; none of it if it is kept, or if a filter refused the last answer."""
 
 
@@ -141,8 +140,7 @@ class Maker:
             made = await self._done(wave)
             for task in wave:
                 if task.key in made and self._take(made[task.key]):
-                    reached = self._plan.tasks.reached(task)
-                    missing = [wish for wish in missing if wish not in reached]
+                    missing = task.left_of(missing)
             self.short = self._hopeless(made)
             if self.short is not None:
                 return
@@ -173,8 +171,7 @@ class Maker:
                 number[kind] += 1
                 left[kind] -= 1
                 wave.append(task)
-                reached = self._plan.tasks.reached(task)
-                missing = [wish for wish in missing if wish not in reached]
+                missing = task.left_of(missing)
         return wave
 
     async def _done(self, wave: Sequence[WritingTask]) -> dict[str, Made]:
@@ -196,32 +193,54 @@ class Maker:
         return made
 
     async def _make(self, task: WritingTask) -> Made:
-        refused: list[Lost] = []
-        written: Instruction | None = None
-        attempt = 0
+        made = Made(task)
         try:
-            while written is None and attempt < self._plan.tries:
-                reason = refused[-1].reason if refused else ""
-                answer = await self._plan.write(task, attempt, reason)
-                attempt += 1
-                written = self._passed(task, answer, refused)
-            if written is None:
-                return Made(task, None, None, attempt, refused, None)
-            entry = task.said(written.words)
-            if task.origin == "functions":
-                entry = await self._found(task, entry)
-            entry = await self._checked(task, entry)
+            written = await self._written(made)
+            if written is not None:
+                entry = task.said(written.words)
+                if task.origin == "functions":
+                    entry = await self._found(entry)
+                made.entry = await self._checked(task, entry)
+                made.left_out = written.left_out
         except SiftedOut as error:
-            refused.append(Lost(error.filter, str(error), answer))
-            return Made(task, None, None, attempt, refused, None)
-        except _Failed as error:
-            return Made(task, None, None, attempt, refused, error.lost._replace(answer=answer))
+            lost = Lost(error.by, str(error), made.answer)
+            if isinstance(error.by, Filter):
+                made.refused.append(lost)
+            else:
+                made.lost = lost
         except ModelError as error:
-            return Made(task, None, None, attempt, refused, Lost(ERROR, str(error)))
+            made.lost = Lost(ERROR, str(error))
         except Stopped:
             self._halt()
             raise
-        return Made(task, entry, written.left_out, attempt, refused, None)
+        return made
+
+    async def _written(self, made: Made) -> Instruction | None:
+        """Return the first answer that passes the filters; None where none of them does.
+
+        Raises:
+            Stopped: The writer never answers in form.
+        """
+        while made.answers < self._plan.tries:
+            reason = made.refused[-1].reason if made.refused else ""
+            made.answer = await self._plan.write(made.task, made.answers, reason)
+            made.answers += 1
+            try:
+                written = self._sieve.passed(made.task, made.answer)
+            except SiftedOut as error:
+                made.refused.append(Lost(error.by, str(error), made.answer))
+                self._formless = self._formless + 1 if error.by == Filter.FORM else 0
+            else:
+                self._formless = 0
+                return written
+            if self._formless >= FORMLESS:
+                last = made.refused[-1].reason
+                self._engine.failed = True
+                self._engine.stop(
+                    f"{FORMLESS} answers in a row were not in form, the last: {last}", at_once=True
+                )
+                raise Stopped
+        return None
 
     def _halt(self) -> None:
         """Stop all where one model is asked no more."""
@@ -231,33 +250,12 @@ class Maker:
                 self._engine.failed = asker.engine.failed
                 self._engine.stop(reason, at_once=asker.engine.failed)
 
-    def _passed(self, task: WritingTask, answer: str, refused: list[Lost]) -> Instruction | None:
-        """Return what an answer holds; None where a filter refuses it, which is noted.
-
-        Raises:
-            Stopped: The writer never answers in form.
-        """
-        try:
-            written = self._sieve.passed(task, answer)
-        except SiftedOut as error:
-            refused.append(Lost(error.filter, str(error), answer))
-            self._formless = self._formless + 1 if error.filter is Filter.FORM else 0
-            if self._formless >= FORMLESS:
-                self._engine.failed = True
-                self._engine.stop(
-                    f"{FORMLESS} answers in a row were not in form, the last: {error}", at_once=True
-                )
-                raise Stopped from None
-            return None
-        self._formless = 0
-        return written
-
-    async def _found(self, task: WritingTask, said: Trajectory) -> Trajectory:
+    async def _found(self, said: Trajectory) -> Trajectory:
         """Return an entry with the calls that searches agree on.
 
         Raises:
-            _Failed: They agree on none.
-            SiftedOut: The words do not tell what the calls need, or what they find.
+            SiftedOut: They agree on none, or the words do not tell what the calls need, or what
+                they find.
         """
         plan = self._plan
         assert plan.solver is not None
@@ -267,11 +265,8 @@ class Maker:
         )
         if len(found) < plan.solutions:
             reason = f"{plan.solutions - len(found)} of {plan.solutions} searches came to no end"
-            raise _Failed(AGREE, reason)
-        try:
-            entry = agreed(bare, found)
-        except NoAgreement as error:
-            raise _Failed(AGREE, str(error)) from None
+            raise SiftedOut(AGREE, reason)
+        entry = agreed(bare, found)
         self._sieve.check_found(entry)
         return entry
 
@@ -279,23 +274,23 @@ class Maker:
         """Return an entry that the rules, the solver and the judge let pass, with provenance.
 
         Raises:
-            _Failed: One does not.
+            SiftedOut: One does not.
         """
         plan, told = self._plan, self._provenance(task)
         problem = fault_of(entry)
         if problem is not None:
-            raise _Failed(f"{RULES} {problem.rule}", str(problem))
+            raise SiftedOut(f"{RULES} {problem.rule}", str(problem))
         if plan.solver is not None and plan.trials:
             blind = await played(entry, plan.solver, plan.mode, plan.trials)
             if blind.error is not None:
-                raise _Failed(ERROR, blind.error)
+                raise SiftedOut(ERROR, blind.error)
             if not blind.passed:
-                raise _Failed(SOLVED, f"none of {plan.trials} plays passed")
+                raise SiftedOut(SOLVED, f"none of {plan.trials} plays passed")
             told["solved"] = f"{blind.passed} of {plan.trials}"
         if plan.align is not None:
             label = await plan.align(entry)
             if label != "pass":
-                raise _Failed(ALIGN, f"the judge says {label}")
+                raise SiftedOut(ALIGN, f"the judge says {label}")
             told["aligned"] = label
         return replace(entry, provenance=told)
 
@@ -320,7 +315,7 @@ class Maker:
             try:
                 self._sieve.take(entry.id, [turn.words for turn in entry.turns])
             except SiftedOut as error:
-                refused.append(Lost(error.filter, str(error)))
+                refused.append(Lost(error.by, str(error)))
                 entry = None
         for each in refused:
             yields.refused[kind, each.by] += 1
@@ -335,11 +330,3 @@ class Maker:
         else:
             yields.lost[kind, refused[-1].by] += 1
         return entry is not None
-
-
-class _Failed(Exception):
-    """An entry that does not pass."""
-
-    def __init__(self, by: str, reason: str) -> None:
-        super().__init__(reason)
-        self.lost = Lost(by, reason)

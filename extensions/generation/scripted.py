@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from random import Random
 from typing import Any, NamedTuple, Self
 
@@ -17,9 +19,15 @@ from envs.schema import spec
 from extensions.authoring.graph.graph import TOOLS, Graph
 from extensions.authoring.graph.sampling import Origin, PathStep
 from extensions.authoring.making.scenarios import MissingParameter
+from extensions.authoring.rules.entry import TruthStep
 from extensions.authoring.rules.wording import words_of
-from extensions.generation.entries.filters import MOST_IN_TURN, Filter, telling_results
-from extensions.generation.entries.reading import Instruction, WrittenTurn
+from extensions.generation.entries.filters import (
+    MOST_IN_TURN,
+    Filter,
+    Instruction,
+    WrittenTurn,
+    telling_results,
+)
 from extensions.generation.entries.tasks import BLANK, WritingTask, around_value
 from runner.models.model_name import parsed
 from trajectories.errors import DataError, did_you_mean
@@ -95,24 +103,24 @@ class Shares(NamedTuple):
         return cls(faulty, Filter(fault.upper()))
 
 
+@dataclass(frozen=True)
 class ScriptedWriter:
     """Writes by the calls of a task, by chance but by its seed always the same.
 
     It copies questions from its own entries where it makes that fault.
     """
 
-    def __init__(self, graph: Graph, shares: Shares, seed: int, own: Sequence[Trajectory]) -> None:
-        self._graph = graph
-        self._shares = shares
-        self._seed = seed
-        self._own = own
+    graph: Graph
+    shares: Shares
+    seed: int
+    own: Sequence[Trajectory]
 
     def fault(self, task: WritingTask) -> Filter | None:
         """Return the fault that its first answer has, by which the filter goes that finds it."""
-        source = Random(f"{self._seed}/{task.key}/fault")
-        if source.random() >= self._shares.faulty:
+        source = Random(f"{self.seed}/{task.key}/fault")
+        if source.random() >= self.shares.faulty:
             return None
-        wanted = self._shares.only or source.choice([*Filter])
+        wanted = self.shares.only or source.choice([*Filter])
         return wanted if self._written(task, wanted) is not None else None
 
     def answer(self, task: WritingTask, attempt: int) -> str:
@@ -143,10 +151,9 @@ class ScriptedWriter:
             case Filter.INVENTED:
                 turns[0] = first._replace(functions=(*first.functions, "do_it_all"))
             case Filter.NAMED:
-                name = next((n for n in task.functions if "_" in n or not n.islower()), None)
-                if name is None:
-                    name = f"{task.functions[0]}()"
-                turns[0] = first._replace(words=f"{first.words} You have {name} for that.")
+                plain_call = f"{task.functions[0]}()"
+                strange = (n for n in task.functions if "_" in n or not n.islower())
+                turns[0] = _with(first, f"You have {next(strange, plain_call)} for that.")
             case Filter.WORDS:
                 turns[0] = first._replace(words=" ".join(first.words.split()[:8]))
             case Filter.VALUES:
@@ -168,7 +175,7 @@ class ScriptedWriter:
         return plain._replace(turns=tuple(turns))
 
     def _plain(self, task: WritingTask) -> Instruction:
-        source = Random(f"{self._seed}/{task.key}")
+        source = Random(f"{self.seed}/{task.key}")
         count = len(task.bare.turns)
         openers, closers = _some(_OPENERS, count, source), _some(_CLOSERS, count, source)
         turns = [
@@ -182,28 +189,24 @@ class ScriptedWriter:
 
     def _wishes(self, task: WritingTask, turn: int, without: object = None) -> str:
         wishes = []
-        for place, (index, step) in enumerate(task.steps):
-            if index != turn:
-                continue
-            call = _call([*task.played.steps][place])
-            wish = _wish(call.name)
-            told = "; ".join(self._told_of(task, place, step, without))
+        for step, made in zip(task.walk.turns[turn], task.played.turns[turn], strict=True):
+            wish = _wish(_call(made).name)
+            told = "; ".join(self._told_of(task, step, made, without))
             wishes.append(f"{wish} ({told})" if told else wish)
         return ", then ".join(wishes)
 
     def _told_of(
-        self, task: WritingTask, place: int, step: PathStep, without: object = None
+        self, task: WritingTask, step: PathStep, made: TruthStep, without: object = None
     ) -> Iterator[str]:
         """Yield what is told of a call's arguments."""
-        call = [*task.played.steps][place].call
-        arguments = task.played.arguments(call)
+        arguments = task.played.arguments(made.call)
         for binding in step.bindings:
             value = arguments[binding.argument]
             name = " ".join(words_of(binding.argument))
             if value == without:
                 continue
             if binding.origin is Origin.RESULT:
-                around = around_value(self._graph, binding)
+                around = around_value(self.graph, binding)
                 if around == BLANK:
                     yield f"the {name} is the one found before"
                     continue
@@ -215,11 +218,9 @@ class ScriptedWriter:
 
     def _facts(self, task: WritingTask, turn: int) -> list[str]:
         """Return what is told in a turn, in bare values."""
-        found = []
-        for place, (index, step) in enumerate(task.steps):
-            if index == turn:
-                told = self._told_of(task, place, step)
-                found += [fact.partition(" is ")[2] for fact in told if " is the one" not in fact]
+        steps = zip(task.walk.turns[turn], task.played.turns[turn], strict=True)
+        told = chain.from_iterable(self._told_of(task, *each) for each in steps)
+        found = [fact.partition(" is ")[2] for fact in told if " is the one" not in fact]
         return [fact for fact in found if fact]
 
     def _alone(self, task: WritingTask) -> Iterator[tuple[int, str, Any]]:
@@ -261,7 +262,7 @@ class ScriptedWriter:
 
     def _copied(self, task: WritingTask, words: str) -> str:
         """Return a question of our own data, with what the calls need."""
-        texts = [turn.words for entry in self._own for turn in entry.turns]
+        texts = [turn.words for entry in self.own for turn in entry.turns]
         facts = "; ".join(self._facts(task, 0))
         longest = max(texts, key=lambda text: (len(set(text.split())), text))
         return f"{longest} {facts}"
@@ -288,7 +289,7 @@ def _with(turn: WrittenTurn, more: str) -> WrittenTurn:
     return turn._replace(words=f"{turn.words} {more}")
 
 
-def _call(step: Any) -> Call:
+def _call(step: TruthStep) -> Call:
     assert isinstance(step.call, Call)
     return step.call
 

@@ -19,7 +19,9 @@ from envs.errors import MalformedCall
 from envs.session import Session
 from extensions.authoring.rules.entry import Entry
 from extensions.generation.answers import Asker
+from extensions.generation.entries.filters import SiftedOut
 from extensions.generation.entries.tasks import dataset_of
+from extensions.generation.yields import AGREE
 from extensions.search.fallible import Errors, FallibleModel
 from extensions.search.search import Follower, Gone, Propose, SearchLimits, Trail, search
 from runner.episodes.dialogue import Dialogue
@@ -76,7 +78,6 @@ class Played(NamedTuple):
     passed: int
     failed: int
     error: str | None
-    """Why one had no verdict."""
 
 
 async def played(entry: Trajectory, solver: Solver, mode: Mode, trials: int) -> Played:
@@ -147,24 +148,20 @@ def _setup(entry: Trajectory, mode: Mode, propose: Propose) -> EpisodeSetup:
     )
 
 
-class NoAgreement(Exception):
-    """Solutions that do not agree; the message says in what."""
-
-
 def agreed(said: Trajectory, solutions: Sequence[Solution]) -> Trajectory:
     """Return an entry with the ground truth that solutions agree on.
 
     It is the shortest solution without calls that are not needed, and each solution passes by it.
 
     Raises:
-        NoAgreement: There is none.
+        SiftedOut: There is none.
     """
     template = Entry(dataset_of(said), said).template
     played = [_outcomes(template, solution) for solution in solutions]
     for index in range(len(said.turns)):
         first, *others = [outcomes[index].snapshot for outcomes in played]
         if any(other != first for other in others):
-            raise NoAgreement(f"turn {index} ends in different states")
+            raise SiftedOut(AGREE, f"turn {index} ends in different states")
     _, shortest = min(enumerate(solutions), key=lambda each: (sum(map(len, each[1])), each[0]))
     wanted = [
         set.intersection(*[_read(template, outcomes[number]) for outcomes in played])
@@ -179,7 +176,7 @@ def agreed(said: Trajectory, solutions: Sequence[Solution]) -> Trajectory:
     )
     for index, turn in enumerate(turns):
         if not turn.ground_truth:
-            raise NoAgreement(f"turn {index}: there is no call that all solutions need")
+            raise SiftedOut(AGREE, f"turn {index}: there is no call that all solutions need")
     found = replace(said, turns=turns)
     entry = Entry(dataset_of(found), found)
     for outcomes in played:
@@ -188,7 +185,7 @@ def agreed(said: Trajectory, solutions: Sequence[Solution]) -> Trajectory:
                 entry.truth[: index + 1], outcomes[: index + 1], entry.profile, entry.scene
             )
             if failure is not None:
-                raise NoAgreement(f"turn {index}: {failure.reason}")
+                raise SiftedOut(AGREE, f"turn {index}: {failure.reason}")
     return found
 
 

@@ -9,7 +9,7 @@ from envs.lazy import lazily
 from runner.extension import Command, Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
-    from extensions.search import feature, page, record, search_tree, took
+    from extensions.search import feature, record, search_tree
     from runner.analysis.figures import StepTook
     from runner.analysis.report.parts import PagePart
     from runner.analysis.runs import ViewedRun
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 else:
     codec = lazily("runner.records.codec")
     feature = lazily("extensions.search.feature")
-    page = lazily("extensions.search.page")
     record = lazily("extensions.search.record")
     search_tree = lazily("extensions.search.search_tree")
-    took = lazily("extensions.search.took")
 
 
 class SearchExtension(Extension):
@@ -55,11 +53,11 @@ class SearchExtension(Extension):
     def page_part(self, run: ViewedRun) -> PagePart | None:
         """Return the trees of a run, if it is a search."""
         searched = any("search" in each.recorded.record.extensions for each in run.episodes)
-        return page.SearchPart() if searched else None
+        return search_tree.SearchPart() if searched else None
 
     def undone(self, member: JsonObject) -> Sequence[StepTook]:
         """Return what the undone answers of an episode took."""
-        tree = codec.read(took.SearchTook, member, "$.extensions.search").tree
+        tree = codec.read(search_tree.SearchTook, member, "$.extensions.search").tree
         return [tried.step for tried in tree if tried.step]
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:

@@ -69,18 +69,15 @@ class FallibleModels:
     def __init__(self, plan: Plan, errors: Errors) -> None:
         self._plan = plan
         self._errors = errors
-        self._prepared: dict[str, Prepared] = {}
         self._minds: dict[Key, FallibleModel] = {}
 
     async def ask(self, request: Request) -> Reply:
         """Answer as the entry's model does in this attempt."""
         key, plan = (request.entry, request.trial), self._plan
         if key not in self._minds:
-            if request.entry not in self._prepared:
-                trajectory = plan.dataset.trajectories[request.entry]
-                self._prepared[request.entry] = prepare(plan.dataset, trajectory, plan.profile)
+            trajectory = plan.dataset.trajectories[request.entry]
+            prepared = prepare(plan.dataset, trajectory, plan.profile)
             seed = f"{plan.settings.seed or 0}/{request.trial}"
-            prepared = self._prepared[request.entry]
             self._minds[key] = FallibleModel(prepared, self._errors, seed)
         return await self._minds[key](request)
 

@@ -40,9 +40,7 @@ class SearchRecord(NamedTuple):
     exhausted: bool
     """Whether it had used up what it might use."""
     most_requests: int
-    """Requests that it might make."""
     most_steps: int
-    """Steps that it might execute."""
     tree: Sequence[TriedStep]
     """All answers, in their order."""
 
@@ -70,10 +68,8 @@ class SearchRecord(NamedTuple):
             if (tried.step is None) is not (tried.became == "stands"):
                 yield f".tree[{number}].step", "must be there unless the answer stands"
         if sum(tried.step is None for tried in self.tree) != len(record.steps):
-            yield (
-                ".tree",
-                f"must have as many that stand as there are steps, {len(record.steps)}",
-            )
+            count = len(record.steps)
+            yield ".tree", f"must have as many that stand as there are steps, {count}"
         for number, step in enumerate(self.all_steps(record.steps)):
             if step.asked != number:
                 yield f".tree[{number}]", f"must be of the request {number}"

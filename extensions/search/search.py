@@ -9,10 +9,9 @@ at: the model decides when it is done, and what a turn came to stands once the u
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +20,7 @@ from envs.errors import BackendFault
 from extensions.search.record import FINISH, GIVE_UP
 from runner.episodes.dialogue import Dialogue, Taken
 from runner.models.base import Reply, Request, Usage
+from runner.models.prompting import read_texts
 
 GIVES_UP = "give_up_and_restart"
 """What ``finish`` returns where the model gives a branch up."""
@@ -66,7 +66,6 @@ class Tried(NamedTuple):
     trail: Trail
     """The answers before it."""
     before: Dialogue
-    """What was asked about."""
     request: Request
     reply: Reply
     """The answer as it came."""
@@ -94,18 +93,6 @@ Gone = Literal["give_up", "exhausted"]
 """Why a search ended a turn: the model gave up all that it tried, or might be asked no more."""
 
 
-class Texts(NamedTuple):
-    """What a search adds to the conversation."""
-
-    tried: str
-    give_up: str
-    give_up_tool: str
-    finish: str
-    finish_alone: str
-    finish_tool: str
-    finish_tool_alone: str
-
-
 async def search(
     dialogue: Dialogue,
     propose: Propose,
@@ -119,47 +106,46 @@ async def search(
     What ``propose`` raises ends the search. With ``finish`` there is a function by which the model
     ends a turn or gives up.
     """
-    tree = _Tree(propose, limits, finish, follows or Follower())
+    tree = _Tree(propose=propose, limits=limits, finish=finish, follows=follows or Follower())
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
     return dialogue, Effort(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
 
 
-class _Node:
+class _Node(NamedTuple):
     """One state of a turn, and what was tried in it."""
 
-    def __init__(self, dialogue: Dialogue, trail: Trail) -> None:
-        self.dialogue = dialogue
-        self.trail = trail
-        self.tried: list[str] = []
+    dialogue: Dialogue
+    trail: Trail
+    tried: list[str]
 
 
+@dataclass(kw_only=True)
 class _Tree:
     """The search of one trajectory, and what it has used."""
 
-    def __init__(
-        self, propose: Propose, limits: SearchLimits, finish: bool, follows: Follower
-    ) -> None:
-        self.model_calls = self.nodes = self.given_up = 0
-        self._propose = propose
-        self._limits = limits
-        self._finish = finish
-        self._follows = follows
-        self._trail: Trail = ()
+    propose: Propose
+    limits: SearchLimits
+    finish: bool
+    follows: Follower
+    trail: Trail = ()
+    model_calls: int = 0
+    nodes: int = 0
+    given_up: int = 0
 
     @property
     def exhausted(self) -> bool:
         """Whether the budget is used up."""
-        limits = self._limits
+        limits = self.limits
         return self.model_calls >= limits.model_calls or self.nodes >= limits.nodes
 
     async def search_turn(self, dialogue: Dialogue) -> Dialogue:
         """Return the dialogue after the turn it is in, on the branch that stands."""
-        path = [_Node(dialogue, self._trail)]
+        path = [_Node(dialogue, self.trail, [])]
         last = path[0]
         while path and not self.exhausted:
             node = path[-1]
-            if len(node.tried) >= self._limits.children:
+            if len(node.tried) >= self.limits.children:
                 path.pop()
                 continue
             tried = await self._try(node)
@@ -169,7 +155,7 @@ class _Tree:
                 self.given_up += 1
                 continue
             node.tried.append(_shown(tried.taken.calls, tried.heard))
-            child = _Node(tried.after, trail)
+            child = _Node(tried.after, trail, [])
             if not tried.taken.calls:
                 return self._over(child, None)
             self.nodes += 1
@@ -182,21 +168,21 @@ class _Tree:
 
     def _over(self, node: _Node, gone: Gone | None) -> Dialogue:
         """Return the dialogue at a node once the turn is over, which it may be as it stands."""
-        self._trail = node.trail
+        self.trail = node.trail
         dialogue = node.dialogue
         if gone is not None and not dialogue.episode.finished:
             dialogue = dialogue.fork()
             dialogue.request()
             dialogue.take(_in_words(""))
-        self._follows.turn_over(node.trail, dialogue, gone)
+        self.follows.turn_over(node.trail, dialogue, gone)
         return dialogue
 
     async def _try(self, node: _Node) -> Tried:
         """Ask for one answer at a node, and take it in a session of its own."""
         asked = node.dialogue
         request = self._request(node)
-        self._follows.asks(node.trail, asked)
-        reply = asked.conversation.heard(await self._propose(request))
+        self.follows.asks(node.trail, asked)
+        reply = asked.conversation.heard(await self.propose(request))
         self.model_calls += 1
         heard = self._heard(asked, reply)
         unread = Taken(asked.episode.turn, (), None)
@@ -216,14 +202,14 @@ class _Tree:
                 tried = tried._replace(taken=child.take(heard))
             except BackendFault:
                 # The answer was given, and paid for, whatever its calls ran into.
-                self._follows.tried(tried)
+                self.follows.tried(tried)
                 raise
-        self._follows.tried(tried)
+        self.follows.tried(tried)
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
         """Return an answer as it is taken; None of one that gives the branch up."""
-        if self._finish:
+        if self.finish:
             given, rest = dialogue.conversation.apart(reply, FINISH)
             if given is None or rest is not None:
                 # What it calls besides is done first; that all is done it may say again.
@@ -233,28 +219,25 @@ class _Tree:
             answer = given.get("final_answer")
             said = answer if isinstance(answer, str) else "" if answer is None else str(answer)
             return _in_words(said, reply)
-        if (
-            self._limits.children > 1
-            and dialogue.conversation.apart(reply, GIVE_UP).given is not None
-        ):
-            return None
-        return reply
+        if self.limits.children <= 1:
+            return reply
+        return reply if dialogue.conversation.apart(reply, GIVE_UP).given is None else None
 
     def _request(self, node: _Node) -> Request:
         """Return what to ask at a node: the next request, and what a search adds to it."""
         dialogue, texts = node.dialogue, search_texts()
         dialogue.request()  # begins the turn, if need be
-        notes = [texts.tried.replace("{tried}", "\n".join(node.tried))] if node.tried else []
-        several = self._limits.children > 1
-        if not (several or self._finish):
+        notes = [texts["tried"].replace("{tried}", "\n".join(node.tried))] if node.tried else []
+        several = self.limits.children > 1
+        if not (several or self.finish):
             return dialogue.request(notes)
-        call, note = _GIVE_UP_CALL, texts.give_up
-        if self._finish:
-            call, note = _FINISH_CALL, texts.finish if several else texts.finish_alone
+        call, note = _GIVE_UP_CALL, texts["give_up"]
+        if self.finish:
+            call, note = _FINISH_CALL, texts["finish" if several else "finish_alone"]
         written = dialogue.conversation.written(call)
         if written is not None:
             notes.append(note.replace("{call}", written))
-        return dialogue.request(notes, [_own_tool(self._finish, several)])
+        return dialogue.request(notes, [_own_tool(self.finish, several)])
 
 
 _GIVE_UP_CALL = Call(GIVE_UP, (), {"reason": "..."})
@@ -273,15 +256,14 @@ def _shown(calls: Any, reply: Reply) -> str:
 
 
 @cache
-def search_texts() -> Texts:
-    """Return the texts that a search adds."""
-    texts = tomllib.loads(PROMPTS.read_text(encoding="utf-8"))
-    return Texts(**{name: text.strip() for name, text in texts.items()})
+def search_texts() -> Mapping[str, str]:
+    """Return the texts that a search adds to the conversation, by name."""
+    return {name: text.strip() for name, text in read_texts(PROMPTS)[0].items()}
 
 
 def texts_hash() -> str:
     """Return the hash of the file of these texts, in hex."""
-    return sha256(PROMPTS.read_bytes()).hexdigest()
+    return read_texts(PROMPTS)[1]
 
 
 @cache
@@ -291,10 +273,10 @@ def _own_tool(finish: bool, several: bool) -> dict[str, Any]:
     if finish:
         kind = {"type": "string", "enum": [ANSWERS, GIVES_UP if several else GIVES_UP_TURN]}
         said = {"type": "string", "description": "What the user is told, where it is an answer."}
-        about = texts.finish_tool if several else texts.finish_tool_alone
+        about = texts["finish_tool" if several else "finish_tool_alone"]
         return _tool(FINISH, about, {"return_type": kind, "final_answer": said}, "return_type")
     reason = {"type": "string", "description": "What was wrong, in a few words."}
-    return _tool(GIVE_UP, texts.give_up_tool, {"reason": reason}, "reason")
+    return _tool(GIVE_UP, texts["give_up_tool"], {"reason": reason}, "reason")
 
 
 def _tool(name: str, about: str, members: dict[str, Any], needed: str) -> dict[str, Any]:

@@ -8,13 +8,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from extensions.search.record import SearchRecord, search_of
-from runner.analysis.figures import Totals, totals_of
+from runner.analysis.figures import StepTook, Totals, totals_of
+from runner.analysis.report.bounds import Bounds
+from runner.analysis.report.parts import PagePart
+from runner.analysis.runs import Viewed
+from runner.analysis.writing import Json
 from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.show.terminal import Line, Tone, clipped
 
+_MIN_POINTS = 60
+"""Answers of a search that are shown on a page however large the run is."""
 _WIDTH = 160
 """Longest answer or result that is shown, in characters."""
-DEEPEST = 12
+_DEEPEST = 12
 """Branches within branches that are indented."""
 _MARKS: dict[str, tuple[str, Tone]] = {
     "stands": ("+", "plain"),
@@ -82,14 +88,10 @@ class SearchView(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the search as a JSON object."""
-        made = self.record
+        made = self.record._asdict()
+        used = ("requests", "most_requests", "steps", "most_steps", "undone", "exhausted")
         return {
-            "requests": made.requests,
-            "most_requests": made.most_requests,
-            "steps": made.steps,
-            "most_steps": made.most_steps,
-            "undone": made.undone,
-            "exhausted": made.exhausted,
+            **{name: made[name] for name in used},
             "prompt_tokens": self.totals.prompt_tokens,
             "completion_tokens": self.totals.completion_tokens,
             "cost": self.totals.cost,
@@ -110,6 +112,47 @@ class SearchView(NamedTuple):
                 yield Line(f"  turn {number}")
                 before = number
             yield from _point_lines(point)
+
+
+class SearchPart(PagePart):
+    """Adds the tree of each episode."""
+
+    def card(self, episode: Viewed, bounds: Bounds) -> Json:
+        """Return what the search took and its tree, as far as there is room for it."""
+        searched = view_of(episode.recorded.record)
+        return {"search": _search_json(searched, bounds)} if searched else {}
+
+
+def _search_json(searched: SearchView, bounds: Bounds) -> Json:
+    points = searched.points[: max(bounds.members, _MIN_POINTS)]
+    tree = [
+        {
+            "number": point.number,
+            "turn": point.step.turn,
+            "depth": min(point.depth, _DEEPEST),
+            "became": point.became,
+            "said": bounds.cut(point.said),
+            # Those of what stands are in the turns.
+            "results": [bounds.cut(text) for text in point.step.results[: bounds.members]]
+            if point.became == "undone"
+            else [],
+        }
+        for point in points
+    ]
+    left = len(searched.points) - len(points)
+    return {"summary": searched.summary, "tree": tree, "left": left}
+
+
+class TriedTook(NamedTuple):
+    """What an answer of a search took; None of one that is among the episode's steps."""
+
+    step: StepTook | None = None
+
+
+class SearchTook(NamedTuple):
+    """What the answers of a search took, read without anything else of its record."""
+
+    tree: Sequence[TriedTook] = ()
 
 
 def view_of(record: EpisodeRecord) -> SearchView | None:
@@ -135,7 +178,7 @@ def _counted(number: int, one: str, many: str) -> str:
 
 def _point_lines(point: TreePoint) -> Iterator[Line]:
     mark, tone = _MARKS[point.became]
-    indent = "  " * min(point.depth, DEEPEST)
+    indent = "  " * min(point.depth, _DEEPEST)
     yield Line(f"  {point.number:>4}  {indent}{mark} {clipped(point.said, _WIDTH)}", tone)
     if point.became == "undone":
         for result in point.step.results:

@@ -6,7 +6,7 @@ reads it like any other; the tree beside it has what was undone.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from typing import Literal
 
 from envs.state import Snapshot
 from extensions.search.record import SearchRecord, TriedStep
@@ -34,9 +34,7 @@ class SearchPlayer(EpisodePlayer, Follower):
         self._trail: Trail = ()
         self._attempts = 0
         self._last: Tried | None = None
-        self._parents: list[int | None] = []
-        self._messages: list[ChatMessage] = []
-        self._given_up: set[int] = set()
+        self._tree: list[TriedStep] = []
         self._undone = 0
         self._states: dict[int | None, Snapshot] = {None: setup.prepared.template.snapshot()}
 
@@ -47,7 +45,7 @@ class SearchPlayer(EpisodePlayer, Follower):
     def record(self, ended: EpisodeRecord) -> EpisodeRecord:
         """Return the record of the branch that stands, with the tree."""
         steps = [self.steps[number] for number in self._trail]
-        tree = {"search": self._tree()}
+        tree = {"search": self._searched()}
         return super().record(ended)._replace(steps=steps, extensions=tree)
 
     async def _propose(self, request: Request) -> Reply:
@@ -82,11 +80,9 @@ class SearchPlayer(EpisodePlayer, Follower):
         message: ChatMessage = {"role": "assistant", "content": tried.reply.text or ""}
         if tried.after is not None:
             message = tried.after.conversation.messages[asked]
-        self._messages.append(message)
-        self._parents.append(parent)
         self._last = tried
-        if tried.after is None:
-            self._given_up.add(number)
+        became: Literal["given_up", "undone"] = "given_up" if tried.after is None else "undone"
+        self._tree.append(TriedStep(parent, became, step, message))
         if tried.after is None or tried.after.episode.terminated:
             self._undone += 1
         self.keep(step, message)
@@ -104,12 +100,15 @@ class SearchPlayer(EpisodePlayer, Follower):
             end = end_of(self._last.taken, self._last.heard, episode)
         self.turn_ends.append(end)
 
-    def _tree(self) -> SearchRecord:
+    def _searched(self) -> SearchRecord:
         """Return the tree, and what it took."""
         limits = self._limits
         executed = sum(bool(step.calls) for step in self.steps)
-        requests = len(self.steps)
-        standing = frozenset(self._trail)
+        requests, standing = len(self.steps), frozenset(self._trail)
+        tree = [
+            TriedStep(tried.parent, "stands") if number in standing else tried
+            for number, tried in enumerate(self._tree[:requests])
+        ]
         return SearchRecord(
             requests,
             executed,
@@ -117,14 +116,5 @@ class SearchPlayer(EpisodePlayer, Follower):
             exhausted=requests >= limits.model_calls or executed >= limits.nodes,
             most_requests=limits.model_calls,
             most_steps=limits.nodes,
-            tree=[self._tried(number, standing) for number in range(requests)],
-        )
-
-    def _tried(self, number: int, standing: Collection[int]) -> TriedStep:
-        parent, step = self._parents[number], self.steps[number]
-        if number in standing:
-            return TriedStep(parent, "stands")
-        message = self._messages[number]
-        return TriedStep(
-            parent, "given_up" if number in self._given_up else "undone", step, message
+            tree=tree,
         )

@@ -19,7 +19,6 @@ from runner.analysis.figures import RunFigures
 from runner.analysis.listing import JudgedResults, Mended
 from runner.analysis.mended import Mend, judge_of
 from runner.analysis.runs import (
-    Viewed,
     ViewedRun,
     data_change,
     dataset_of,
@@ -39,18 +38,13 @@ from trajectories.dataset import EMBEDDED, Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
-_RUNS = 4
-"""Whole runs that are kept."""
-_EPISODES = 64
-"""Single episodes that are kept."""
-_BESIDE = 4
-"""Comparisons that are kept."""
-_DATA = 8
-"""Data sets that are kept."""
+_MAX_RUNS, _MAX_EPISODES, _MAX_COMPARISONS, _MAX_DATASETS = 4, 64, 4, 8
+"""How many of each are kept."""
 _WARMED = 4
 """Data sets that are loaded before they are needed."""
 
 _Value = TypeVar("_Value")
+_Stamped = TypeVar("_Stamped")
 
 
 class Opened(NamedTuple):
@@ -70,8 +64,6 @@ class Beside(NamedTuple):
     """All but the first, each with that."""
     notes: Sequence[str]
     """What is to be known of it, such as that the data is not what it was."""
-    stamps: Sequence[Stamp]
-    """What the files of each run were."""
 
 
 def titled(name: str, run: Run) -> str:
@@ -87,10 +79,10 @@ class Library:
 
     def __init__(self, errata: str = "none") -> None:
         self._errata = errata
-        self._runs: _Recent[Opened] = _Recent(_RUNS)
-        self._episodes: _Recent[Opened] = _Recent(_EPISODES)
-        self._beside: _Recent[Beside] = _Recent(_BESIDE)
-        self._data: _Recent[Dataset] = _Recent(_DATA)
+        self._runs: _Recent[Opened] = _Recent(_MAX_RUNS)
+        self._episodes: _Recent[Opened] = _Recent(_MAX_EPISODES)
+        self._beside: _Recent[Beside] = _Recent(_MAX_COMPARISONS)
+        self._data: _Recent[Dataset] = _Recent(_MAX_DATASETS)
 
     def whole(self, folder: Path) -> Opened:
         """Return a run with all of its finished episodes.
@@ -99,13 +91,10 @@ class Library:
             DataError: It cannot be read, or what it is of is not there.
         """
 
-        def make(before: Opened | None) -> Opened:
-            stamp = stamp_of(folder)
-            if before is not None and before.stamp == stamp:
-                return before
+        def make(stamp: Stamp, before: Opened | None) -> Opened:
             return self._opened(open_run(folder), stamp, before)
 
-        return self._runs.get(folder, make)
+        return self._runs.get(folder, lambda: stamp_of(folder), make)
 
     def one(self, folder: Path, key: Key) -> Opened:
         """Return a run with one of its episodes only.
@@ -114,17 +103,14 @@ class Library:
             DataError: As for ``whole``, or the run has no such episode.
         """
 
-        def make(before: Opened | None) -> Opened:
-            stamp = stamp_of(folder)
-            if before is not None and before.stamp == stamp:
-                return before
+        def make(stamp: Stamp, _: Opened | None) -> Opened:
             whole = self._runs.peek(folder)
             if whole is not None and whole.stamp == stamp:
                 return _narrowed(whole, key)
             run = open_run(folder, only=key[0])
             return self._opened(_with_only(run, key), stamp, None)
 
-        return self._episodes.get((folder, key), make)
+        return self._episodes.get((folder, key), lambda: stamp_of(folder), make)
 
     def judged(self, folder: Path) -> JudgedResults:
         """Return what became of the entries of result files; nothing is fetched for that.
@@ -158,15 +144,12 @@ class Library:
             DataError: One cannot be read, they are judged otherwise, or have nothing in common.
         """
 
-        def make(before: Beside | None) -> Beside:
-            stamps = [stamp_of(folder) for folder in folders.values()]
-            if before is not None and before.stamps == stamps:
-                return before
-            return Beside(*self._compared(folders), stamps)
+        def stamps() -> Sequence[Stamp]:
+            return [stamp_of(folder) for folder in folders.values()]
 
-        return self._beside.get(tuple(folders.items()), make)
+        return self._beside.get(tuple(folders.items()), stamps, lambda *_: self._compared(folders))
 
-    def _compared(self, folders: Mapping[str, Path]) -> tuple[list[RunComparison], list[str]]:
+    def _compared(self, folders: Mapping[str, Path]) -> Beside:
         opened = {name: open_run(folder) for name, folder in folders.items()}
         runs = [replace(run, name=titled(name, run)) for name, run in opened.items()]
         notes: list[str] = []
@@ -177,7 +160,7 @@ class Library:
         if len({profile.name for profile in profiles}) > 1:
             said = ", ".join(f"{r.name} by {p.name}" for r, p in zip(runs, profiles, strict=True))
             raise DataError("profile", f"the runs were judged by different ones: {said}")
-        return compare_each(runs, dataset, profiles[0], limits), notes
+        return Beside(compare_each(runs, dataset, profiles[0], limits), notes)
 
     def mended(self, folder: Path) -> Mended | None:
         """Return what a run scores with the errata; None where they are not of its data."""
@@ -195,7 +178,11 @@ class Library:
         profile, limit = rules_of(run, dataset)
         known = {} if before is None else {e.recorded.record.key: e for e in before.run.episodes}
         keys = in_order(run, dataset)
-        changed = [key for key in keys if not _is_same(run, key, known)]
+        changed = [
+            key
+            for key in keys
+            if key not in known or known[key].recorded.record != run.episodes[key].record
+        ]
         again = executed_again(run, changed, dataset, profile, limit)
         new = {each.recorded.record.key: each for each in again}
         episodes = [new.get(key) or known[key] for key in keys]
@@ -211,34 +198,40 @@ class Library:
         return None
 
     def _load(self, name: str | None, wanted: Sequence[Category], notify: Notify) -> Dataset:
-        stamp = _stamp(name)
         return self._data.get(
-            (name, tuple(wanted), stamp),
-            lambda before: before or choose.dataset(name, wanted, notify),
+            (name, tuple(wanted)),
+            lambda: _stamp(name),
+            lambda *_: choose.dataset(name, wanted, notify),
         )
 
 
 class _Recent(Generic[_Value]):
-    """What was made last, each for a key; who asks while it is made waits for it."""
+    """What was made last, each for a key and a stamp; who asks while it is made waits for it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._found: OrderedDict[Hashable, _Value] = OrderedDict()
+        self._found: OrderedDict[Hashable, tuple[object, _Value]] = OrderedDict()
         self._locks: dict[Hashable, Lock] = {}
         self._lock = Lock()
 
     def peek(self, key: Hashable) -> _Value | None:
         """Return what there is for a key."""
-        return self._found.get(key)
+        return self._found.get(key, (None, None))[1]
 
-    def get(self, key: Hashable, make: Callable[[_Value | None], _Value]) -> _Value:
-        """Return what is made of what there was for a key."""
+    def get(
+        self,
+        key: Hashable,
+        stamp: Callable[[], _Stamped],
+        make: Callable[[_Stamped, _Value | None], _Value],
+    ) -> _Value:
+        """Return what there is for a key; of another stamp it is made, of what there was."""
         with self._lock:
             making = self._locks.setdefault(key, Lock())
         with making:
-            value = make(self._found.get(key))
+            now, (known, before) = stamp(), self._found.get(key, (None, None))
+            value = before if before is not None and known == now else make(now, before)
         with self._lock:
-            self._found[key] = value
+            self._found[key] = now, value
             self._found.move_to_end(key)
             while len(self._found) > self._most:
                 self._found.popitem(last=False)
@@ -261,10 +254,6 @@ def _with_only(run: Run, key: Key) -> Run:
         DataError: It does not have it.
     """
     return replace(run, episodes={key: run.episode(*key)})
-
-
-def _is_same(run: Run, key: Key, known: dict[Key, Viewed]) -> bool:
-    return key in known and known[key].recorded.record == run.episodes[key].record
 
 
 def _stamp(name: str | None) -> Stamp:

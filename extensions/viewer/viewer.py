@@ -23,15 +23,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from envs.errors import BackendFault
-from extensions.viewer import served, several
+from extensions.viewer import served
 from extensions.viewer.library import Library, Opened, titled
-from extensions.viewer.several import several_json
 from extensions.viewer.web import HOST, listening
 from runner.analysis.align import MOST
 from runner.analysis.listing import Listed, RunIndex
 from runner.analysis.report.align_page import ALIGN_ASSETS, align_file
 from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
-from runner.analysis.report.run_report import report
+from runner.analysis.report.parts import parts_of
+from runner.analysis.report.run_report import BOUNDS, about_run, report
 from runner.records.record import Key
 from trajectories.errors import DataError
 
@@ -88,12 +88,15 @@ def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
         "state/{name:path}": viewer.state,
         "entry": viewer.entry,
     }
-    routes = [Route(f"/{{token}}/data/{path}", _data(handler)) for path, handler in data.items()]
-    for path, (shown, found, file) in pages.items():
+    data |= {path: handlers[1] for path, handlers in pages.items()}
+    routes = [
+        Route(f"/{{token}}/data/{path}", _answering(found, _json, _json_problem))
+        for path, found in data.items()
+    ]
+    for path, (shown, _, file) in pages.items():
         routes += [
-            Route(f"/{{token}}/data/{path}", _data(found)),
-            Route(f"/{{token}}/export/{path}", _file(file)),
-            Route(f"/{{token}}/{path}", _page(shown)),
+            Route(f"/{{token}}/export/{path}", _answering(file, _attached, _problem)),
+            Route(f"/{{token}}/{path}", _answering(shown, HTMLResponse, _problem)),
         ]
     routes.append(Route("/{token}", _to_home))
     host = base_url.removeprefix("http://")
@@ -219,7 +222,7 @@ class Viewer:
 
     def run(self, request: Request) -> str:
         """Return the page on a run."""
-        return served.served_report(self._named(request).name)
+        return served.served_page(self._named(request).name, served.RUN_ASSETS)
 
     def run_data(self, request: Request) -> Any:
         """Return the index of a run or a part of an episode of it."""
@@ -232,7 +235,7 @@ class Viewer:
         if part == "episode":
             return served.episode_json(opened.run)
         if part == "shared":
-            return served.shared_json(opened.run)
+            return served.shared(opened.run).to_json(BOUNDS[0])
         return self._about(found, opened)
 
     def run_file(self, request: Request) -> tuple[str, str]:
@@ -276,20 +279,19 @@ class Viewer:
 
     def compare(self, request: Request) -> str:
         """Return the page that compares runs."""
-        return served.served_page(
-            " and ".join(self._several(request, several.MOST)), COMPARISON_ASSETS
-        )
+        return served.served_page(" and ".join(self._several(request)), COMPARISON_ASSETS)
 
     def compare_data(self, request: Request) -> Any:
         """Return what two runs or more are beside each other."""
-        folders = self._several(request, several.MOST)
-        compared, notes, _ = self._library.compared(folders)
-        shown = comparison_json(compared[0]) if len(compared) == 1 else several_json(compared)
+        folders = self._several(request)
+        compared, notes = self._library.compared(folders)
+        several = len(compared) > 1
+        shown = served.several_json(compared) if several else comparison_json(compared[0])
         return {**shown, "served": list(folders), "notes": list(notes)}
 
     def compare_file(self, request: Request) -> tuple[str, str]:
         """Return the page that compares runs as a file."""
-        names = list(self._several(request, several.MOST))
+        names = list(self._several(request))
         return "-".join(names), served.comparison_file(names, self.compare_data(request))
 
     def align(self, request: Request) -> str:
@@ -309,7 +311,7 @@ class Viewer:
         shown = {**self.align_data(request), "served": None}
         return str(shown["id"]), align_file(shown)
 
-    def _several(self, request: Request, most: int) -> dict[str, Path]:
+    def _several(self, request: Request) -> dict[str, Path]:
         """Return the folders of the runs that a request names, by their names.
 
         Raises:
@@ -317,8 +319,9 @@ class Viewer:
         """
         names = request.query_params.getlist("run")
         found = {each.name: each.run.folder for each in map(self._find, names)}
-        if not 2 <= len(found) <= most:
-            raise DataError("run", f"there must be 2 to {most} runs to compare, not {len(found)}")
+        if not 2 <= len(found) <= served.MOST_RUNS:
+            most = f"2 to {served.MOST_RUNS} runs"
+            raise DataError("run", f"there must be {most} to compare, not {len(found)}")
         return found
 
     def _aligned(self, request: Request) -> tuple[str, list[tuple[Listed, int]]]:
@@ -336,7 +339,8 @@ class Viewer:
 
     def _about(self, listed: Listed, opened: Opened) -> Any:
         return {
-            **served.index_json(opened.run),
+            **about_run(opened.run, None, parts_of(opened.run)),
+            "first_pack": 2,
             "name": titled(listed.name, opened.run.source),
             "folder": str(listed.run.folder),
             "notes": list(opened.notes),
@@ -381,43 +385,38 @@ def _trial(text: str) -> int:
     return int(text)
 
 
-def _data(handler: _Handler) -> Callable[[Request], Response]:
-    """Return a handler that answers with JSON; what cannot be shown is said in it."""
+def _answering(
+    handler: _Handler, respond: Callable[[Any], Response], refuse: Callable[[str], Response]
+) -> Callable[[Request], Response]:
+    """Return what responds with what a handler returns, or refuses with why it cannot."""
 
     def answer(request: Request) -> Response:
         try:
             found = handler(request)
         except (BackendFault, DataError, OSError) as error:
-            found = {"problem": str(error)}
-        # ASCII, since a model's text may hold half of a surrogate pair.
-        text = found if isinstance(found, _Text) else json.dumps(found, allow_nan=False)
-        return Response(text, media_type="application/json")
+            return refuse(str(error))
+        return respond(found)
 
     return answer
 
 
-def _page(handler: Callable[[Request], str]) -> Callable[[Request], Response]:
-    """Return a handler that answers with a page."""
-
-    def answer(request: Request) -> Response:
-        try:
-            return HTMLResponse(handler(request))
-        except (BackendFault, DataError, OSError) as error:
-            return HTMLResponse(served.problem_page(str(error)), 404)
-
-    return answer
+def _json(found: object) -> Response:
+    # ASCII, since a model's text may hold half of a surrogate pair.
+    text = found if isinstance(found, _Text) else json.dumps(found, allow_nan=False)
+    return Response(text, media_type="application/json")
 
 
-def _file(handler: Callable[[Request], tuple[str, str]]) -> Callable[[Request], Response]:
-    """Return a handler that answers with a page to be kept."""
+def _json_problem(problem: str) -> Response:
+    return _json({"problem": problem})
 
-    def answer(request: Request) -> Response:
-        try:
-            name, text = handler(request)
-        except (BackendFault, DataError, OSError) as error:
-            return HTMLResponse(served.problem_page(str(error)), 404)
-        plain = "".join(each if each.isalnum() and each.isascii() else "-" for each in name)[:100]
-        kept = f'attachment; filename="turnwise-{plain.strip("-") or "page"}.html"'
-        return HTMLResponse(text, headers={"content-disposition": kept})
 
-    return answer
+def _problem(problem: str) -> Response:
+    return HTMLResponse(served.problem_page(problem), 404)
+
+
+def _attached(named: tuple[str, str]) -> Response:
+    """Return a page to be kept, under a name."""
+    name, text = named
+    plain = "".join(each if each.isalnum() and each.isascii() else "-" for each in name)[:100]
+    kept = f'attachment; filename="turnwise-{plain.strip("-") or "page"}.html"'
+    return HTMLResponse(text, headers={"content-disposition": kept})

@@ -11,7 +11,7 @@ from envs.lazy import lazily
 from runner.commands import DONE
 from runner.commands.one_episode import EpisodeOptions, examined_episode, examined_truth
 from runner.commands.options import index, option
-from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
+from runner.episodes.examined import ExaminedCalls, ExaminedTurns
 from trajectories.errors import DataError, needing
 
 if TYPE_CHECKING:
@@ -38,20 +38,19 @@ def run(options: Options) -> int:
     """Open the debugger on one trajectory."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise DataError("debug", "needs a terminal; without one, turnwise replay prints the same")
-    screen, examined = _episode(options)
-    debugger = examined.show(screen)
+    debugger = _screen(options)
     debugger.run()
     return debugger.return_code or DONE
 
 
-def _episode(options: Options) -> tuple[_Screen, Examined]:
-    """Return the episode that the user named, and what makes its screen."""
+def _screen(options: Options) -> App[None]:
+    """Return the screen of the episode that the user named."""
     if options.run is None:
         name = options.dataset or "ground truth"
-        return _Screen(name, name), examined_truth(options)
+        return examined_truth(options).show(_Screen(name, name))
     run, examined = examined_episode(options, options.run, options.trial)
     name = f"{run.name}, trial {options.trial}" if run.definition else run.name
-    return _Screen(name, str(run.path)), examined
+    return examined.show(_Screen(name, str(run.path)))
 
 
 @dataclass(frozen=True)

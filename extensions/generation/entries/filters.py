@@ -1,23 +1,27 @@
-"""The filters that written instructions pass through, each with a name, in their order."""
+"""What a writer answers, a JSON object that is read strictly and never run, and the filters.
+
+Each filter has a name; instructions pass through them in their order.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from checkers.told import literals, stands_in
 from envs.calls import Call
 from extensions.authoring.graph.graph import TOOLS
+from extensions.authoring.making.scenarios import MissingParameter
 from extensions.authoring.rules.answers import check_provenance
 from extensions.authoring.rules.asking import named_function
 from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.authoring.rules.lookups import COMMON, SMALL
 from extensions.authoring.rules.problem import Severity, brief
 from extensions.authoring.rules.texts import NEAR, jaccard, word_set
-from extensions.generation.entries.reading import Instruction, OutOfForm, read_written
 from extensions.generation.entries.tasks import WritingTask, dataset_of
 from trajectories.schema import Trajectory
 
@@ -28,6 +32,10 @@ _MOST_ON_AVERAGE = 60
 """Words of a turn, where there are many."""
 _LEAST_COMMON = 0.25
 """Share of everyday words in English; of our own entries none has less than 0.35."""
+_LONGEST_ANSWER = 100_000
+"""Characters of an answer that are looked at."""
+_LONGEST_TEXT = 5_000
+"""Characters of what is said in a turn."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _CALLED = re.compile(r"\b(\w+)\(")
 
@@ -50,11 +58,98 @@ class Filter(StrEnum):
 
 
 class SiftedOut(Exception):
-    """An instruction that a filter refuses; the message says why, for the writer to mend it."""
+    """An instruction that a filter or check refuses; the message tells the writer why."""
 
-    def __init__(self, filter: Filter, reason: str) -> None:
+    def __init__(self, by: str, reason: str) -> None:
         super().__init__(reason)
-        self.filter = filter
+        self.by = by
+
+
+class WrittenTurn(NamedTuple):
+    """One turn as it was written."""
+
+    words: str
+    functions: tuple[str, ...]
+    """Those that the writer says do it."""
+
+
+class Instruction(NamedTuple):
+    """An instruction as it was written."""
+
+    turns: tuple[WrittenTurn, ...]
+    left_out: MissingParameter | None = None
+    """How one turn would leave a value out, where the writer says so."""
+
+    @property
+    def words(self) -> list[str]:
+        """What the user says, turn by turn."""
+        return [turn.words for turn in self.turns]
+
+
+def read_written(text: str, turns: int) -> Instruction:
+    """Return what an answer holds.
+
+    Words and fences around the object do not count.
+
+    Raises:
+        SiftedOut: It is not of the form.
+    """
+    value = _object(text[:_LONGEST_ANSWER])
+    stated = value.get("turns")
+    if not isinstance(stated, list):
+        raise SiftedOut(Filter.FORM, 'there is no list "turns"')
+    if len(stated) != turns:
+        raise SiftedOut(Filter.FORM, f'"turns" has {len(stated)} members, and must have {turns}')
+    found = tuple([_turn(each, index) for index, each in enumerate(stated)])
+    return Instruction(found, _left_out(value.get("left_out"), turns))
+
+
+def _object(text: str) -> dict[str, Any]:
+    decoder, start = json.JSONDecoder(), text.find("{")
+    try:
+        value = decoder.raw_decode(text, start)[0] if start >= 0 else None
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise SiftedOut(Filter.FORM, "there is no JSON object in the answer")
+    return value
+
+
+def _turn(value: object, index: int) -> WrittenTurn:
+    match value:
+        case {"words": str(words), "functions": list(names)} if all(
+            isinstance(name, str) for name in names
+        ):
+            _check(words, f"turns[{index}]")
+            return WrittenTurn(words.strip(), tuple(names))
+    raise SiftedOut(
+        Filter.FORM, f'turns[{index}] must have a text "words" and a list of texts "functions"'
+    )
+
+
+def _left_out(value: object, turns: int) -> MissingParameter | None:
+    match value:
+        case None:
+            return None
+        case {"turn": int(turn), "without": str(without), "answer": str(answer)} if (
+            not isinstance(turn, bool) and 0 <= turn < turns
+        ):
+            for text in (without, answer):
+                _check(text, "left_out")
+            return MissingParameter(turn, without.strip(), answer.strip())
+    raise SiftedOut(
+        Filter.FORM,
+        f'"left_out" must be null or have a "turn" below {turns}, "without" and "answer"',
+    )
+
+
+def _check(text: str, where: str) -> None:
+    if len(text) > _LONGEST_TEXT:
+        raise SiftedOut(Filter.FORM, f"{where}: has more than {_LONGEST_TEXT} characters")
+    if not text.strip():
+        raise SiftedOut(Filter.FORM, f"{where}: says nothing")
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise SiftedOut(Filter.FORM, f"{where}: has half a character")
 
 
 class Sieve:
@@ -74,10 +169,7 @@ class Sieve:
         Raises:
             SiftedOut: One does not.
         """
-        try:
-            written = read_written(answer, len(task.bare.turns))
-        except OutOfForm as error:
-            raise SiftedOut(Filter.FORM, str(error)) from None
+        written = read_written(answer, len(task.bare.turns))
         said = task.said(written.words)
         shown = task.origin == "paths"
         checks: Sequence[tuple[Filter, Callable[[], str | None]]] = (

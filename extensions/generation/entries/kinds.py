@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from itertools import combinations
 from pathlib import Path
@@ -101,9 +101,10 @@ def focuses(kind: InstructionKind, groups: Groups, graph: Graph) -> list[Focus]:
     """
     found: dict[tuple[str, ...], Focus] = {}
     for group, members in groups.of(kind).items():
-        for backends in _choices(kind, members):
-            if not any(_apart(backends, graph)):
-                found.setdefault(backends, Focus(group, backends))
+        for size in (1,) if kind is InstructionKind.I1 else _SIZES:
+            for backends in combinations(members, size):
+                if not _is_apart(backends, graph):
+                    found.setdefault(backends, Focus(group, backends))
     if found:
         return [*found.values()]
     what = "category" if kind is InstructionKind.I2 else "collection"
@@ -116,23 +117,13 @@ def focuses(kind: InstructionKind, groups: Groups, graph: Graph) -> list[Focus]:
     raise DataError("--kind", f"{kind}: no {what} has a path; without an edge: {without}")
 
 
-def _choices(kind: InstructionKind, members: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for size in (1,) if kind is InstructionKind.I1 else _SIZES:
-        yield from combinations(members, size)
-
-
-def _apart(backends: Sequence[str], graph: Graph) -> Iterable[str]:
-    """Yield the backends that no edge joins to the first, directly or through others."""
-    if len(backends) == 1:
-        if not graph.pairs[backends[0], backends[0]]:
-            yield backends[0]
-        return
-    joined, left = {backends[0]}, set(backends[1:])
-    while near := {b for b in left if any(_linked(a, b, graph) for a in joined)}:
+def _is_apart(backends: Sequence[str], graph: Graph) -> bool:
+    """Tell whether no edge joins some backend to the first, directly or through others."""
+    first, *others = backends
+    if not others:
+        return not graph.pairs[first, first]
+    joined, left = {first}, {*others}
+    while near := {b for b in left for a in joined if graph.pairs[a, b] or graph.pairs[b, a]}:
         joined |= near
         left -= near
-    yield from sorted(left)
-
-
-def _linked(one: str, other: str, graph: Graph) -> bool:
-    return bool(graph.pairs[one, other] or graph.pairs[other, one])
+    return bool(left)

@@ -71,8 +71,8 @@ def _fault(scenario: Scenario, category: Category) -> str:
         variant = make(scenario, category)
     except DataError as error:
         return str(error)
-    found = validate(dataset_of(variant), [variant], _RULES) if variant else []
-    return next((each.message for each in found if each.severity is not Severity.INFO), "")
+    fault = fault_of(variant) if variant else None
+    return fault.message if fault else ""
 
 
 def _held_out(entry: Trajectory) -> Iterator[MissingFunction]:

@@ -101,6 +101,11 @@ class WritingTask:
         """The values that the user has to tell."""
         return frozenset([value for _, _, value in self.told])
 
+    def left_of(self, wishes: Sequence[str]) -> list[str]:
+        """Return the functions and edges that the walk does not go through."""
+        reached = {*self.walk.edges, *self.functions}
+        return [wish for wish in wishes if wish not in reached]
+
     def said(self, words: Sequence[str]) -> Trajectory:
         """Return the entry with these words for its turns."""
         turns = [
@@ -220,10 +225,6 @@ class Tasks:
         raise DataError(
             "--kind", f"{kind}: of {_DRAWS} walks none will do any more, the last for {reason}"
         )
-
-    def reached(self, task: WritingTask) -> set[str]:
-        """Return the functions and edges that a task goes through."""
-        return {*task.walk.edges, *task.functions}
 
     def _focus(self, kind: InstructionKind, source: Random, wishes: Sequence[str]) -> Focus:
         """Draw where a walk goes: where it can meet a wish, if that can be."""

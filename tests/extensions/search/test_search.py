@@ -77,7 +77,7 @@ def test_a_branch_that_is_given_up_leaves_no_trace(dataset_of, help_desk, mode):
 def test_the_model_is_told_what_was_tried_at_this_node_and_only_there(dataset_of, help_desk, mode):
     ask = Script(mode, WRONG, UP, RIGHT, "Done.", "I cannot.", LAST, "Done.")
     run(dataset_of, help_desk, ask)
-    told = [search_texts().tried.split("\n")[0] in str(r.messages[-1]) for r in ask.requests]
+    told = [search_texts()["tried"].split("\n")[0] in str(r.messages[-1]) for r in ask.requests]
     assert told == [False, False, True, False, False, False, False]
     assert WRONG in ask.requests[2].messages[-1]["content"]
     assert RIGHT not in ask.requests[2].messages[-1]["content"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import BFCL
-from extensions.viewer.several import flips, several_json
+from extensions.viewer.served import flips, several_json
 from runner.analysis.comparison import compare_each, compare_runs
 from tests.runner.analysis.report.making import call, source_of
 from trajectories.errors import DataError

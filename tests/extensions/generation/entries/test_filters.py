@@ -31,7 +31,7 @@ def test_a_fault_is_caught_by_its_filter(fault: Filter) -> None:
         made += 1
         with pytest.raises(SiftedOut) as caught:
             SIEVE.passed(task, writer(1, fault).answer(task, 0))
-        assert (caught.value.filter, task.key) == (fault, task.key), str(caught.value)
+        assert (caught.value.by, task.key) == (fault, task.key), str(caught.value)
     # Some tasks tell nothing but numbers, or show nothing that would be told in advance.
     assert made == len(TASKS) or (fault in (Filter.VALUES, Filter.ECHO) and made >= 10)
 
@@ -60,7 +60,7 @@ def test_what_the_output_has_asked_is_not_asked_again() -> None:
     sieve.take("first", said)
     with pytest.raises(SiftedOut, match="turn 0 asks what first asks") as caught:
         sieve.take("second", said)
-    assert caught.value.filter is Filter.DUPLICATE
+    assert caught.value.by is Filter.DUPLICATE
 
 
 def test_what_was_shown_before_may_be_named_later() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from envs.calls import parse_call
-from extensions.generation.solve import NoAgreement, Solution, agreed
+from extensions.generation.entries.filters import SiftedOut
+from extensions.generation.solve import Solution, agreed
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 CONFIG = {
@@ -59,14 +60,14 @@ def test_calls_that_failed_or_do_nothing_are_left_out() -> None:
     ],
 )
 def test_solutions_that_come_to_other_ends_do_not_agree(first: str, second: str, why: str) -> None:
-    with pytest.raises(NoAgreement, match=why):
+    with pytest.raises(SiftedOut, match=why):
         agreed(entry(), [calls(first), calls(second)])
 
 
 def test_turns_agree_one_by_one() -> None:
     one = calls("add_to_watchlist(stock='AAPL')", "get_watchlist()")
     other = calls("", "add_to_watchlist(stock='AAPL'); get_watchlist()")
-    with pytest.raises(NoAgreement, match="turn 0 ends in different states"):
+    with pytest.raises(SiftedOut, match="turn 0 ends in different states"):
         agreed(entry(2), [one, other])
     found = agreed(entry(2), [one, one])
     assert [turn.ground_truth for turn in found.turns] == [
