@@ -1,1 +1,1 @@
-"""Ways to show functions to a model and to write calls: a module a family, ``registry`` by name."""
+"""What a calling format is, and tool calls of chat completions; others are an extension."""
