@@ -11,13 +11,14 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
+from envs.state import cut
 from extensions.debugger import views
 from extensions.debugger.widgets import Panes, Prompt
 from runner.analysis.writing import answer_ending, answered_lines, asked_lines, pair_lines
 from runner.episodes.examined import ExaminedCalls
 from runner.episodes.offline import examine_recorded
 from runner.records.record import EpisodeRecord, Recorded, call_text
-from runner.show.terminal import Line, clipped, visible
+from runner.show.terminal import Line, visible
 
 HELP = """\
 j k  down up    next, previous part
@@ -152,7 +153,7 @@ class AnswerDebugger(Panes):
                 self.cursor = index
                 self.draw()
                 return
-        self.draw(f"Nothing here has {clipped(self.wanted, 40)!r}." if wanted else "Search: /")
+        self.draw(f"Nothing here has {cut(self.wanted, 40)!r}." if wanted else "Search: /")
 
     def draw(self, said: str = "") -> None:
         """Show the parts, and a line about what was done."""

@@ -13,13 +13,13 @@ from textual.content import Content
 
 from checkers.verdict import Failure
 from checkers.why.trace import TracedCall
-from envs.state import Difference, brief
+from envs.state import Difference, brief, cut
 from extensions.debugger.state_tree import Node
 from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import Source
 from runner.analysis.view import Moment, Place, TurnView
 from runner.records.record import call_text
-from runner.show.terminal import clipped, visible
+from runner.show.terminal import visible
 
 Part = tuple[str, str]
 """A text and its style."""
@@ -319,7 +319,7 @@ def _shown(text: str, longest: int = _LONGEST) -> str:
 
 
 def _line(text: str) -> str:
-    return visible(clipped(text, _BRIEF))
+    return visible(cut(text, _BRIEF))
 
 
 def _value(value: object, longest: int = _BRIEF) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from envs.state import cut
 from extensions.judges.judging import Agreed, Confusion, Preference
 from extensions.judges.tally import Anchored, Labelled, Lengths, Part, PassRate, RunLabels, WinRate
 from runner.analysis.figure_lines import percent, span
-from runner.show.terminal import clipped, table
+from runner.show.terminal import table
 
 _SHOWN = 5
 _LONGEST = 160
@@ -141,7 +142,7 @@ def _disagreements(found: Sequence[Labelled]) -> Iterator[str]:
         cause = f" ({each.cause})" if each.cause else ""
         why = next((why for why in each.whys if why), "")
         said = f"  {place}: judge {each.label}, verdict {verdict}{cause}"
-        yield clipped(f"{said}; {why}" if why else said, _LONGEST)
+        yield cut(f"{said}; {why}" if why else said, _LONGEST)
 
 
 def win_lines(rates: Sequence[WinRate], reference: str, *, allow_errors: bool) -> Iterator[str]:

@@ -14,6 +14,7 @@ from checkers.profile import Profile
 from checkers.statistics import Attempts, cluster_interval
 from envs.calls import Call
 from envs.errors import BackendFault
+from envs.state import cut
 from extensions.authoring.rules.detection import Mutant, mutants
 from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.judges.judging import JudgeLabel
@@ -22,7 +23,7 @@ from runner.analysis.figure_lines import percent, span
 from runner.analysis.runs import Viewed
 from runner.episodes.offline import examine_recorded
 from runner.records.record import EpisodeRecord, Recorded
-from runner.show.terminal import clipped, table
+from runner.show.terminal import table
 from trajectories.dataset import Dataset, sample
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -252,7 +253,7 @@ def _truthful(entry: Entry, steps: Sequence[TruthStep], number: int) -> str:
     if not steps:
         return f"What you asked to hear:{told}" if told else _WAITS
     found = "".join(
-        f" {name} gave {clipped(step.result.text, _LONGEST_RESULT)}."
+        f" {name} gave {cut(step.result.text, _LONGEST_RESULT)}."
         for name, step in zip(_names(steps), steps, strict=True)
     )
     return f"This is what was done.{found}{' You asked to hear:' + told if told else ''}"

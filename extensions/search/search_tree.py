@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
+from envs.state import cut
 from extensions.search.record import SearchRecord, search_of
 from runner.analysis.figures import StepTook, Totals, totals_of
 from runner.analysis.report.bounds import Bounds
@@ -14,7 +15,7 @@ from runner.analysis.report.parts import PagePart
 from runner.analysis.runs import Viewed
 from runner.analysis.writing import Json
 from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
-from runner.show.terminal import Line, Tone, clipped
+from runner.show.terminal import Line, Tone
 
 _MIN_POINTS = 60
 """Answers of a search that are shown on a page however large the run is."""
@@ -179,10 +180,10 @@ def _counted(number: int, one: str, many: str) -> str:
 def _point_lines(point: TreePoint) -> Iterator[Line]:
     mark, tone = _MARKS[point.became]
     indent = "  " * min(point.depth, _DEEPEST)
-    yield Line(f"  {point.number:>4}  {indent}{mark} {clipped(point.said, _WIDTH)}", tone)
+    yield Line(f"  {point.number:>4}  {indent}{mark} {cut(point.said, _WIDTH)}", tone)
     if point.became == "undone":
         for result in point.step.results:
-            yield Line(f"        {indent}  -> {clipped(result, _WIDTH)}", tone)
+            yield Line(f"        {indent}  -> {cut(result, _WIDTH)}", tone)
 
 
 def _words(reply: ReplyRecord) -> str:

@@ -9,11 +9,12 @@ from textwrap import TextWrapper
 from typing import NamedTuple
 
 from checkers.why.trace import TracedCall
+from envs.state import cut
 from runner.analysis.view import TurnView, view
 from runner.analysis.writing import Json, executed
 from runner.episodes.examined import ExaminedTurns
 from runner.records.record import call_text
-from runner.show.terminal import Line, Tone, clipped, visible
+from runner.show.terminal import Line, Tone, visible
 
 MOST = 5
 """How many runs there is room for."""
@@ -112,7 +113,7 @@ def lines(alignment: SideBySide, width: int) -> Iterator[Line]:
         yield Line("")
         yield Line(f"turn {turn.views[0].number}", "strong")
         for message in turn.views[0].asked.messages:
-            yield Line(clipped(visible(f"  {message.role}: {message.content}"), width))
+            yield Line(cut(visible(f"  {message.role}: {message.content}"), width))
         if any(not _agreed(row) for row in turn.rows):
             yield from _cells("", [[letter] for letter in _letters(columns)], width, "faint")
         for row in turn.rows:
@@ -201,7 +202,7 @@ def _cells(label: str, texts: Sequence[Sequence[str]], width: int, tone: Tone) -
     share = (width - _LABEL - len(_GAP) * (len(texts) - 1)) // len(texts)
     wrapper = TextWrapper(share, subsequent_indent="  ", break_on_hyphens=False)
     cells = [
-        [part for text in cell for part in wrapper.wrap(visible(clipped(text, _LONGEST)))]
+        [part for text in cell for part in wrapper.wrap(visible(cut(text, _LONGEST)))]
         for cell in texts
     ]
     for parts in zip_longest(*cells, fillvalue=""):

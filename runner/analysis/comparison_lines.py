@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 from checkers.statistics import POWER, RunDifference
+from envs.state import cut
 from runner.analysis.comparison import Compared, RunComparison
 from runner.analysis.figure_lines import errata_line, figure_text, p_text
 from runner.analysis.figure_table import beside_scores
-from runner.show.terminal import Line, clipped, table
+from runner.show.terminal import Line, table
 
 _WIDTH = 160
 
@@ -79,7 +80,7 @@ def _flips(title: str, entries: Sequence[Compared]) -> Iterator[Line]:
         rates = f"{first.passed}/{first.trials} {second.passed}/{second.trials}  "
         if first.trials == second.trials == 1:
             rates = ""
-        yield Line(clipped(f"  {entry.trajectory.id:{width}}  {rates}{said}".rstrip(), _WIDTH))
+        yield Line(cut(f"  {entry.trajectory.id:{width}}  {rates}{said}".rstrip(), _WIDTH))
 
 
 def _category_rows(comparison: RunComparison) -> list[list[str]]:

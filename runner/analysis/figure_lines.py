@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from checkers.profile import BFCL
 from checkers.statistics import cluster_interval, pass_at_1, sampling_error
 from envs.lazy import lazily
+from envs.state import cut
 from runner.analysis.figure_table import REQUESTS, FigureRow, beside_scores, columns, rows_of
 from runner.analysis.figures import MOST_ERRORS, Acts, CategoryScore, RunFigures
 from runner.analysis.groups import Row
-from runner.show.terminal import clipped, table, visible
+from runner.show.terminal import table, visible
 
 if TYPE_CHECKING:
     from runner.analysis.run_scores import RunScores
@@ -123,7 +124,7 @@ def errata_line(readings: Readings) -> str:
 def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
     """Yield the lines that show what runs scored, at most 100 characters each."""
     for number, run in enumerate(runs, start=1):
-        name = clipped(visible(run.name), _LONGEST_NAME)
+        name = cut(visible(run.name), _LONGEST_NAME)
         count = len(run.figures.outcomes)
         episodes = f"{count} {'episode' if count == 1 else 'episodes'}"
         yield f"{number}  {name}: {episodes}, profile {visible(run.profile)}"

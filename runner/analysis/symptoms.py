@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from checkers.profile import Mode
 from checkers.reasons import Reason
+from envs.state import cut
 from runner.records.record import EpisodeRecord, Why
-from runner.show.terminal import clipped
 
 _MANY = 0.05
 """Share of turns that is worth a warning."""
@@ -82,7 +82,7 @@ class Symptoms:
         for reason, number in self._reasons.most_common(_MOST_CAUSES):
             yield f"failed {number}: {reason.meaning} ({reason.value})"
         for kind, number in self._errors.most_common(_MOST_CAUSES):
-            yield f"error {number}: {clipped(self._example[kind], _LONGEST)}"
+            yield f"error {number}: {cut(self._example[kind], _LONGEST)}"
 
     def warnings(
         self, mode: Mode, max_tokens: int | None, protocol: str | None = None
@@ -107,7 +107,7 @@ class Symptoms:
         errors = self._errors.total()
         for kind, number in self._errors.most_common(1):
             if number > 1 and number >= _ALIKE * errors:
-                said = clipped(self._example[kind], _LONGEST)
+                said = cut(self._example[kind], _LONGEST)
                 yield f"{number} of {errors} errors are the same: {said}"
 
     def _share(self, why: Why) -> str | None:

@@ -12,13 +12,13 @@ from checkers.verdict import Failure
 from checkers.why.diagnosis import bounded
 from checkers.why.trace import TracedCall
 from envs.results import Result
-from envs.state import ABSENT, Difference, brief
+from envs.state import ABSENT, Difference, brief, cut
 from runner import extension
 from runner.analysis.view import WHOLE, EpisodePart, Moment, TurnView, view
 from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
 from runner.extension import Extension
 from runner.records.record import EpisodeRecord, Recorded, StepRecord, call_text
-from runner.show.terminal import Line, Tone, clipped
+from runner.show.terminal import Line, Tone
 from trajectories.schema import Message
 
 Json = dict[str, Any]
@@ -170,7 +170,7 @@ def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[Lin
         yield Line("  here it ended" if kept else "  not reached", _BAD)
         return
     if turn.unreadable is not None:
-        yield Line(f"  unreadable: {clipped(turn.unreadable, _WIDTH)}", _BAD)
+        yield Line(f"  unreadable: {cut(turn.unreadable, _WIDTH)}", _BAD)
     if turn.closing is not None:
         yield from _said("assistant", turn.closing)
     if turn.departs:
@@ -178,15 +178,15 @@ def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[Lin
     if turn.failure is not None:
         yield _failed(turn.failure, "  ")
         for text in turn.failure.unseen:
-            yield Line(f"    not seen: {clipped(text, _WIDTH)}", _BAD)
+            yield Line(f"    not seen: {cut(text, _WIDTH)}", _BAD)
 
 
 def _kept_lines(number: int, step: StepRecord) -> Iterator[Line]:
     """Yield a step as it was recorded."""
     for call, result in zip_longest(step.calls, step.results):
-        yield Line(f"  step {number}  {clipped(call, _WIDTH)}")
+        yield Line(f"  step {number}  {cut(call, _WIDTH)}")
         if result is not None:
-            yield Line(f"{_INDENT}-> {clipped(result, _WIDTH)}")
+            yield Line(f"{_INDENT}-> {cut(result, _WIDTH)}")
     if step.reply.text:
         yield from _said("assistant", step.reply.text)
 
@@ -258,17 +258,17 @@ def pair_lines(pair: CallPair, width: int = _WIDTH) -> Iterator[Line]:
     mark = _MARK if pair.problem else "  "
     tone = _BAD if pair.problem else _GOOD
     if pair.call is not None:
-        yield Line(f"{mark}called    {clipped(call_text(pair.call), width)}", tone)
+        yield Line(f"{mark}called    {cut(call_text(pair.call), width)}", tone)
         mark, tone = "  ", _PLAIN
     if pair.result is not None:
         yield _result_line(pair.result)
     if pair.expected is not None:
-        yield Line(f"{mark}expected  {clipped(pair.expected, width)}", tone)
+        yield Line(f"{mark}expected  {cut(pair.expected, width)}", tone)
     if pair.expected_result is not None:
         yield _result_line(pair.expected_result)
     wrong = [_in_words(argument) for argument in pair.arguments if argument.problem is not None]
     for text in wrong or filter(None, [pair.problem]):
-        yield Line(f"{_INDENT}  {clipped(text, width)}", _BAD)
+        yield Line(f"{_INDENT}  {cut(text, width)}", _BAD)
 
 
 def answered_lines(examined: ExaminedCalls) -> Iterator[Line]:
@@ -276,7 +276,7 @@ def answered_lines(examined: ExaminedCalls) -> Iterator[Line]:
     words, problem, _ = examined.paired.said
     if problem is not None:
         tone = _PLAIN if examined.verdict.valid else _BAD
-        yield Line(f"  no call can be read: {clipped(problem, _WIDTH)}", tone)
+        yield Line(f"  no call can be read: {cut(problem, _WIDTH)}", tone)
     if words is not None:
         yield from _said("assistant", words)
 
@@ -297,7 +297,7 @@ def answer_ending(examined: ExaminedCalls) -> Iterator[Line]:
         return
     yield _failed(failure)
     if failure.calls is not None:
-        yield from (Line(f"  {clipped(text, _WIDTH)}", _BAD) for text in failure.calls.lines())
+        yield from (Line(f"  {cut(text, _WIDTH)}", _BAD) for text in failure.calls.lines())
     if diagnosis is not None:
         yield Line(f"cause: {diagnosis.name}: {diagnosis.detail}")
 
@@ -312,18 +312,18 @@ def _messages(messages: Sequence[Message]) -> Iterator[Line]:
 
 
 def _said(role: str, text: str) -> Iterator[Line]:
-    first, *others = clipped(text, _SAID).split("\n")
+    first, *others = cut(text, _SAID).split("\n")
     yield Line(f"  {role}: {first}")
     yield from (Line(f"    {line}") for line in others)
 
 
 def _result_line(result: Result) -> Line:
     arrow = "->" if result.ok else "-> refused:"
-    return Line(f"{_INDENT}{arrow} {clipped(result.observation, _WIDTH)}")
+    return Line(f"{_INDENT}{arrow} {cut(result.observation, _WIDTH)}")
 
 
 def _clipped_call(traced: TracedCall) -> str:
-    return clipped(call_text(traced.call), _WIDTH)
+    return cut(call_text(traced.call), _WIDTH)
 
 
 def _listed(

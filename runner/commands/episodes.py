@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.why.diagnosis import Cause, Diagnosis
+from envs.state import cut
 from runner.analysis.runs import Viewed, dataset_of, view_run
 from runner.commands import DONE
 from runner.commands.one_episode import rules_of
@@ -16,7 +17,7 @@ from runner.commands.options import argument, option, switch
 from runner.commands.shared import DatasetOption, JsonOption, JudgingOptions, TellingOption, note
 from runner.data import choose
 from runner.records.run import open_run
-from runner.show.terminal import WIDTH, clipped, say, say_json
+from runner.show.terminal import WIDTH, say, say_json
 from trajectories.errors import DataError, did_you_mean
 from trajectories.schema import Category
 
@@ -76,7 +77,7 @@ def _lines(episodes: list[Viewed], width: int) -> Iterable[str]:
     names = [_name(each) for each in episodes]
     longest = min(max(map(len, names), default=0), width // 2)
     for name, episode in zip(names, episodes, strict=True):
-        yield clipped(f"{clipped(name, longest):{longest}}  {_became(episode)}", width)
+        yield cut(f"{cut(name, longest):{longest}}  {_became(episode)}", width)
 
 
 def _name(episode: Viewed) -> str:

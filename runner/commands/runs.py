@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.state import cut
 from runner.analysis.figure_lines import percent
 from runner.analysis.figures import RunFigures
 from runner.analysis.listing import run_json
@@ -14,7 +15,7 @@ from runner.commands import DONE
 from runner.commands.options import argument
 from runner.commands.shared import JsonOption, note
 from runner.records.shelf import ShelvedRun, shelved
-from runner.show.terminal import clipped, say, say_json, table
+from runner.show.terminal import say, say_json, table
 
 EXAMPLE = "turnwise runs runs"
 
@@ -52,8 +53,8 @@ def _row(run: ShelvedRun, folder: Path) -> list[str]:
     planned = "?" if run.planned is None else run.planned
     rate = RunFigures(run.episodes).overall
     return [
-        clipped(name, _LONGEST),
-        clipped(run.definition.model if run.definition else "-", _LONGEST),
+        cut(name, _LONGEST),
+        cut(run.definition.model if run.definition else "-", _LONGEST),
         f"{run.done}/{planned}",
         percent(rate and rate.value),
         run.state,

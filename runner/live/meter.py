@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from shutil import get_terminal_size
 from typing import TextIO
 
+from envs.state import cut
 from runner.live.activity import Activity
 from runner.records.record import Outcome, Spent
-from runner.show.terminal import clipped, tell, visible
+from runner.show.terminal import tell, visible
 
 _QUIET = 10.0
 """Least time between plain lines, in seconds."""
@@ -85,7 +86,7 @@ class Meter:
         self._shown_at = now
         line = visible("; ".join(self._parts(now, spent)))
         if moving and not over:
-            tell(f"{self._cleared()}{clipped(line, self._width() - 1)}", self._stream)
+            tell(f"{self._cleared()}{cut(line, self._width() - 1)}", self._stream)
             self._unfinished_line = True
         else:
             tell(f"{self._cleared()}{line}\n", self._stream)
@@ -105,7 +106,7 @@ class Meter:
         if at.trouble:
             times = ", ".join(f"{kind} {number}" for kind, number in at.trouble.most_common())
             last = [*at.words.values()][-1]
-            yield f"{at.retries} retries ({times}), last: {clipped(last, _WORDS)}"
+            yield f"{at.retries} retries ({times}), last: {cut(last, _WORDS)}"
 
     def _waits(self, now: float) -> Iterator[str]:
         waits = self._activity.waits

@@ -82,11 +82,6 @@ def divert(stream: TextIO) -> None:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def clipped(text: str, width: int) -> str:
-    """Return a text cut off where it gets longer than so many characters."""
-    return text if len(text) <= width else f"{text[: width - 3]}..."
-
-
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Return rows as aligned columns: the first flush left, the others flush right.
 

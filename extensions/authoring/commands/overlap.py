@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.state import cut
 from extensions.authoring.canary import CANARY
 from extensions.authoring.overlap import WORDS, Overlap, Texts, overlap, texts_of
 from runner.commands import DONE
 from runner.commands.options import argument, option, positive
 from runner.commands.shared import JsonOption, note
 from runner.data import choose
-from runner.show.terminal import clipped, say, say_json, table, visible
+from runner.show.terminal import say, say_json, table, visible
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.jsonl import read_text
@@ -138,7 +139,7 @@ def _lines(found: Overlap, options: Options) -> Iterator[str]:
     if count > _SHOWN:
         yield f"and {count - _SHOWN} more (--json has all)"
     for each in found.shared[:3]:
-        yield f"{visible(each.id)}: {clipped(visible(each.text), _EXCERPT)}"
+        yield f"{visible(each.id)}: {cut(visible(each.text), _EXCERPT)}"
 
 
 def _as_json(found: Overlap, canary: Sequence[str]) -> dict[str, object]:

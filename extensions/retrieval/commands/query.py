@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from envs.state import cut
 from extensions.retrieval.commands.options import ByOption, CorpusOptions
 from extensions.retrieval.rankings import Found, Ranking
 from extensions.retrieval.reading import corpus_named
 from runner.commands import DONE
 from runner.commands.options import argument, option, positive
 from runner.commands.shared import JsonOption, note
-from runner.show.terminal import clipped, say, say_json
+from runner.show.terminal import say, say_json
 
 EXAMPLE = 'turnwise retrieve query "cancel my flight and tell Ada" -k 3'
 
@@ -38,7 +39,7 @@ def run(options: Options) -> int:
     for rank, (_, function, score) in enumerate(found, start=1):
         told = " ".join(str(function.document["description"]).split())
         head = f"{rank:>3}  {score:.4f}  {function.name} ({function.backend})"
-        say(f"{head}: {clipped(told, _LONGEST)}")
+        say(f"{head}: {cut(told, _LONGEST)}")
     say(f"{corpus.size} functions of {corpus.name}; ranked by {options.by}")
     return DONE
 

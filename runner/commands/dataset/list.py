@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 
+from envs.state import cut
 from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.commands.shared import JsonOption, note
 from runner.data import choose
-from runner.show.terminal import WIDTH, clipped, say, say_json, table
+from runner.show.terminal import WIDTH, say, say_json, table
 
 EXAMPLE = "turnwise dataset list turnwise --category base"
 
@@ -49,5 +50,5 @@ def run(options: Options) -> int:
     width = max(WIDTH, shutil.get_terminal_size().columns)
     longest = min(max(len(entry.id) for entry in entries), width // 2)
     for entry in entries:
-        say(clipped(f"{clipped(entry.id, longest):{longest}}  {entry.opening}", width))
+        say(cut(f"{cut(entry.id, longest):{longest}}  {entry.opening}", width))
     return DONE

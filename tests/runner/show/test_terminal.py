@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from runner.show.terminal import Line, clipped, painted, tell, visible, wants_colour
+from envs.state import cut
+from runner.show.terminal import Line, painted, tell, visible, wants_colour
 
 
 class Terminal(io.StringIO):
@@ -58,8 +59,8 @@ def test_other_scripts_are_shown_as_they_are():
 
 
 def test_a_text_is_cut_where_it_gets_longer():
-    assert clipped("x" * 10, 10) == "x" * 10
-    assert clipped("x" * 11, 10) == "x" * 7 + "..."
+    assert cut("x" * 10, 10) == "x" * 10
+    assert cut("x" * 11, 10) == "x" * 7 + "..."
 
 
 def test_what_nobody_reads_ends_nothing():
