@@ -17,7 +17,6 @@ from textwrap import wrap
 from checkers.answers import Date, Items, Number, Text, YesNo
 from envs.calls import parse_call
 from envs.registry import BACKENDS
-from extensions.authoring import solutions
 from extensions.authoring.graph.graph import load
 from extensions.authoring.graph.sampling import coverage, trace
 from extensions.authoring.making.base import start
@@ -31,6 +30,7 @@ from extensions.authoring.standing import (
     summary,
     tallies,
 )
+from tools import solutions
 from trajectories.dataset import load_embedded
 from trajectories.schema import MULTI_TURN, Category, Label, Tier, Trajectory
 

@@ -8,8 +8,8 @@ import pytest
 from checkers.profile import STRICT
 from envs.calls import Call, read_call
 from extensions.authoring.held_back import unpack
-from extensions.authoring.solutions import Solution, Solved, read_solutions, summary
 from runner.episodes.kinds import ComparedState
+from tools.solutions import Solution, Solved, read_solutions, summary
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
