@@ -8,7 +8,6 @@ from extensions.compression.compression import Compression, observing
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.models.conversation import Observe
-from trajectories.errors import DataError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -32,11 +31,9 @@ class CompressOptions:
         Raises:
             DataError: The limit is none, or the tokenizer cannot be read.
         """
-        if self.compress is not None:
-            return CompressionFeature(Compression.named(self.compress, self.tokenizer))
-        if self.tokenizer is not None:
-            raise DataError("--tokenizer", "counts the tokens for --compress; add it")
-        return None
+        if self.compress is None:
+            return None
+        return CompressionFeature(Compression.named(self.compress, self.tokenizer))
 
 
 @dataclass(frozen=True)

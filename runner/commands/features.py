@@ -9,6 +9,7 @@ from typing import Any
 
 from runner import extension
 from runner.commands.eval_options import settings_in
+from runner.commands.options import check_conflicts
 from runner.extension import RunFeature
 from runner.live.settings import Settings, known_keys, read_settings, read_toml
 from runner.records.record import EpisodeRecord
@@ -32,6 +33,7 @@ def settings_of(options: Any, command: str) -> Settings:
     theirs = dict(options.extensions)
     if others:
         theirs, others = _from_file(theirs, command, {key: given[key] for key in others}, options)
+        check_conflicts([*theirs.values()])
     settings = read_settings(options.config, settings_in(options), others)
     return with_features(options, theirs, settings)
 

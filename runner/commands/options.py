@@ -130,13 +130,13 @@ def parse(
 
     found: Record = made(record)
     theirs = {name: made(kind) for name, kind in further.items()}
-    _check_conflicts([found, *theirs.values()])
+    check_conflicts([found, *theirs.values()])
     if further:
         found = replace(found, extensions=theirs)  # type: ignore[type-var]
     return found
 
 
-def _check_conflicts(records: Sequence[Any]) -> None:
+def check_conflicts(records: Sequence[Any]) -> None:
     """Refuse options that need one that is not given, or exclude one that is.
 
     Raises:

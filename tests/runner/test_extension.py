@@ -101,6 +101,21 @@ def test_a_run_that_goes_on_has_its_option(run: Path, capsys: pytest.CaptureFixt
     assert main([*command, "--limit", "3", "--volume", "1", "--resume", str(run)]) == 0
 
 
+def test_an_option_in_a_file_needs_what_a_flag_needs(
+    site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (site.parent / "silent_agent.py").write_text(AGENT)
+    file = tmp_path / "live.toml"
+    command = ["eval", "--model", "python:silent_agent:answer", "--limit", "1"]
+    for text, message in (
+        ('tokenizer = "t.json"\n', "--tokenizer: needs --compress: add it"),
+        ('pool = "own"\n', "--pool: needs --retrieve: add it"),
+    ):
+        file.write_text(text)
+        assert main([*command, "--config", str(file)]) == 2
+        assert message in capsys.readouterr().err
+
+
 def test_offline_models_are_counted_too(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["eval", "--model", "oracle", "--category", "base", "--limit", "2", "--volume", "1"]
     assert main(command) == 0
