@@ -67,7 +67,7 @@ def _built_in_data_is_read_once() -> Iterator[None]:
         return Dataset(name, version, digest(tuple(paths)), merged)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(datasets, "_load_files", load_files)
+        patch.setattr(dataset, "_load_files", load_files)
         yield
 
 
