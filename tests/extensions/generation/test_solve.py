@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from extensions.generation.entries.minimal import agreed
+from extensions.generation.entries.tasks import WritingTask
 from extensions.generation.solve import ScriptedSolver, played, solutions
 from extensions.search.fallible import Errors
 from extensions.search.search import GIVE_UP, Propose
@@ -13,10 +14,20 @@ from runner.models.base import Reply, Request, ToolCall, Usage
 from tests.extensions.generation.entries.drawing import drawn
 from trajectories.schema import Trajectory
 
-TASK = drawn(2, "functions")[0]
-KNOWN = TASK.said(["Please do what has to be done here."])
-BARE = replace(KNOWN, turns=tuple([replace(turn, ground_truth=()) for turn in KNOWN.turns]))
 RIGHT = ScriptedSolver(Errors(0.0), 0)
+
+
+def task() -> WritingTask:
+    return drawn(2, "functions")[0]
+
+
+def known() -> Trajectory:
+    return task().said(["Please do what has to be done here."])
+
+
+def bare() -> Trajectory:
+    turns = [replace(turn, ground_truth=()) for turn in known().turns]
+    return replace(known(), turns=tuple(turns))
 
 
 class Hopeless:
@@ -33,17 +44,17 @@ class Hopeless:
 
 
 def test_who_knows_the_calls_finds_and_passes() -> None:
-    found = asyncio.run(solutions(BARE, KNOWN, RIGHT, "fc", 2, 60))
-    entry = agreed(BARE, found)
-    assert [turn.ground_truth for turn in entry.turns] == [*TASK.walk.calls]
+    found = asyncio.run(solutions(bare(), known(), RIGHT, "fc", 2, 60))
+    entry = agreed(bare(), found)
+    assert [turn.ground_truth for turn in entry.turns] == [*task().walk.calls]
     assert asyncio.run(played(entry, RIGHT, "fc", 3)).passed == 3
 
 
 def test_who_always_errs_never_passes() -> None:
-    blind = asyncio.run(played(KNOWN, ScriptedSolver(Errors(1.0), 0), "fc", 2))
+    blind = asyncio.run(played(known(), ScriptedSolver(Errors(1.0), 0), "fc", 2))
     assert (blind.passed, blind.failed, blind.error) == (0, 2, None)
 
 
 def test_a_search_that_is_given_up_or_cut_off_is_no_solution() -> None:
-    assert asyncio.run(solutions(BARE, KNOWN, Hopeless(), "fc", 2, 60)) == []
-    assert asyncio.run(solutions(BARE, KNOWN, RIGHT, "fc", 2, 1)) == []
+    assert asyncio.run(solutions(bare(), known(), Hopeless(), "fc", 2, 60)) == []
+    assert asyncio.run(solutions(bare(), known(), RIGHT, "fc", 2, 1)) == []
