@@ -54,14 +54,15 @@ def pytest_collection() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _built_in_data_is_read_once() -> Iterator[None]:
     """Share the entries of the built-in data set among all tests and in-process commands."""
-    load, digest = dataset._load_files, cache(lambda paths: dataset._digest(paths))
+    load, folder = dataset._load_files, dataset.DATA
+    digest = cache(lambda paths: dataset._digest(paths))
 
     @cache
     def read(path: Path) -> Mapping[str, Trajectory]:
         return load([path], dataset.EMBEDDED, "").trajectories
 
     def load_files(paths: Sequence[Path], name: str, version: str) -> Dataset:
-        if name != dataset.EMBEDDED:
+        if any(path.parent != folder for path in paths):
             return load(paths, name, version)
         merged = {id: entry for path in paths for id, entry in read(path).items()}
         return Dataset(name, version, digest(tuple(paths)), merged)

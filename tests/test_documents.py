@@ -23,6 +23,12 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINE, CELL = 120, 100
 READING_PATH = 700
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
+LONG_PAGES = (
+    "docs/figures.md",
+    "docs/howto/compare.md",
+    "docs/howto/continuous_integration.md",
+)
+"""Pages whose commands take seconds."""
 READMES = sorted(set(DOCUMENTS) - set(PAGES))
 
 
@@ -108,7 +114,13 @@ def test_the_changes_name_files_that_exist() -> None:
     assert [name for name in named if not any(f"/{p}".endswith(f"/{name}") for p in found)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def page_of(path: Path) -> object:
+    """Return a page as a parameter of a test."""
+    name = path.relative_to(ROOT).as_posix()
+    return pytest.param(path, id=name, marks=[pytest.mark.slow] if name in LONG_PAGES else [])
+
+
+@pytest.mark.parametrize("page", [*map(page_of, PAGES)])
 def test_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     runs = Page(tmp_path)

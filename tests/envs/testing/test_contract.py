@@ -9,7 +9,7 @@ import pytest
 
 from envs.errors import InvalidArgument, NotFound
 from envs.session import Session
-from envs.testing import CONTRACT, Broken, apart, contract, refuse, state, succeed, watched
+from envs.testing import CONTRACT, Broken, apart, contract, play, refuse, state, succeed, watched
 from tests.envs.testing.mutants import IMPORTS, MUTANTS, table
 from tests.source import ROOT
 
@@ -58,6 +58,7 @@ def test_a_sound_environment_passes(install):
 
 @pytest.mark.parametrize("mutant", first_of_each(), ids=lambda mutant: mutant.check)
 def test_a_check_finds_what_is_broken(install, monkeypatch, mutant):
+    monkeypatch.setattr(play, "_PLAYS", 20)
     name = made(install, mutant, monkeypatch)
     [bound] = [bound for bound in contract(name) if bound.check.name == mutant.check]
     with pytest.raises(Broken) as caught:

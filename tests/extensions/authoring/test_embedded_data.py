@@ -385,15 +385,17 @@ def test_a_fare_is_one_and_an_average_is_one(category: Category) -> None:
                 assert isinstance(value.get("MA(5)", 0.0), float), t.id
 
 
-def test_movements_are_of_the_days_asked_for() -> None:
+@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.slow)])
+def test_movements_are_of_the_days_asked_for(every: int) -> None:
     # In all that can be made long, as those are withdrawn that only show them.
     dated = [
         t for t in bases() if any("(start_date=" in c for n in t.turns for c in n.ground_truth)
     ]
-    scenarios = [read_scenario(SCENARIOS / f"{t.id.removeprefix('base_')}.json") for t in dated]
+    names = [t.id.removeprefix("base_") for t in dated[::every]]
+    scenarios = [read_scenario(SCENARIOS / f"{name}.json") for name in names]
     made = [longer for scenario in scenarios if (longer := long(scenario)) is not None]
     asked = 0
-    for t in [*made, *(t for category in BULKY for t in of(category))]:
+    for t in [*made, *(t for category in BULKY for t in of(category)[::every])]:
         session = start(t)
         for call in [call for turn in calls(t) for call in turn]:
             result = session.call(call)

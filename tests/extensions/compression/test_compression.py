@@ -93,6 +93,7 @@ LOST = {"cut": (63.2, 180), "ends": (67.3, 5), "keys": (67.2, 6)}
 """Percentage of tokens that is saved, and values that a later call needs and that are lost."""
 
 
+@pytest.mark.slow
 def test_the_figures_of_our_long_contexts(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("compress", "--by", "cut,ends,keys", "--json") == 0
     found = {each["way"]: each for each in json.loads(capsys.readouterr().out)}

@@ -331,6 +331,7 @@ def has_answers(output: Path, size: int) -> bool:
     return answers(output) >= size
 
 
+@pytest.mark.slow
 def test_interrupted_it_keeps_what_it_has(slow: FakeServer, output: Path) -> None:
     slow.latency = 0.2
     process = start(command(output, slow, "--concurrency", "1"))

@@ -126,8 +126,16 @@ def test_the_output_has_the_same_bytes(tmp_path, capsys):
     ("do", "how"),
     [
         (kill, f"the process that judged it was killed by SIGKILL, {TRIES} times"),
-        (crash, f"the process that judged it was killed by SIGSEGV, {TRIES} times"),
-        (leave, f"the process that judged it ended with status 3, {TRIES} times"),
+        pytest.param(
+            crash,
+            f"the process that judged it was killed by SIGSEGV, {TRIES} times",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            leave,
+            f"the process that judged it ended with status 3, {TRIES} times",
+            marks=pytest.mark.slow,
+        ),
         (stall, "to judge it took more than 4 seconds (--entry-timeout)"),
     ],
 )

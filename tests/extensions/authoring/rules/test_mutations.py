@@ -97,8 +97,12 @@ def test_what_is_judged_otherwise_is_named() -> None:
     [
         (Category.MISSING_PARAMETER, "an invented value while it waits"),
         (Category.MISSING_FUNCTION, "an absent function while it waits"),
-        (Category.COMPOSITE, "an invented value while it waits"),
-        (Category.COMPOSITE, "an absent function while it waits"),
+        pytest.param(
+            Category.COMPOSITE, "an invented value while it waits", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            Category.COMPOSITE, "an absent function while it waits", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_whoever_guesses_fails_in_every_entry_that_waits(category: Category, name: str) -> None:
