@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from runner.data import literals
-from trajectories import bfcl
+from trajectories import bfcl, dataset
 from trajectories.dataset import Dataset
 from trajectories.schema import (
     EXECUTABLE,
@@ -38,6 +40,36 @@ PRINTER_TICKET = {
     "created_by": "ann",
 }
 NOTES = {"type": "file", "content": "one\ntwo"}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keep the garbage collector from looking through what is collected, all of which stays."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _built_in_data_is_read_once() -> Iterator[None]:
+    """Share the entries of the built-in data set among all tests and in-process commands."""
+    load, folder = dataset._load_files, dataset.DATA
+    digest = cache(lambda paths: dataset._digest(paths))
+
+    @cache
+    def read(path: Path) -> Mapping[str, Trajectory]:
+        return load([path], dataset.EMBEDDED, "").trajectories
+
+    def load_files(paths: Sequence[Path], name: str, version: str) -> Dataset:
+        if any(path.parent != folder for path in paths):
+            return load(paths, name, version)
+        merged = {id: entry for path in paths for id, entry in read(path).items()}
+        return Dataset(name, version, digest(tuple(paths)), merged)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dataset, "_load_files", load_files)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -29,8 +29,13 @@ NAMED = re.compile(rf"`((?:{PLACES})/[\w*./-]+|[\w*][\w*./-]*(?:\.py|/))`")
 LINE, CELL = 120, 100
 READING_PATH = 700
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
-LONG_PAGES = {"docs/figures.md", "docs/tutorials/failure.md", "docs/howto/compare.md"}
-"""Pages whose code takes seconds."""
+LONG_PAGES = (
+    "docs/figures.md",
+    "docs/howto/compare.md",
+    "docs/howto/continuous_integration.md",
+    "docs/tutorials/failure.md",
+)
+"""Pages whose commands take seconds."""
 EXTENSIONS = sorted((ROOT / "extensions").rglob("README.md"))
 MADE = {"RUN/judged/JUDGE-DIGEST/", "base/", "epochs/N/", "runs/", "server.py"}
 """What commands or users make, and no checkout has."""
@@ -160,17 +165,13 @@ def test_files_and_folders_that_are_named_exist(path: Path) -> None:
     assert sorted(name for name in named if not is_there(name, path)) == []
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(
-            path,
-            id=path.relative_to(ROOT).as_posix(),
-            marks=[pytest.mark.slow] if path.relative_to(ROOT).as_posix() in LONG_PAGES else [],
-        )
-        for path in [*PAGES, *EXTENSIONS]
-    ],
-)
+def page_of(path: Path) -> object:
+    """Return a page as a parameter of a test."""
+    name = path.relative_to(ROOT).as_posix()
+    return pytest.param(path, id=name, marks=[pytest.mark.slow] if name in LONG_PAGES else [])
+
+
+@pytest.mark.parametrize("page", [*map(page_of, [*PAGES, *EXTENSIONS])])
 def test_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     runs = Page(tmp_path)

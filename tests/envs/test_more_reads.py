@@ -14,6 +14,8 @@ from extensions.contract.play import arguments, scripts, shown_in
 from extensions.contract.subject import Subject
 from tests.examples import examples
 
+QUICK = ["GorillaFileSystem", "MathAPI", "MessageAPI", "TradingBot"]
+
 
 def a_read(data, subject, session):
     """Return a call of a function that only reads, with values from the state."""
@@ -22,7 +24,9 @@ def a_read(data, subject, session):
     return Call(tool.name, (), data.draw(arguments(subject.spec(tool), known)))
 
 
-@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in BACKENDS]
+)
 def test_reads_inserted_anywhere_change_nothing_after_them(name):
     subject = Subject(name)
     # Made up beforehand: plays come from hypothesis, too.

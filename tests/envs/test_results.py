@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from itertools import cycle
 
 import pytest
@@ -98,17 +99,21 @@ def spoil(value):
         value.clear()
 
 
-DATA = load_embedded([Category.BASE, Category.LONG_CONTEXT])
-ENTRIES = list(DATA.trajectories.values())
+@cache
+def data():
+    return load_embedded([Category.BASE, Category.LONG_CONTEXT])
 
 
-@given(st.sampled_from(ENTRIES), st.lists(st.booleans(), min_size=1, max_size=20))
+ENTRIES = st.deferred(lambda: st.sampled_from([*data().trajectories.values()]))
+
+
+@given(ENTRIES, st.lists(st.booleans(), min_size=1, max_size=20))
 @settings(max_examples=examples(25))
 def test_who_changes_a_value_changes_no_state_no_result_and_no_other_session(trajectory, whether):
     calls = [read_call(text) for turn in trajectory.turns for text in turn.ground_truth]
-    untouched = load_session(DATA, trajectory)
+    untouched = load_session(data(), trajectory)
     expected = [result.text for result in untouched.play(calls)]
-    session = load_session(DATA, trajectory)
+    session = load_session(data(), trajectory)
     fork, before, made = session.fork(), session.snapshot().digest(), []
     for call, spoils in zip(calls, cycle(whether), strict=False):
         made.append(session.call(call))
@@ -119,7 +124,7 @@ def test_who_changes_a_value_changes_no_state_no_result_and_no_other_session(tra
     assert [result.text for result in made] == expected
     assert session.snapshot().digest() == untouched.snapshot().digest()
     assert fork.snapshot().digest() == before
-    assert load_session(DATA, trajectory).snapshot().digest() == before
+    assert load_session(data(), trajectory).snapshot().digest() == before
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

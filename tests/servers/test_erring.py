@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import pytest
 
@@ -12,14 +13,20 @@ from tests.servers.serving import Asked
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 
-DATA = load_embedded([Category.BASE])
-ENTRY = next(iter(DATA.trajectories.values()))
-FIRST = {"role": "user", "content": ENTRY.turns[0].messages[0].content}
+
+@cache
+def data():
+    return load_embedded([Category.BASE])
+
+
+def first_turn():
+    return next(iter(data().trajectories.values())).turns[0]
 
 
 def answered(model, *messages):
     """Return the message in the answer to a conversation."""
-    asked = Asked(0, "/v1/chat/completions", {}, {"messages": [FIRST, *messages]})
+    first = {"role": "user", "content": first_turn().messages[0].content}
+    asked = Asked(0, "/v1/chat/completions", {}, {"messages": [first, *messages]})
     return json.loads(model(asked).body)["choices"][0]["message"]
 
 
@@ -28,10 +35,10 @@ def functions(message):
 
 
 def test_without_mistakes_it_does_the_ground_truth_call_by_call():
-    model, said = Erring(DATA, 0.0), []
-    for _ in ENTRY.turns[0].ground_truth:
+    model, said = Erring(data(), 0.0), []
+    for _ in first_turn().ground_truth:
         said.append(answered(model, *said))
-    names = [text.partition("(")[0] for text in ENTRY.turns[0].ground_truth]
+    names = [text.partition("(")[0] for text in first_turn().ground_truth]
     assert [functions(message)[0]["name"] for message in said] == names
     assert answered(model, *said)["content"] == DONE
     nobody = {"messages": [{"role": "user", "content": "?"}]}
@@ -41,9 +48,9 @@ def test_without_mistakes_it_does_the_ground_truth_call_by_call():
 
 def test_an_answer_follows_from_its_place_and_the_seed_alone():
     said = {"role": "assistant", "content": "x"}
-    one = answered(Erring(DATA, 0.5), said)
-    assert one == answered(Erring(DATA, 0.5), {**said, "content": "y"}, {"role": "tool"})
-    others = [answered(Erring(DATA, 0.5, seed=seed), said) for seed in range(9)]
+    one = answered(Erring(data(), 0.5), said)
+    assert one == answered(Erring(data(), 0.5), {**said, "content": "y"}, {"role": "tool"})
+    others = [answered(Erring(data(), 0.5, seed=seed), said) for seed in range(9)]
     assert any(other != one for other in others)
 
 
@@ -51,4 +58,4 @@ def test_an_answer_follows_from_its_place_and_the_seed_alone():
 def test_every_mistake_is_one(mistake):
     given = {"name": "a", "number": 1}
     assert MISTAKES[mistake]("f", given) != [("f", json.dumps(given))]
-    assert answered(Erring(DATA, 1.0, [mistake])) == answered(Erring(DATA, 1.0, [mistake]))
+    assert answered(Erring(data(), 1.0, [mistake])) == answered(Erring(data(), 1.0, [mistake]))

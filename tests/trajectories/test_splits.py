@@ -10,8 +10,6 @@ from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, Label, Split
 from trajectories.splits import MINI, of_split
 
-EMBEDDED = list(load_embedded(list(MULTI_TURN)).trajectories.values())
-
 
 def test_tiers_share_out_what_there_is(help_desk, folders):
     hard = replace(folders, labels=(Label.LASTING,))
@@ -20,7 +18,7 @@ def test_tiers_share_out_what_there_is(help_desk, folders):
 
 
 def test_mini_is_sixty_of_what_comes_along_in_all_categories():
-    found = of_split(EMBEDDED, Split.MINI)
+    found = of_split([*load_embedded(MULTI_TURN).trajectories.values()], Split.MINI)
     assert {t.id for t in found} == {*json.loads(MINI.read_text())}
     assert len(found) == 60
     assert {t.category for t in found} == {*MULTI_TURN}

@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 from pathlib import Path
 
@@ -31,16 +31,13 @@ from extensions.authoring.making.scenarios import SCENARIOS, read_scenario
 from extensions.authoring.making.worlds import sizes
 from runner.episodes.scripts import Script, oracle
 from tests.judging import null, run_script
-from trajectories.dataset import load_embedded
+from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import MULTI_TURN, Category, Label, Tier, Trajectory
 from trajectories.told import documents, shown
 from trajectories.validation import to_json
 
 FOLDER = Path(trajectories.__file__).parent / "data"
-DATASET = load_embedded(list(MULTI_TURN))
-ALL = list(DATASET.trajectories.values())
-BASES = [t for t in ALL if t.category is Category.BASE]
 ASKING = (Category.MISSING_PARAMETER, Category.COMPOSITE)
 HOLDING = (Category.MISSING_FUNCTION, Category.COMPOSITE)
 BULKY = (Category.LONG_CONTEXT, Category.COMPOSITE)
@@ -61,25 +58,42 @@ PAIRS = 28
 NEVER_SUCCEEDS = {"get_outside_temperature_from_weather_com"}
 """Functions that no arguments make succeed."""
 
-each = pytest.mark.parametrize("category", MULTI_TURN)
-each_variant = pytest.mark.parametrize("category", MULTI_TURN[1:])
+# Of module scope, so that all tests of a category follow one another: few of its entries are kept.
+each = pytest.mark.parametrize("category", MULTI_TURN, scope="module")
+each_variant = pytest.mark.parametrize("category", MULTI_TURN[1:], scope="module")
 each_profile = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: p.name)
+
+
+@cache
+def dataset() -> Dataset:
+    return load_embedded(MULTI_TURN)
 
 
 def of(category: Category) -> list[Trajectory]:
     """Return the trajectories of a category."""
-    return [t for t in ALL if t.category is category]
+    return [t for t in dataset().trajectories.values() if t.category is category]
 
 
-@cache
+def bases() -> list[Trajectory]:
+    return of(Category.BASE)
+
+
+@lru_cache(maxsize=700)
 def _prepared(id: str, profile: str) -> Prepared:
-    return prepare(DATASET, DATASET.trajectories[id], {p.name: p for p in (BFCL, STRICT)}[profile])
+    profiles = {p.name: p for p in (BFCL, STRICT)}
+    return prepare(dataset(), dataset().trajectories[id], profiles[profile])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _prepared_are_dropped() -> Iterator[None]:
+    yield
+    _prepared.cache_clear()
 
 
 def prepared(trajectory: Trajectory, profile: Profile = STRICT) -> Prepared:
     # One that a test has made up is not that of its id.
-    if trajectory is not DATASET.trajectories[trajectory.id]:
-        return prepare(DATASET, trajectory, profile)
+    if trajectory is not dataset().trajectories[trajectory.id]:
+        return prepare(dataset(), trajectory, profile)
     return _prepared(trajectory.id, profile.name)
 
 
@@ -93,7 +107,7 @@ def calls(trajectory: Trajectory) -> list[list[Call]]:
 
 
 def base_of(trajectory: Trajectory) -> Trajectory:
-    return DATASET.trajectories[trajectory.provenance["base"]]
+    return dataset().trajectories[trajectory.provenance["base"]]
 
 
 # --- The set as a whole
@@ -104,50 +118,50 @@ def test_each_category_has_its_file_of_canonical_lines(category: Category) -> No
     lines = (FOLDER / f"{category}.jsonl").read_text(encoding="utf-8").splitlines()
     found = of(category)
     assert lines == [json.dumps(to_json(t), ensure_ascii=False) for t in found]
-    assert len(found) == len(BASES) or category in BULKY
+    assert len(found) == len(bases()) or category in BULKY
     assert all(t.id.startswith(f"{category}_") for t in found)
     assert len({t.id for t in found}) == len(found)
 
 
 @pytest.mark.parametrize("name", BACKENDS)
 def test_each_backend_is_in_many_scenarios(name: str) -> None:
-    assert len([t for t in BASES if name in t.environments]) >= 15
+    assert len([t for t in bases() if name in t.environments]) >= 15
 
 
 def test_scenarios_cross_backends() -> None:
     pairs = Counter(
-        frozenset(pair) for t in BASES for pair in combinations(sorted(t.environments), 2)
+        frozenset(pair) for t in bases() for pair in combinations(sorted(t.environments), 2)
     )
     assert len(pairs) == PAIRS
-    assert len([t for t in BASES if len(t.environments) > 1]) >= 50
+    assert len([t for t in bases() if len(t.environments) > 1]) >= 50
 
 
 def test_every_function_is_used_by_several_scenarios() -> None:
     users = Counter(
-        name for t in BASES for name in {call.name for turn in calls(t) for call in turn}
+        name for t in bases() for name in {call.name for turn in calls(t) for call in turn}
     )
     every = {tool for backend in BACKENDS.values() for tool in backend.TOOLS}
     assert {name: users[name] for name in every - NEVER_SUCCEEDS if users[name] < 4} == {}
 
 
 def test_what_is_hard_is_so_in_every_way() -> None:
-    labels = Counter(label for t in BASES for label in t.labels)
+    labels = Counter(label for t in bases() for label in t.labels)
     assert {label: labels[label] for label in Label if labels[label] < 12} == {}
-    assert sum(t.tier is Tier.HARD for t in BASES) >= 90
-    turns = [turn for t in BASES for turn in t.turns]
+    assert sum(t.tier is Tier.HARD for t in bases()) >= 90
+    turns = [turn for t in bases() for turn in t.turns]
     assert 3 * sum(len(turn.ground_truth) >= 3 for turn in turns) >= len(turns)
     assert sum(turn.only_asks for turn in turns) >= 20
 
 
 def test_many_worlds_are_worth_searching() -> None:
-    counts = [sum(sum(sizes(config).values()) for config in t.config.values()) for t in BASES]
+    counts = [sum(sum(sizes(config).values()) for config in t.config.values()) for t in bases()]
     assert sum(50 <= count <= 310 for count in counts) >= 40
     assert max(counts) <= 310
 
 
 def test_results_feed_arguments_along_many_edges() -> None:
-    called = [[c for turn in t.turns for c in turn.ground_truth] for t in BASES]
-    traces = (trace(start(t), texts) for t, texts in zip(BASES, called, strict=True))
+    called = [[c for turn in t.turns for c in turn.ground_truth] for t in bases()]
+    traces = (trace(start(t), texts) for t, texts in zip(bases(), called, strict=True))
     assert len(coverage(load(), traces).edges) >= 250
 
 
@@ -269,7 +283,7 @@ def unfounded(trajectory: Trajectory) -> Iterator[tuple[int, str | int | float]]
 
 def test_values_are_told_or_shown_before_they_are_used() -> None:
     # What is hard is worked out more often than not; rule PROVENANCE knows in how many ways.
-    plain = [t for t in ALL if t.tier is Tier.PLAIN]
+    plain = [t for t in dataset().trajectories.values() if t.tier is Tier.PLAIN]
     found = {value: t.id for t in plain for _, value in unfounded(t)}
     assert {value: id for value, id in found.items() if value not in WORKED_OUT} == {}
     assert [value for value in WORKED_OUT if value not in found] == []
@@ -317,7 +331,7 @@ def test_a_variant_is_its_base_made_harder(category: Category) -> None:
         assert harder == easier, t.id
 
 
-@pytest.mark.parametrize("category", ASKING)
+@pytest.mark.parametrize("category", ASKING, scope="module")
 def test_a_missing_value_is_not_to_be_had_until_the_user_tells_it(category: Category) -> None:
     for t in of(category):
         for question in questions(t):
@@ -327,7 +341,7 @@ def test_a_missing_value_is_not_to_be_had_until_the_user_tells_it(category: Cate
             assert [value for turn, value in guessed if turn == question] != [], t.id
 
 
-@pytest.mark.parametrize("category", HOLDING)
+@pytest.mark.parametrize("category", HOLDING, scope="module")
 def test_a_held_out_function_is_needed_then_and_not_before(category: Category) -> None:
     for t in of(category):
         truth = calls(t)
@@ -347,7 +361,7 @@ def test_a_held_out_function_is_needed_then_and_not_before(category: Category) -
             assert not passes(t, script, STRICT), t.id
 
 
-@pytest.mark.parametrize("category", BULKY)
+@pytest.mark.parametrize("category", BULKY, scope="module")
 def test_the_bulk_shows_in_what_the_ground_truth_reads(category: Category) -> None:
     for t in of(category):
         assert t.long_context is not None
@@ -366,13 +380,13 @@ def test_the_same_scenarios_are_long_in_both_categories() -> None:
     assert len(composite) > 0.95 * len(long)
 
 
-@pytest.mark.parametrize("category", BULKY)
+@pytest.mark.parametrize("category", BULKY, scope="module")
 def test_what_a_scenario_is_loaded_with_has_no_defect(category: Category) -> None:
     for t in of(category):
-        assert check_config(t.environments, DATASET.config(t)) == [], t.id
+        assert check_config(t.environments, dataset().config(t)) == [], t.id
 
 
-@pytest.mark.parametrize("category", BULKY)
+@pytest.mark.parametrize("category", BULKY, scope="module")
 def test_a_fare_is_one_and_an_average_is_one(category: Category) -> None:
     for t in of(category):
         for outcome in prepared(t).truth:
@@ -381,14 +395,17 @@ def test_a_fare_is_one_and_an_average_is_one(category: Category) -> None:
                 assert isinstance(value.get("MA(5)", 0.0), float), t.id
 
 
-@pytest.mark.slow
-def test_movements_are_of_the_days_asked_for() -> None:
+@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.slow)])
+def test_movements_are_of_the_days_asked_for(every: int) -> None:
     # In all that can be made long, as those are withdrawn that only show them.
-    dated = [t for t in BASES if any("(start_date=" in c for n in t.turns for c in n.ground_truth)]
-    scenarios = [read_scenario(SCENARIOS / f"{t.id.removeprefix('base_')}.json") for t in dated]
+    dated = [
+        t for t in bases() if any("(start_date=" in c for n in t.turns for c in n.ground_truth)
+    ]
+    names = [t.id.removeprefix("base_") for t in dated[::every]]
+    scenarios = [read_scenario(SCENARIOS / f"{name}.json") for name in names]
     made = [longer for scenario in scenarios if (longer := long(scenario)) is not None]
     asked = 0
-    for t in [*made, *(t for category in BULKY for t in of(category))]:
+    for t in [*made, *(t for category in BULKY for t in of(category)[::every])]:
         session = start(t)
         for call in [call for turn in calls(t) for call in turn]:
             result = session.call(call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from checkers.profile import PROFILES, Profile
 from envs.calls import Call
 from extensions.authoring.rules.problem import Severity
 from extensions.authoring.validate import validate
-from trajectories.dataset import load_embedded
+from trajectories.dataset import Dataset, load_embedded
 from trajectories.right_step import as_tool_calls, right_calls, right_step, source_text
 from trajectories.schema import SINGLE_TURN, Category, Trajectory
 from trajectories.task import task_of
@@ -25,13 +26,24 @@ from trajectories.validation import to_json
 pytest.importorskip("tree_sitter_java")
 
 FOLDER = Path(trajectories.__file__).parent / "data"
-DATASET = load_embedded(SINGLE_TURN)
-ALL = list(DATASET.trajectories.values())
 MANY = ("simple_python", "multiple", "parallel", "parallel_multiple", "irrelevance")
 FEWER = ("simple_java", "simple_javascript", "live_relevance", "chat")
 
-each = pytest.mark.parametrize("entry", ALL, ids=lambda t: t.id)
+each = pytest.mark.parametrize("category", [*MANY, *FEWER])
 each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES.keys())
+
+
+@cache
+def dataset() -> Dataset:
+    return load_embedded(SINGLE_TURN)
+
+
+def entries() -> list[Trajectory]:
+    return [*dataset().trajectories.values()]
+
+
+def of(category: str) -> list[Trajectory]:
+    return [t for t in entries() if t.category == category]
 
 
 def passes(task: Task, calls: list[Call], profile: Profile) -> bool:
@@ -42,17 +54,17 @@ def wants_calls(task: Task) -> bool:
     return task.kind not in (Kind.IRRELEVANCE, Kind.RELEVANCE)
 
 
-@pytest.mark.parametrize("category", [*MANY, *FEWER])
+@each
 def test_each_category_has_its_file_of_canonical_lines(category: str) -> None:
     lines = (FOLDER / f"{category}.jsonl").read_text(encoding="utf-8").splitlines()
-    found = [t for t in ALL if t.category == category]
+    found = of(category)
     assert lines == [json.dumps(to_json(t), ensure_ascii=False) for t in found]
     assert len(found) >= (20 if category in MANY else 12)
     assert all(t.id.startswith(f"{category}_") for t in found)
 
 
 def test_no_rule_finds_anything() -> None:
-    problems = validate(DATASET, ALL)
+    problems = validate(dataset(), entries())
     assert [str(p) for p in problems if p.severity is not Severity.INFO] == []
 
 
@@ -71,7 +83,7 @@ def test_every_type_of_every_language_that_both_profiles_read_is_needed_somewher
 
 
 def types_of(language: Language) -> Iterator[str]:
-    tasks = [task for task in map(task_of, ALL) if task.language is language]
+    tasks = [task for task in map(task_of, entries()) if task.language is language]
     for document in [document for task in tasks for document in task.documents]:
         for schema in document.parameters.values():
             type_ = expected(schema, language)
@@ -80,34 +92,47 @@ def types_of(language: Language) -> Iterator[str]:
 
 @each
 @each_profile
-def test_what_is_right_passes_and_nothing_fails(entry: Trajectory, profile: Profile) -> None:
-    task = task_of(entry)
-    assert judge(task, right_step(task, profile), "fc", profile).valid
-    assert judge(task, None, "fc", profile).valid is (task.kind is Kind.IRRELEVANCE)
+def test_what_is_right_passes_and_nothing_fails(category: str, profile: Profile) -> None:
+    for entry in of(category):
+        task = task_of(entry)
+        assert judge(task, right_step(task, profile), "fc", profile).valid, entry.id
+        found = judge(task, None, "fc", profile)
+        assert found.valid is (task.kind is Kind.IRRELEVANCE), entry.id
 
 
-WANTED = pytest.mark.parametrize(
-    "entry", [t for t in ALL if wants_calls(task_of(t))], ids=lambda t: t.id
-)
+def wanted(category: str) -> list[Trajectory]:
+    """Return the entries of a category that want calls."""
+    return [t for t in of(category) if wants_calls(task_of(t))]
 
 
-@WANTED
+def test_all_but_a_few_want_calls() -> None:
+    none = {category for category in (*MANY, *FEWER) if not wanted(category)}
+    assert none == {"irrelevance", "live_relevance", "chat"}
+
+
+@each
 @each_profile
 def test_another_function_or_a_call_too_many_or_too_few_fails(
-    entry: Trajectory, profile: Profile
+    category: str, profile: Profile
 ) -> None:
-    task = task_of(entry)
-    calls = right_calls(task, profile)
-    for position, call in enumerate(calls):
-        renamed = call._replace(name=f"{call.name}_too")
-        assert not passes(task, _with(calls, position, renamed), profile)
-    assert not passes(task, calls[1:], profile)
-    assert not passes(task, [*calls, calls[0]], profile)
+    for entry in wanted(category):
+        task = task_of(entry)
+        calls = right_calls(task, profile)
+        for position, call in enumerate(calls):
+            renamed = call._replace(name=f"{call.name}_too")
+            assert not passes(task, _with(calls, position, renamed), profile), entry.id
+        assert not passes(task, calls[1:], profile), entry.id
+        assert not passes(task, [*calls, calls[0]], profile), entry.id
 
 
-@WANTED
+@each
 @each_profile
-def test_any_argument_that_is_changed_or_unknown_fails(entry: Trajectory, profile: Profile) -> None:
+def test_any_argument_that_is_changed_or_unknown_fails(category: str, profile: Profile) -> None:
+    for entry in wanted(category):
+        no_other_argument_passes(entry, profile)
+
+
+def no_other_argument_passes(entry: Trajectory, profile: Profile) -> None:
     task = task_of(entry)
     calls = right_calls(task, profile)
     plain = right_calls(task._replace(language=Language.PYTHON), profile) if _python(task) else None
@@ -120,27 +145,29 @@ def test_any_argument_that_is_changed_or_unknown_fails(entry: Trajectory, profil
             if not plain:
                 wrong = source_text(wrong, type_, task.language, quoted=not _is_variable(type_))
             changed = call._replace(kwargs={**call.kwargs, name: wrong})
-            assert not passes(task, _with(calls, position, changed), profile), (name, wrong)
+            found = passes(task, _with(calls, position, changed), profile)
+            assert not found, (entry.id, name, wrong)
         more = call._replace(kwargs={**call.kwargs, "no_such_parameter": "1"})
-        assert not passes(task, _with(calls, position, more), profile)
+        assert not passes(task, _with(calls, position, more), profile), entry.id
 
 
-@WANTED
+@each
 @each_profile
-def test_any_required_argument_that_is_left_out_fails(entry: Trajectory, profile: Profile) -> None:
-    task = task_of(entry)
-    calls = right_calls(task, profile)
-    for position, call in enumerate(calls):
-        for name in task.document(call.name).required:
-            kept = {key: value for key, value in call.kwargs.items() if key != name}
-            changed = call._replace(kwargs=kept)
-            assert not passes(task, _with(calls, position, changed), profile), name
+def test_any_required_argument_that_is_left_out_fails(category: str, profile: Profile) -> None:
+    for entry in wanted(category):
+        task = task_of(entry)
+        calls = right_calls(task, profile)
+        for position, call in enumerate(calls):
+            for name in task.document(call.name).required:
+                kept = {key: value for key, value in call.kwargs.items() if key != name}
+                changed = call._replace(kwargs=kept)
+                found = passes(task, _with(calls, position, changed), profile)
+                assert not found, (entry.id, name)
 
 
 def test_an_optional_argument_at_its_default_may_be_given_or_left_out() -> None:
-    entries = [t for t in ALL if wants_calls(task_of(t))]
     left_out = 0
-    for task in map(task_of, entries):
+    for task in [task_of(t) for t in entries() if wants_calls(task_of(t))]:
         for profile in PROFILES.values():
             right = right_calls(task, profile)
             calls = [_needed(*pair) for pair in zip(right, task.answers, strict=True)]
@@ -188,6 +215,6 @@ def _changed(value: Any) -> Any:
 
 
 def test_questions_are_our_own_and_each_is_asked_once() -> None:
-    asked = [t.turns[0].messages[0].content for t in ALL]
+    asked = [t.turns[0].messages[0].content for t in entries()]
     assert len(set(asked)) == len(asked)
-    assert all(t.category is not Category.CHAT or not t.expects.functions for t in ALL)  # type: ignore[union-attr]
+    assert all(t.category is not Category.CHAT or not t.expects.functions for t in entries())  # type: ignore[union-attr]

@@ -28,7 +28,6 @@ from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
 from trajectories.schema import MULTI_TURN, Category, Message, Trajectory, Turn
 
-DATA = load_embedded(list(MULTI_TURN)).trajectories
 READ_BEFORE = Path(__file__).with_name("read_before_last_change.txt")
 """Entries that nobody has read since their last change, which is known."""
 LINE = {"entry": "base_one", "reader": "A", "class": "wrong", "read": "0f", "reason": "A guess."}
@@ -172,21 +171,22 @@ def test_ids_of_our_data_begin_with_their_category() -> None:
 
 
 def test_every_entry_is_read_as_it_is_or_known_to_have_been_read_before() -> None:
-    found = standings(DATA, read_record())
+    data = load_embedded(MULTI_TURN).trajectories
+    found = standings(data, read_record())
     # Of scenarios since version 3, which reader A has not read, the README counts what nobody has.
     begun = {
-        DATA[e.entry].base for e in found if e.now and any(r.reader == "A" for r in e.readings)
+        data[e.entry].base for e in found if e.now and any(r.reader == "A" for r in e.readings)
     }
     unread = [each.entry for each in found if each.state is State.UNREAD]
-    assert [id for id in unread if DATA[id].base in begun] == []
+    assert [id for id in unread if data[id].base in begun] == []
     known = READ_BEFORE.read_text(encoding="utf-8").split()
-    assert [id for id in known if id not in DATA] == []
+    assert [id for id in known if id not in data] == []
     assert [id for id in changed(found) if id not in known] == []
 
 
 def test_no_objection_is_open_and_what_is_withdrawn_is_gone() -> None:
     record = read_record()
-    found = standings(DATA, record)
+    found = standings(load_embedded(MULTI_TURN).trajectories, record)
     assert [each.entry for each in found if each.state is State.OPEN] == []
     gone = {each.entry for each in found if each.state is State.WITHDRAWN}
     assert gone == withdrawn(record)

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 
-from extensions.authoring.statistics import FIGURES, statistics
+from extensions.authoring.statistics import FIGURES, Statistics, statistics
 from extensions.authoring.statistics_page import PLOTS, statistics_page
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 
-FOUND = statistics(load_embedded([Category.BASE]))
+
+@cache
+def found() -> Statistics:
+    return statistics(load_embedded([Category.BASE]))
 
 
 def test_the_page_has_every_figure_and_plot_of_both_sets_and_no_script() -> None:
-    page = statistics_page([FOUND, replace(FOUND, name="mine", entries=FOUND.entries[:9])])
+    page = statistics_page([found(), replace(found(), name="mine", entries=found().entries[:9])])
     assert "<script" not in page
     assert "script-src" not in page
     assert "default-src 'none'" in page
     assert page.count("<svg") == len(PLOTS)
     assert all(f">{figure.name}<" in page for figure in FIGURES)
-    assert f">{len(FOUND.entries)}<" in page
+    assert f">{len(found().entries)}<" in page
     assert ">9<" in page
     assert {"set-1", "set-2"} <= set(re.findall(r'<rect class="(set-\d)"', page))
 
 
 def test_single_turns_have_plots_of_their_own() -> None:
     mine = statistics(load_embedded([Category.MULTIPLE, Category.SIMPLE_JAVA]))
-    page = statistics_page([FOUND, mine])
+    page = statistics_page([found(), mine])
     assert page.count("<svg") > len(PLOTS)
     assert "<title>java: " in page
     assert "<title>string: " in page
@@ -35,18 +39,18 @@ def test_single_turns_have_plots_of_their_own() -> None:
 
 def test_bars_stand_on_the_line_and_none_is_higher_than_the_plot() -> None:
     for y, height in re.findall(
-        r'y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', statistics_page([FOUND])
+        r'y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', statistics_page([found()])
     ):
         assert 0 <= float(y) <= 160
         assert abs(float(y) + float(height) - 160) < 0.2
 
 
 def test_names_are_shown_as_texts() -> None:
-    page = statistics_page([replace(FOUND, name="<b>x</b>\ud800")])
+    page = statistics_page([replace(found(), name="<b>x</b>\ud800")])
     assert "<b>x" not in page
     assert "&lt;b&gt;x" in page
     page.encode("utf-8")
 
 
 def test_the_same_data_gives_the_same_bytes() -> None:
-    assert statistics_page([FOUND]) == statistics_page([FOUND])
+    assert statistics_page([found()]) == statistics_page([found()])

@@ -9,7 +9,7 @@ import pytest
 
 from envs.errors import InvalidArgument, NotFound
 from envs.session import Session
-from extensions.contract import apart, watched
+from extensions.contract import apart, play, watched
 from extensions.contract.contract import CONTRACT, Broken, contract, refuse, state, succeed
 from tests.extensions.contract.mutants import IMPORTS, MUTANTS, table
 from tests.source import ROOT
@@ -67,6 +67,7 @@ def test_a_sound_environment_passes(install):
 
 @pytest.mark.parametrize("mutant", first_of_each(), ids=lambda mutant: mutant.check)
 def test_a_check_finds_what_is_broken(install, monkeypatch, mutant):
+    monkeypatch.setattr(play, "_PLAYS", 20)
     name = made(install, mutant, monkeypatch)
     [bound] = [bound for bound in contract(name) if bound.check.name == mutant.check]
     with pytest.raises(Broken) as caught:

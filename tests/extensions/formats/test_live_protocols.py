@@ -26,6 +26,11 @@ from trajectories.scene import needed
 SEVERAL = "base,miss_param,miss_func,long_context"
 ONE_TURN = "simple_python,multiple,parallel,parallel_multiple,irrelevance,live_relevance"
 EXECUTED = "exec_simple,exec_multiple,exec_parallel,exec_parallel_multiple,rest,sql,chat"
+QUICK = ("functions", "multi_call", "hermes", "harmony")
+"""Protocols of different kinds; the round trips of all are quick tests."""
+in_every_protocol = pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in PROTOCOLS]
+)
 
 
 @pytest.fixture
@@ -44,7 +49,7 @@ def evaluate(server: FakeServer, folder: Path, *more: str) -> int:
     return main(["eval", "--model", "fake", "--base-url", server.base_url, *place, *more])
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@in_every_protocol
 def test_the_oracle_passes_in_every_protocol(
     knows: Callable[..., FakeServer], tmp_path: Path, name: str
 ) -> None:
@@ -66,7 +71,7 @@ def test_the_oracle_passes_in_every_protocol(
     assert definition.settings.mode == "fc"
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@in_every_protocol
 def test_single_turns_are_asked_in_every_protocol(
     knows: Callable[..., FakeServer], tmp_path: Path, name: str
 ) -> None:
@@ -76,7 +81,7 @@ def test_single_turns_are_asked_in_every_protocol(
     assert [record["outcome"] for record in records(tmp_path)] == ["passed"] * 8
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@in_every_protocol
 def test_what_is_executed_is_asked_in_every_protocol(
     knows: Callable[..., FakeServer], tmp_path: Path, name: str
 ) -> None:

@@ -19,7 +19,7 @@ from extensions.generation.entries.kinds import InstructionKind
 from extensions.generation.entries.tasks import Shown, Tasks
 from extensions.generation.scripted import ScriptedWriter, Shares
 from runner.cli import main
-from tests.extensions.generation.entries.drawing import GRAPH, OWN, sampling
+from tests.extensions.generation.entries.drawing import GRAPH, own, sampling
 from tests.live.running import Ended, end, start, wait_until
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
@@ -45,7 +45,7 @@ class Knowing:
         tasks = Tasks(sampling(origin), [InstructionKind.I2])
         drawn = [tasks.draw(InstructionKind.I2, number) for number in range(_DRAWN)]
         questions = WriterQuestions(read_writer_prompts(), GRAPH)
-        writer = ScriptedWriter(GRAPH, Shares(0), 0, OWN)
+        writer = ScriptedWriter(GRAPH, Shares(0), 0, own())
         self.answers: dict[str, str] = {}
         self.calls: dict[str, list[tuple[str, ...]]] = {}
         for task in drawn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from extensions.generation.entries.tasks import WritingTask
 from extensions.generation.solve import agreed, played, scripted_solver, solutions
 from extensions.search.fallible import Errors
 from extensions.search.search import GIVE_UP, Propose
@@ -12,10 +13,20 @@ from runner.models.base import Reply, Request, ToolCall, Usage
 from tests.extensions.generation.entries.drawing import drawn
 from trajectories.schema import Trajectory
 
-TASK = drawn(2, "functions")[0]
-KNOWN = TASK.said(["Please do what has to be done here."])
-BARE = replace(KNOWN, turns=tuple([replace(turn, ground_truth=()) for turn in KNOWN.turns]))
 RIGHT = scripted_solver(Errors(0.0), 0)
+
+
+def task() -> WritingTask:
+    return drawn(2, "functions")[0]
+
+
+def known() -> Trajectory:
+    return task().said(["Please do what has to be done here."])
+
+
+def bare() -> Trajectory:
+    turns = [replace(turn, ground_truth=()) for turn in known().turns]
+    return replace(known(), turns=tuple(turns))
 
 
 def hopeless(what: str, known: Trajectory, number: int) -> Propose:
@@ -29,17 +40,17 @@ def hopeless(what: str, known: Trajectory, number: int) -> Propose:
 
 
 def test_who_knows_the_calls_finds_and_passes() -> None:
-    found = asyncio.run(solutions(BARE, KNOWN, RIGHT, "fc", 2, 60))
-    entry = agreed(BARE, found)
-    assert [turn.ground_truth for turn in entry.turns] == [*TASK.walk.calls]
+    found = asyncio.run(solutions(bare(), known(), RIGHT, "fc", 2, 60))
+    entry = agreed(bare(), found)
+    assert [turn.ground_truth for turn in entry.turns] == [*task().walk.calls]
     assert asyncio.run(played(entry, RIGHT, "fc", 3)).passed == 3
 
 
 def test_who_always_errs_never_passes() -> None:
-    blind = asyncio.run(played(KNOWN, scripted_solver(Errors(1.0), 0), "fc", 2))
+    blind = asyncio.run(played(known(), scripted_solver(Errors(1.0), 0), "fc", 2))
     assert (blind.passed, blind.failed, blind.error) == (0, 2, None)
 
 
 def test_a_search_that_is_given_up_or_cut_off_is_no_solution() -> None:
-    assert asyncio.run(solutions(BARE, KNOWN, hopeless, "fc", 2, 60)) == []
-    assert asyncio.run(solutions(BARE, KNOWN, RIGHT, "fc", 2, 1)) == []
+    assert asyncio.run(solutions(bare(), known(), hopeless, "fc", 2, 60)) == []
+    assert asyncio.run(solutions(bare(), known(), RIGHT, "fc", 2, 1)) == []

@@ -336,6 +336,7 @@ def slow(server: FakeServer) -> Iterator[FakeServer]:
     server.latency = 0.0
 
 
+@pytest.mark.slow
 def test_killed_and_gone_on_with_no_vote_is_asked_for_twice(
     folder: Path, slow: FakeServer, judge: Judge
 ) -> None:

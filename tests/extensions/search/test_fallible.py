@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
+from functools import cache, partial
 
 import pytest
 
@@ -17,8 +17,12 @@ from trajectories.dataset import load_embedded
 from trajectories.prepare import prepare
 from trajectories.schema import Category
 
-DATA = load_embedded([Category.BASE])
-SOME = list(DATA.trajectories.values())[:30]
+SIZE = 30
+
+
+@cache
+def data():
+    return load_embedded([Category.BASE])
 
 
 async def one(trajectory, model, plan, children, finish, trial):
@@ -28,7 +32,7 @@ async def one(trajectory, model, plan, children, finish, trial):
         request = request._replace(entry=trajectory.id, trial=trial)
         return ModelAnswer(await model.ask(request), 1)
 
-    prepared = prepare(DATA, trajectory, STRICT)
+    prepared = prepare(data(), trajectory, STRICT)
     setup = EpisodeSetup(
         prepared=prepared,
         style=plan.style(trajectory),
@@ -41,11 +45,12 @@ async def one(trajectory, model, plan, children, finish, trial):
     return await run_live(setup, partial(SearchPlayer, SearchLimits(children, 100, 100), finish))
 
 
-def searched(rate, children, seed=0, *, finish=False, trial=0, entries=SOME):
+def searched(rate, children, seed=0, *, finish=False, trial=0, size=SIZE):
     """Return what becomes of some entries."""
-    plan = Plan("scripted", DATA, STRICT, 20, Settings(seed=seed), read_prompts())
+    plan = Plan("scripted", data(), STRICT, 20, Settings(seed=seed), read_prompts())
     model = FallibleModels(plan, Errors(rate))
-    return [asyncio.run(one(t, model, plan, children, finish, trial)) for t in entries]
+    some = [*data().trajectories.values()][:size]
+    return [asyncio.run(one(t, model, plan, children, finish, trial)) for t in some]
 
 
 def passed(records):
@@ -56,21 +61,20 @@ def passed(records):
 @pytest.mark.parametrize("finish", [False, True])
 @pytest.mark.parametrize("children", [1, 3])
 def test_without_errors_everything_passes(children, finish):
-    assert passed(searched(0.0, children, finish=finish)) == len(SOME)
+    assert passed(searched(0.0, children, finish=finish)) == SIZE
 
 
 @pytest.mark.parametrize("finish", [False, True])
 def test_errors_cost_and_undoing_them_pays(finish):
     react, dfsdt = (passed(searched(0.3, children, finish=finish)) for children in (1, 3))
-    assert react < dfsdt < len(SOME) + 1
-    assert react < len(SOME)
+    assert react < dfsdt < SIZE + 1
+    assert react < SIZE
 
 
 def test_the_same_seed_errs_alike_and_another_seed_or_attempt_does_not():
     ways = ((1, 0), (1, 0), (2, 0), (1, 1))
     first, again, other, later = (
-        [r.result for r in searched(0.3, 3, seed, trial=trial, entries=SOME[:8])]
-        for seed, trial in ways
+        [r.result for r in searched(0.3, 3, seed, trial=trial, size=8)] for seed, trial in ways
     )
     assert first == again
     assert first not in (other, later)

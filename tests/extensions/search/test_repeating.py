@@ -1,13 +1,21 @@
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from extensions.search.repeating import Attempt, next_round
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 
-ENTRIES = list(load_embedded([Category.BASE]).trajectories.values())[:6]
-IDS = [entry.id for entry in ENTRIES]
+
+@cache
+def entries():
+    return [*load_embedded([Category.BASE]).trajectories.values()][:6]
+
+
+def ids():
+    return [entry.id for entry in entries()]
 
 
 def after(*outcomes, requests=10):
@@ -16,19 +24,19 @@ def after(*outcomes, requests=10):
     return {
         (id, trial): Attempt(words[letter], requests)
         for trial, letters in enumerate(outcomes)
-        for id, letter in zip(IDS, letters, strict=True)
+        for id, letter in zip(ids(), letters, strict=True)
         if letter != "-"
     }
 
 
 def chosen(done, number, budget):
     """Return the entries of a round."""
-    return {entry.id for entry in next_round(done, ENTRIES, number, budget)}
+    return {entry.id for entry in next_round(done, entries(), number, budget)}
 
 
 def test_what_has_not_passed_is_attempted_again_while_requests_are_left():
     done = after("pfpfpe")
-    assert chosen(done, 1, 1000) == {IDS[1], IDS[3], IDS[5]}
+    assert chosen(done, 1, 1000) == {ids()[1], ids()[3], ids()[5]}
     assert chosen(done, 1, 60) == set()
 
 
@@ -39,16 +47,16 @@ def test_as_many_attempts_as_come_nearest_to_what_is_left(left, number):
 
 def test_an_entry_that_was_left_out_once_is_out():
     done = after("ffffff", "f-----")
-    assert chosen(done, 2, 1000) == {IDS[0]}
+    assert chosen(done, 2, 1000) == {ids()[0]}
 
 
 def test_later_rounds_are_not_looked_at_so_that_a_run_goes_on_alike():
     before, during = after("ffffff"), after("ffffff", "pf-p--")
     for budget in range(60, 140, 7):
-        assert next_round(before, ENTRIES, 1, budget) == next_round(during, ENTRIES, 1, budget)
+        assert next_round(before, entries(), 1, budget) == next_round(during, entries(), 1, budget)
 
 
 def test_rounds_are_drawn_each_in_its_own_order():
     done = after("ffffff", "ffffff", "ffffff")
-    orders = {tuple(e.id for e in next_round(done, ENTRIES, n, 10_000)) for n in (1, 2, 3)}
+    orders = {tuple(e.id for e in next_round(done, entries(), n, 10_000)) for n in (1, 2, 3)}
     assert len(orders) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -14,17 +15,20 @@ from runner.episodes.evaluate import judge_recorded
 from runner.episodes.offline import examine_truth, judge_right, run_null, run_oracle
 from runner.models.tools import toolbox_of
 from tests.conftest import bfcl_files
-from trajectories.dataset import load_embedded
+from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepare import Prepared, prepare
 from trajectories.schema import Category
 
-DATA = load_embedded([Category.SQL])
-ENTRIES = list(DATA.trajectories.values())
 each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES.keys())
 
 
+@cache
+def dataset() -> Dataset:
+    return load_embedded([Category.SQL])
+
+
 def ready(id: str, profile: Profile = STRICT) -> Prepared:
-    return prepare(DATA, DATA.trajectories[id], profile)
+    return prepare(dataset(), dataset().trajectories[id], profile)
 
 
 def answer(*calls: dict[str, Any]) -> list[list[Any]]:
@@ -39,8 +43,8 @@ WRONG = {**RIGHT, "conditions": ["year >= 2010"]}
 
 @each_profile
 def test_what_is_right_passes_and_nothing_does_not(profile: Profile) -> None:
-    for entry in ENTRIES:
-        prepared = prepare(DATA, entry, profile)
+    for entry in dataset().trajectories.values():
+        prepared = prepare(dataset(), entry, profile)
         assert run_oracle(prepared, profile).valid, entry.id
         assert not run_null(prepared, profile).valid, entry.id
 
@@ -95,8 +99,8 @@ def test_no_answer_changes_the_next_one() -> None:
 
 
 def test_the_model_sees_the_function_s_document() -> None:
-    assert not DATA.trajectories[BOOKS].is_executed
-    (tool,) = toolbox_of(DATA.trajectories[BOOKS]).tools(frozenset({"sql.execute"}), ()).tools
+    assert not dataset().trajectories[BOOKS].is_executed
+    (tool,) = toolbox_of(dataset().trajectories[BOOKS]).tools(frozenset({"sql.execute"}), ()).tools
     assert tool["function"]["name"] == "sql_execute"
     assert "insert_values" in tool["function"]["parameters"]["properties"]
 
@@ -115,7 +119,7 @@ def sql_of_bfcl(tmp_path: Any, **allowed: Any) -> Prepared:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     folder = tmp_path / "package" / "data"
-    document = ENTRIES[0].documents[0]  # type: ignore[index]
+    document = dataset().trajectories[BOOKS].documents[0]  # type: ignore[index]
     said = {"role": "user", "content": "From the table 'pets', which 'name' has an 'id' over 3?"}
     entry = {"id": "sql_0", "question": [said], "function": [document]}
     answers = {"sql_keyword": ["SELECT"], "table_name": ["pets"], "columns": [["name"]], **allowed}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 
 import pytest
@@ -13,13 +14,24 @@ from envs.calls import parse_call
 from envs.registry import backend_class
 from runner.episodes.scripts import oracle
 from tests.judging import run_script
-from trajectories.dataset import load_embedded
+from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepare import prepare
 from trajectories.schema import EXECUTABLE, Category, ExpectedResults, Trajectory
 
-DATA = load_embedded(EXECUTABLE)
-ENTRIES = list(DATA.trajectories.values())
-each = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+each = pytest.mark.parametrize("category", EXECUTABLE)
+
+
+@cache
+def data() -> Dataset:
+    return load_embedded(EXECUTABLE)
+
+
+def entries() -> list[Trajectory]:
+    return [*data().trajectories.values()]
+
+
+def of(category: Category) -> list[Trajectory]:
+    return [entry for entry in entries() if entry.category is category]
 
 
 def calls_of(entry: Trajectory) -> tuple[str, ...]:
@@ -32,70 +44,76 @@ def verdict(entry: Trajectory, *calls: str) -> Verdict:
     """Judge a model that makes certain calls."""
     [turn] = entry.turns
     model = replace(entry, turns=(replace(turn, ground_truth=calls),))
-    return run_script(prepare(DATA, entry, STRICT), oracle(model), STRICT)
+    return run_script(prepare(data(), entry, STRICT), oracle(model), STRICT)
 
 
 def test_there_are_enough_entries_and_functions() -> None:
-    assert len(ENTRIES) >= 60
-    assert {entry.category for entry in ENTRIES} == set(EXECUTABLE)
-    called = {parse_call(text).name for text in chain(*map(calls_of, ENTRIES))}
+    assert len(entries()) >= 60
+    assert {entry.category for entry in entries()} == set(EXECUTABLE)
+    called = {parse_call(text).name for text in chain(*map(calls_of, entries()))}
     assert len(called) >= 40
 
 
 @each
-def test_an_entry_is_sound(entry: Trajectory) -> None:
-    expects = entry.expects
-    assert isinstance(expects, ExpectedResults)
-    there = {name for e in entry.environments for name in backend_class(e).TOOLS}
-    assert set(expects.functions) <= there
-    assert {parse_call(text).name for text in calls_of(entry)} <= set(expects.functions)
-    assert len(expects.checks) == len(calls_of(entry))
+def test_an_entry_is_sound(category: Category) -> None:
+    for entry in of(category):
+        expects = entry.expects
+        assert isinstance(expects, ExpectedResults)
+        there = {name for e in entry.environments for name in backend_class(e).TOOLS}
+        assert set(expects.functions) <= there, entry.id
+        called = {parse_call(text).name for text in calls_of(entry)}
+        assert called <= set(expects.functions), entry.id
+        assert len(expects.checks) == len(calls_of(entry)), entry.id
 
 
 @each
-def test_calls_and_functions_are_as_many_as_the_category_says(entry: Trajectory) -> None:
-    calls = [parse_call(text) for text in calls_of(entry)]
-    expects = entry.expects
-    assert isinstance(expects, ExpectedResults)
-    if entry.category is Category.NESTED:
-        assert [call.nested for call in calls] == [True]
-    elif entry.category is not Category.REST:
-        assert (len(calls) > 1) is ("parallel" in entry.category)
-        assert (len(expects.functions) > 1) is ("multiple" in entry.category)
-    if entry.category is Category.EXEC_PARALLEL_MULTIPLE:
-        assert len({call.name for call in calls}) > 1
+def test_calls_and_functions_are_as_many_as_the_category_says(category: Category) -> None:
+    for entry in of(category):
+        calls = [parse_call(text) for text in calls_of(entry)]
+        expects = entry.expects
+        assert isinstance(expects, ExpectedResults)
+        if entry.category is Category.NESTED:
+            assert [call.nested for call in calls] == [True], entry.id
+        elif entry.category is not Category.REST:
+            assert (len(calls) > 1) is ("parallel" in entry.category), entry.id
+            assert (len(expects.functions) > 1) is ("multiple" in entry.category), entry.id
+        if entry.category is Category.EXEC_PARALLEL_MULTIPLE:
+            assert len({call.name for call in calls}) > 1, entry.id
 
 
 @each
-def test_the_ground_truth_passes_in_any_order(entry: Trajectory) -> None:
-    assert verdict(entry, *calls_of(entry)).valid
-    assert verdict(entry, *reversed(calls_of(entry))).valid
+def test_the_ground_truth_passes_in_any_order(category: Category) -> None:
+    for entry in of(category):
+        assert verdict(entry, *calls_of(entry)).valid, entry.id
+        assert verdict(entry, *reversed(calls_of(entry))).valid, entry.id
 
 
 @each
-def test_a_call_less_or_a_call_more_fails(entry: Trajectory) -> None:
-    calls = calls_of(entry)
-    assert not verdict(entry, *calls[1:]).valid
-    assert not verdict(entry, *calls, calls[0]).valid
+def test_a_call_less_or_a_call_more_fails(category: Category) -> None:
+    for entry in of(category):
+        calls = calls_of(entry)
+        assert not verdict(entry, *calls[1:]).valid, entry.id
+        assert not verdict(entry, *calls, calls[0]).valid, entry.id
 
 
 @each
-def test_other_functions_and_requests_fail(entry: Trajectory) -> None:
-    calls = calls_of(entry)
-    names = {parse_call(text).name for text in calls} - {"http_get"}
-    others = [
-        text
-        for other in ENTRIES
-        if other.environments == entry.environments
-        for text in calls_of(other)
-        if text not in calls and parse_call(text).name not in names
-    ]
-    passed = [call for call in others if verdict(entry, call, *calls[1:]).valid]
-    assert passed == []
+def test_other_functions_and_requests_fail(category: Category) -> None:
+    for entry in of(category):
+        calls = calls_of(entry)
+        names = {parse_call(text).name for text in calls} - {"http_get"}
+        others = [
+            text
+            for other in entries()
+            if other.environments == entry.environments
+            for text in calls_of(other)
+            if text not in calls and parse_call(text).name not in names
+        ]
+        passed = [call for call in others if verdict(entry, call, *calls[1:]).valid]
+        assert passed == [], entry.id
 
 
 def test_a_refused_call_fails_with_its_reason() -> None:
-    entry = DATA.trajectories["exec_simple_parabola"]
+    entry = data().trajectories["exec_simple_parabola"]
     failure = verdict(entry, "solve_quadratic(a=0, b=1, c=2)").failure
     assert failure is not None
     assert failure.reason == "executable_checker:execution_error"
@@ -104,7 +122,7 @@ def test_a_refused_call_fails_with_its_reason() -> None:
 
 
 def test_functions_that_are_not_given_cannot_be_called() -> None:
-    entry = DATA.trajectories["exec_simple_parabola"]
+    entry = data().trajectories["exec_simple_parabola"]
     failure = verdict(entry, "prime_factors(number=6)").failure
     assert failure is not None
     assert "no function 'prime_factors'" in failure.calls.message

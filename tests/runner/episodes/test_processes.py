@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from functools import partial
+from functools import cache, partial
 from multiprocessing import active_children
 
 import pytest
@@ -23,8 +23,6 @@ from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
-DATA = load_embedded([Category.BASE])
-SOME = list(DATA.trajectories.values())[:10]
 ORACLE = partial(run_oracle, profile=STRICT)
 AT_ONCE = Allowance(seconds=4.0)
 LITTLE = Allowance(megabytes=200)
@@ -34,9 +32,19 @@ _PARENT = """
 from tests.runner.episodes import test_processes as those
 
 if __name__ == "__main__":
-    run = those.partial(those.run_but, those.tell, at={those.SOME[1].id}, profile=those.STRICT)
-    list(those.evaluate_in_processes(those.DATA, those.SOME, those.STRICT, run, workers=1))
+    run = those.partial(those.run_but, those.tell, at={those.some()[1].id}, profile=those.STRICT)
+    list(those.evaluate_in_processes(those.data(), those.some(), those.STRICT, run, workers=1))
 """
+
+
+@cache
+def data():
+    return load_embedded([Category.BASE])
+
+
+@cache
+def some():
+    return [*data().trajectories.values()][:10]
 
 
 def kill():
@@ -79,7 +87,7 @@ def run_but(do, prepared, at, profile):
 
 def die_once(prepared, marker):
     """End the first process that comes to a certain entry."""
-    if prepared.trajectory.id == SOME[1].id and not marker.exists():
+    if prepared.trajectory.id == some()[1].id and not marker.exists():
         marker.touch()
         kill()
     return ORACLE(prepared)
@@ -92,16 +100,16 @@ def complain(prepared):
 
 def alone(left_out):
     """Return what one process finds, with errors for some entries."""
-    found = evaluate(DATA, SOME, STRICT, ORACLE)
+    found = evaluate(data(), some(), STRICT, ORACLE)
     return [
-        EpisodeRecord.of(SOME[n], None, left_out[n]) if n in left_out else each
+        EpisodeRecord.of(some()[n], None, left_out[n]) if n in left_out else each
         for n, each in enumerate(found)
     ]
 
 
 def test_processes_judge_as_one_does_in_its_order():
-    there = list(evaluate_in_processes(DATA, SOME, STRICT, ORACLE, workers=2))
-    assert there == list(evaluate(DATA, SOME, STRICT, ORACLE))
+    there = list(evaluate_in_processes(data(), some(), STRICT, ORACLE, workers=2))
+    assert there == list(evaluate(data(), some(), STRICT, ORACLE))
 
 
 def test_the_output_has_the_same_bytes(tmp_path, capsys):
@@ -131,38 +139,38 @@ def slowly(*values):
 )
 def test_a_process_that_dies_or_stalls_costs_its_entry_only(monkeypatch, do, how, workers):
     monkeypatch.setattr(spread, "chunks", lambda all, _: [all[:4], all[4:5], all[5:]])
-    run = partial(run_but, do, at={SOME[1].id, SOME[4].id}, profile=STRICT)
-    there = evaluate_in_processes(DATA, SOME, STRICT, run, workers=workers, allowance=AT_ONCE)
+    run = partial(run_but, do, at={some()[1].id, some()[4].id}, profile=STRICT)
+    there = evaluate_in_processes(data(), some(), STRICT, run, workers=workers, allowance=AT_ONCE)
     assert list(there) == alone({1: how, 4: how})
 
 
 def test_what_a_killed_process_had_is_judged_by_another(tmp_path):
     run = partial(die_once, marker=tmp_path / "killed")
-    there = list(evaluate_in_processes(DATA, SOME, STRICT, run, workers=1))
+    there = list(evaluate_in_processes(data(), some(), STRICT, run, workers=1))
     assert (tmp_path / "killed").exists()
     assert there == alone({})
 
 
 def test_want_of_memory_costs_its_entry_only():
-    run = partial(run_but, devour, at={SOME[2].id}, profile=STRICT)
-    there = evaluate_in_processes(DATA, SOME, STRICT, run, workers=1, allowance=LITTLE)
+    run = partial(run_but, devour, at={some()[2].id}, profile=STRICT)
+    there = evaluate_in_processes(data(), some(), STRICT, run, workers=1, allowance=LITTLE)
     assert list(there) == alone({2: "there was not enough memory to judge it"})
 
 
 def test_a_complaint_ends_the_run():
     with pytest.raises(DataError, match=r"^data\.jsonl:7: no good: mend it$"):
-        list(evaluate_in_processes(DATA, SOME, STRICT, complain, workers=2))
+        list(evaluate_in_processes(data(), some(), STRICT, complain, workers=2))
 
 
 def test_a_process_that_cannot_begin_is_told(monkeypatch):
     monkeypatch.setattr("runner.episodes.processes._STARTING", 0.0)
     none = Allowance(seconds=1e-9)
     with pytest.raises(DataError, match="--workers: a process stalled before it began"):
-        list(evaluate_in_processes(DATA, SOME, STRICT, ORACLE, workers=1, allowance=none))
+        list(evaluate_in_processes(data(), some(), STRICT, ORACLE, workers=1, allowance=none))
 
 
 def test_no_process_is_left_behind():
-    there = evaluate_in_processes(DATA, SOME, STRICT, ORACLE, workers=2)
+    there = evaluate_in_processes(data(), some(), STRICT, ORACLE, workers=2)
     next(there)
     assert active_children()
     there.close()

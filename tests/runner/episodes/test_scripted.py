@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -13,9 +14,13 @@ from trajectories.prepare import prepare
 from trajectories.scene import truth_calls
 from trajectories.schema import Category, Message, Turn
 
-DATA = load_embedded([Category.BASE])
-SOME = list(DATA.trajectories.values())[:25]
-PREPARED = [prepare(DATA, trajectory, STRICT) for trajectory in SOME]
+SIZE = 25
+
+
+@cache
+def some_prepared():
+    data = load_embedded([Category.BASE])
+    return [prepare(data, each, STRICT) for each in [*data.trajectories.values()][:SIZE]]
 
 
 def calls(name, prepared):
@@ -27,22 +32,22 @@ def calls(name, prepared):
 def passed(name):
     """Return how many of some entries a scripted model passes."""
     scripted = ScriptedBehaviour.named(name)
-    return sum(run_scripted(prepared, scripted, STRICT).valid for prepared in PREPARED)
+    return sum(run_scripted(prepared, scripted, STRICT).valid for prepared in some_prepared())
 
 
 def test_without_errors_it_is_the_ground_truth():
-    for prepared in PREPARED:
+    for prepared in some_prepared():
         truth = [[*map(str, truth_calls(turn))] for turn in prepared.trajectory.turns]
         assert calls("scripted:0", prepared) == truth
-    assert passed("scripted:0") == len(SOME)
+    assert passed("scripted:0") == SIZE
 
 
 def test_more_errors_pass_less():
-    assert len(SOME) > passed("scripted:0.1") > passed("scripted:0.4") >= passed("scripted:1")
+    assert SIZE > passed("scripted:0.1") > passed("scripted:0.4") >= passed("scripted:1")
 
 
 def test_what_was_refused_is_made_right_in_the_next_step():
-    prepared = PREPARED[0]
+    prepared = some_prepared()[0]
     for turn, truth in zip(
         ScriptedBehaviour(None, 1.0).script(prepared), prepared.trajectory.turns, strict=True
     ):
@@ -50,7 +55,7 @@ def test_what_was_refused_is_made_right_in_the_next_step():
 
 
 def test_policies_share_out_the_ground_truth():
-    for prepared in PREPARED:
+    for prepared in some_prepared():
         turns = [[*map(str, truth_calls(turn))] for turn in prepared.trajectory.turns]
         writes, reads = calls("scripted:writes", prepared), calls("scripted:reads", prepared)
         assert [sorted(w + r) for w, r in zip(writes, reads, strict=True)] == [*map(sorted, turns)]

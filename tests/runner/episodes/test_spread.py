@@ -8,9 +8,6 @@ from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
-DATA = load_embedded([Category.BASE])
-SOME = list(DATA.trajectories.values())[:10]
-
 
 def complain(prepared):
     """Complain of the user's data."""
@@ -26,6 +23,7 @@ def test_chunks_are_all_of_it_in_order(count, workers):
 
 
 def test_a_judge_returns_what_is_wrong_with_the_data_as_text():
-    judge = Judge(without_trajectories(DATA), STRICT, complain)
+    data = load_embedded([Category.BASE])
+    judge = Judge(without_trajectories(data), STRICT, complain)
     with pytest.raises(DataError, match=r"^data\.jsonl:7: no good: mend it$"):
-        outcomes_of(next(judge.each(SOME)))
+        outcomes_of(next(judge.each([*data.trajectories.values()][:10])))

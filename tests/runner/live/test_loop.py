@@ -28,7 +28,6 @@ from trajectories.prepare import prepare
 from trajectories.schema import MULTI_TURN, Message, Turn
 
 PROFILES = [BFCL, STRICT]
-EMBEDDED = load_embedded(list(MULTI_TURN))
 both_profiles = pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
 both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
 READ = "ticket_get_login_status()"
@@ -120,21 +119,23 @@ def ends(run):
 # The ground truth passes, and so it does when what was recorded is scored again
 
 
-def by_id(number, id):
-    """Return an id as a parameter: one in five is tried by the quick part of the suite."""
-    return pytest.param(id, marks=[pytest.mark.slow] if number % 5 else [])
+@pytest.mark.parametrize(
+    "start", [pytest.param(n, marks=[pytest.mark.slow] if n % 5 else []) for n in range(20)]
+)
+def test_the_ground_truth_passes_in_both_modes_under_both_profiles(start):
+    embedded = load_embedded(MULTI_TURN)
+    for trajectory in [*embedded.trajectories.values()][start::20]:
+        passes_in_both_modes_under_both_profiles(embedded, trajectory)
 
 
-@pytest.mark.parametrize("id", [by_id(*each) for each in enumerate(EMBEDDED.trajectories)])
-def test_the_ground_truth_passes_in_both_modes_under_both_profiles(id):
-    trajectory = EMBEDDED.trajectories[id]
+def passes_in_both_modes_under_both_profiles(embedded, trajectory):
     turns = len(trajectory.turns)
     for profile in PROFILES:
-        prepared = prepare(EMBEDDED, trajectory, profile)
+        prepared = prepare(embedded, trajectory, profile)
         for mode in ("fc", "prompt"):
             run = live(prepared, mode, profile, *truth(trajectory, mode))
             judged = run.verdict._replace(selected=None)
-            assert judged == Verdict(True, None, None, turns, turns)
+            assert judged == Verdict(True, None, None, turns, turns), trajectory.id
             assert run.verdict.selected.arguments == run.verdict.selected.needed
             assert ends(run) == ["answer"] * turns
             assert run_recorded(prepared, run.result, mode, profile) == run.verdict

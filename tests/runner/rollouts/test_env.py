@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -24,10 +25,19 @@ from trajectories.errors import DataError
 from trajectories.prepare import prepare
 from trajectories.schema import MULTI_TURN
 
-EMBEDDED = load_embedded(list(MULTI_TURN))
-ONE_OF_EACH = list({t.category: t for t in EMBEDDED.trajectories.values()}.values())
 both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
-each_category = pytest.mark.parametrize("trajectory", ONE_OF_EACH, ids=lambda t: t.category)
+each_category = pytest.mark.parametrize("category", MULTI_TURN)
+
+
+@cache
+def embedded():
+    return load_embedded(MULTI_TURN)
+
+
+@cache
+def last_of(category):
+    """Return the last trajectory of a category."""
+    return [t for t in embedded().trajectories.values() if t.category is category][-1]
 
 
 def actions(trajectory):
@@ -56,15 +66,16 @@ def message(*calls, text=None):
 @both_modes
 @each_category
 @pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda profile: profile.name)
-def test_the_ground_truth_earns_every_reward_in_full(trajectory, profile, mode):
+def test_the_ground_truth_earns_every_reward_in_full(category, profile, mode):
+    trajectory = last_of(category)
     for reward in REWARDS:
-        env = RolloutEnv(trajectory, profile, dataset=EMBEDDED, reward=reward, mode=mode)
+        env = RolloutEnv(trajectory, profile, dataset=embedded(), reward=reward, mode=mode)
         taken = course(env, actions(trajectory))
         assert sum(t.reward for t in taken) == pytest.approx(1.0)
         assert [t.terminated for t in taken] == [False] * (len(taken) - 1) + [True]
         assert not any(t.truncated for t in taken)
         assert taken[-1].info["verdict"]["valid"]
-        truth = run_script(prepare(EMBEDDED, trajectory, profile), oracle(trajectory), profile)
+        truth = run_script(prepare(embedded(), trajectory, profile), oracle(trajectory), profile)
         assert env.verdict == truth
 
 
@@ -160,12 +171,13 @@ def test_the_step_limit_truncates(help_desk):
 @settings(max_examples=examples(25), deadline=None)
 @given(data=st.data())
 @each_category
-def test_forks_snapshots_and_pickles_go_on_alike(trajectory, data):
+def test_forks_snapshots_and_pickles_go_on_alike(category, data):
+    trajectory = last_of(category)
     some = list(actions(trajectory))
     cut = data.draw(st.integers(0, len(some) - 1))
-    env = RolloutEnv(trajectory, dataset=EMBEDDED, reward="progress")
+    env = RolloutEnv(trajectory, dataset=embedded(), reward="progress")
     course(env, some[:cut])
-    restored = RolloutEnv(trajectory, dataset=EMBEDDED, reward="progress")
+    restored = RolloutEnv(trajectory, dataset=embedded(), reward="progress")
     restored.restore(env.snapshot())
     others = [env.fork(), restored, pickle.loads(pickle.dumps(env))]
     at_cut = env.snapshot()
@@ -178,7 +190,7 @@ def test_forks_snapshots_and_pickles_go_on_alike(trajectory, data):
 
 
 def test_a_snapshot_is_the_same_in_every_process(help_desk, tmp_path):
-    trajectory = next(iter(EMBEDDED.trajectories.values()))
+    trajectory = next(iter(embedded().trajectories.values()))
     code = (
         "import sys\n"
         "from envs.calls import parse_call\n"
@@ -230,7 +242,7 @@ def test_a_snapshot_that_does_not_fit_is_refused_and_changes_nothing(help_desk, 
 
 
 def test_a_seed_replaces_what_is_drawn():
-    everything = EMBEDDED.trajectories.values()
+    everything = embedded().trajectories.values()
     seeded = next(t for t in everything if "VehicleControlAPI" in t.environments)
     look = [Call("check_tire_pressure")]
     one, same, other = (RolloutEnv(seeded, seed=seed, profile=BFCL) for seed in (1, 1, 2))
@@ -239,9 +251,9 @@ def test_a_seed_replaces_what_is_drawn():
 
 
 def test_a_seed_under_which_the_ground_truth_fails_is_refused():
-    trajectory = EMBEDDED.trajectories["composite_travel_ticket_new_hire_trip"]
+    trajectory = embedded().trajectories["composite_travel_ticket_new_hire_trip"]
     with pytest.raises(DataError, match="drawn at random"):
-        RolloutEnv(trajectory, seed=7, dataset=EMBEDDED)
+        RolloutEnv(trajectory, seed=7, dataset=embedded())
 
 
 # Many at once
@@ -265,9 +277,10 @@ def test_stepping_awaits_nothing(help_desk):
 # What is given away
 
 
-@given(st.sampled_from(ONE_OF_EACH))
+@given(st.sampled_from(MULTI_TURN))
 @settings(max_examples=10)
-def test_who_changes_observations_changes_no_episode(trajectory):
+def test_who_changes_observations_changes_no_episode(category):
+    trajectory = last_of(category)
     script = list(actions(trajectory))
     untouched, spoilt = RolloutEnv(trajectory), RolloutEnv(trajectory)
     fork = spoilt.fork()
@@ -283,8 +296,8 @@ def test_who_changes_observations_changes_no_episode(trajectory):
 
 
 def test_the_whole_chat_is_a_copy():
-    env = RolloutEnv(ONE_OF_EACH[0])
-    env.step(next(actions(ONE_OF_EACH[0])))
+    env = RolloutEnv(last_of(MULTI_TURN[0]))
+    env.step(next(actions(last_of(MULTI_TURN[0]))))
     before = copy_json(list(env.messages))
     spoil(env.messages)
     assert list(env.messages) == before != []

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path as File
 from typing import Any
 
@@ -31,10 +32,19 @@ from trajectories.schema import Category
 ROOT = File(__file__).resolve().parents[3]
 GRAPH = load()
 SEEDS = range(40)
-PATHS = [sample(GRAPH, "desk", seed, 4, 3) for seed in SEEDS]
 PAIRS = len(BACKENDS) * (len(BACKENDS) - 1) // 2
 
-each_path = pytest.mark.parametrize("path", PATHS, ids=lambda path: str(path.seed))
+each_path = pytest.mark.parametrize("path", SEEDS, indirect=True)
+
+
+@cache
+def paths() -> list[Path]:
+    return [sample(GRAPH, "desk", seed, 4, 3) for seed in SEEDS]
+
+
+@pytest.fixture
+def path(request: pytest.FixtureRequest) -> Path:
+    return paths()[request.param]
 
 
 def session(path: Path) -> Session:
@@ -115,15 +125,15 @@ def scalars(value: Any) -> set[str]:
 
 
 def test_paths_are_walks_not_heaps_of_calls() -> None:
-    bound = [path for path in PATHS if path.edges]
-    assert len(bound) >= 0.9 * len(PATHS)
-    assert len({path.environments for path in PATHS}) >= 20
-    assert {len(path.environments) for path in PATHS} == {1, 2, 3}
+    bound = [path for path in paths() if path.edges]
+    assert len(bound) >= 0.9 * len(paths())
+    assert len({path.environments for path in paths()}) >= 20
+    assert {len(path.environments) for path in paths()} == {1, 2, 3}
 
 
 def test_the_same_seed_gives_the_same_path() -> None:
-    assert [sample(GRAPH, "desk", seed, 4, 3) for seed in SEEDS] == PATHS
-    assert len({path.calls for path in PATHS}) == len(PATHS)
+    assert [sample(GRAPH, "desk", seed, 4, 3) for seed in SEEDS] == paths()
+    assert len({path.calls for path in paths()}) == len(paths())
 
 
 def test_a_path_does_not_depend_on_the_process() -> None:
@@ -176,16 +186,16 @@ def test_wishes_are_granted_in_their_order_as_far_as_there_is_room() -> None:
 
 
 def test_everything_can_be_covered_on_purpose() -> None:
-    before = covered(*PATHS)
+    before = covered(*paths())
     missing = [*before.missing_functions, *before.missing_edges]
     more = cover(GRAPH, "desk", 0, 6, 4, missing)
     login = {"authenticate_twitter", "ticket_login", "trading_login"} & set(missing)
     more += cover(GRAPH, "morning", 0, 6, 4, sorted(login))
-    after = covered(*PATHS, *more)
+    after = covered(*paths(), *more)
     assert (after.missing_functions, after.missing_edges) == ((), ())
     assert (len(after.functions), len(after.edges)) == (127, 632)
     assert (len(after.backends), len(after.pairs)) == (8, PAIRS)
-    assert after.paths == len(PATHS) + len(more) < 100
+    assert after.paths == len(paths()) + len(more) < 100
 
 
 def test_what_cannot_be_reached_ends_the_search() -> None:

@@ -15,17 +15,21 @@ from extensions.generation.entries.tasks import (
     read_personas,
 )
 from trajectories.dataset import load_embedded
-from trajectories.schema import Category
+from trajectories.schema import Category, Trajectory
 
 GRAPH = load()
-OWN = [*load_embedded([Category.BASE]).trajectories.values()]
+
+
+@cache
+def own() -> list[Trajectory]:
+    return [*load_embedded([Category.BASE]).trajectories.values()]
 
 
 def sampling(origin: Shown = "paths", seed: int = 0) -> Sampling:
     """Return how tasks are drawn by default."""
     turns, calls = (3, 3) if origin == "paths" else (1, 4)
     groups = read_groups(GROUPS, GRAPH)
-    return Sampling(GRAPH, groups, read_personas(PERSONAS), OWN, origin, seed, turns, calls)
+    return Sampling(GRAPH, groups, read_personas(PERSONAS), own(), origin, seed, turns, calls)
 
 
 @cache

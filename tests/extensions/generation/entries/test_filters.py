@@ -5,58 +5,66 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
 from extensions.generation.entries.filters import Filter, Sieve, SiftedOut
 from extensions.generation.entries.tasks import WritingTask
 from extensions.generation.scripted import ScriptedWriter, Shares
-from tests.extensions.generation.entries.drawing import GRAPH, OWN, drawn
+from tests.extensions.generation.entries.drawing import GRAPH, drawn, own
 from trajectories.errors import DataError
 
-TASKS = (*drawn(8), *drawn(8, seed=1))
-SIEVE = Sieve(OWN)
+
+@cache
+def tasks() -> tuple[WritingTask, ...]:
+    return *drawn(8), *drawn(8, seed=1)
+
+
+@cache
+def own_sieve() -> Sieve:
+    return Sieve(own())
 
 
 def writer(share: float, only: Filter | None = None) -> ScriptedWriter:
-    return ScriptedWriter(GRAPH, Shares(share, only), 0, OWN)
+    return ScriptedWriter(GRAPH, Shares(share, only), 0, own())
 
 
 @pytest.mark.parametrize("fault", Filter)
 def test_a_fault_is_caught_by_its_filter(fault: Filter) -> None:
     made = 0
-    for task in TASKS:
+    for task in tasks():
         if writer(1, fault).fault(task) is None:
             continue
         made += 1
         with pytest.raises(SiftedOut) as caught:
-            SIEVE.passed(task, writer(1, fault).answer(task, 0))
+            own_sieve().passed(task, writer(1, fault).answer(task, 0))
         assert (caught.value.by, task.key) == (fault, task.key), str(caught.value)
     # Some tasks tell nothing but numbers, or show nothing that would be told in advance.
-    assert made == len(TASKS) or (fault in (Filter.VALUES, Filter.ECHO) and made >= 10)
+    assert made == len(tasks()) or (fault in (Filter.VALUES, Filter.ECHO) and made >= 10)
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.key)
-def test_plain_words_pass(task: WritingTask) -> None:
-    written = SIEVE.passed(task, writer(0).answer(task, 0))
-    assert len(written.turns) == len(task.bare.turns)
+def test_plain_words_pass() -> None:
+    for task in tasks():
+        written = own_sieve().passed(task, writer(0).answer(task, 0))
+        assert len(written.turns) == len(task.bare.turns), task.key
 
 
 def test_the_second_answer_has_no_fault() -> None:
-    for task in TASKS:
-        SIEVE.passed(task, writer(1).answer(task, 1))
+    for task in tasks():
+        own_sieve().passed(task, writer(1).answer(task, 1))
 
 
 def test_so_many_answers_have_a_fault_as_was_asked_for() -> None:
-    faults = Counter(writer(0.5).fault(task) for task in TASKS)
+    faults = Counter(writer(0.5).fault(task) for task in tasks())
     assert 12 <= faults[None] <= 36
     assert len(faults) >= 6
 
 
 def test_what_the_output_has_asked_is_not_asked_again() -> None:
     sieve = Sieve(())
-    words = writer(0).answer(TASKS[0], 0)
-    said = sieve.passed(TASKS[0], words).words
+    words = writer(0).answer(tasks()[0], 0)
+    said = sieve.passed(tasks()[0], words).words
     sieve.take("first", said)
     with pytest.raises(SiftedOut, match="turn 0 asks what first asks") as caught:
         sieve.take("second", said)
@@ -64,7 +72,7 @@ def test_what_the_output_has_asked_is_not_asked_again() -> None:
 
 
 def test_what_was_shown_before_may_be_named_later() -> None:
-    task = next(t for t in TASKS if writer(1, Filter.ECHO).fault(t) is not None)
+    task = next(t for t in tasks() if writer(1, Filter.ECHO).fault(t) is not None)
     plain = json.loads(writer(0).answer(task, 0))
     faulty = json.loads(writer(1, Filter.ECHO).answer(task, 0))
     changed = [
@@ -74,11 +82,11 @@ def test_what_was_shown_before_may_be_named_later() -> None:
     if place + 1 < len(plain["turns"]):
         more = faulty["turns"][place]["words"].removeprefix(plain["turns"][place]["words"])
         plain["turns"][place + 1]["words"] += more
-        SIEVE.passed(task, json.dumps(plain))
+        own_sieve().passed(task, json.dumps(plain))
 
 
 def test_who_is_shown_no_calls_is_not_measured_by_them() -> None:
-    told = next(t for t in TASKS if writer(1, Filter.VALUES).fault(t) is not None)
+    told = next(t for t in tasks() if writer(1, Filter.VALUES).fault(t) is not None)
     task = replace(told, origin="functions")
     plain = json.loads(writer(0).answer(told, 0))
     for turn in plain["turns"]:
@@ -86,9 +94,9 @@ def test_who_is_shown_no_calls_is_not_measured_by_them() -> None:
             "Could you please see to this matter for me as soon as you have the time for it, "
             f"and tell me what you have found out about it, number {plain['turns'].index(turn)}?"
         )
-    SIEVE.passed(task, json.dumps(plain))
+    own_sieve().passed(task, json.dumps(plain))
     with pytest.raises(SiftedOut):
-        SIEVE.passed(told, json.dumps(plain))
+        own_sieve().passed(told, json.dumps(plain))
 
 
 @pytest.mark.parametrize("name", ["scripted:2", "scripted:x", "scripted:1,only=", "scripted:1,all"])
