@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
-from envs.state import cut
-
 _LONGEST = 300
 """Characters of a cell."""
 _MOST = 50
@@ -24,5 +22,6 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]], title: str = ""
 
 
 def _cell(text: str) -> str:
+    shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
     # Half of a surrogate pair has no bytes in a notebook's file.
-    return html.escape(cut(text, _LONGEST).encode("utf-8", "backslashreplace").decode())
+    return html.escape(shown.encode("utf-8", "backslashreplace").decode())

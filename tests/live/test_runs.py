@@ -327,6 +327,7 @@ def test_latency_is_the_servers(run: Run, server: FakeServer, folder: Path) -> N
     assert median(found) < 0.5
 
 
+@pytest.mark.slow
 def test_waiting_before_another_try_is_no_latency(
     run: Run, server: FakeServer, truth: Answerer, folder: Path
 ) -> None:

@@ -226,6 +226,7 @@ def test_an_answer_may_be_mended(judge: Judge, server: FakeServer) -> None:
 # Faults of the server
 
 
+@pytest.mark.slow
 def test_a_rate_limit_is_waited_for(judge: Judge, server: FakeServer) -> None:
     refused: list[int] = []
 
