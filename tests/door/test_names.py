@@ -20,7 +20,7 @@ from checkers.verdict import Failure, Reason, Verdict
 from envs.session import Session
 from runner.records.record import EpisodeRecord
 from runner.records.run import Run
-from tests.source import PACKAGES, trees
+from tests.source import PACKAGES, ROOT, trees
 from trajectories.dataset import Dataset
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
