@@ -51,6 +51,14 @@ def pytest_collection() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _garbage_of_a_module_goes() -> Iterator[None]:
+    # What lives on is looked through once: full collections are cheap, and so frequent enough.
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _built_in_data_is_read_once() -> Iterator[None]:
     """Share the entries of the built-in data set among all tests and in-process commands."""

@@ -14,14 +14,16 @@ HOOK = "runner/extension.py"
 """By which extensions take part."""
 
 
+def parsed() -> Iterator[tuple[str, ast.Module]]:
+    """Yield path and syntax tree of every module, one at a time."""
+    for path in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
 @cache
 def trees() -> dict[str, ast.Module]:
-    """Return the syntax tree of every module by its path."""
-    paths = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-    return {
-        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in paths
-    }
+    """Return the syntax tree of every module by its path: 120 MB, so for several tests only."""
+    return dict(parsed())
 
 
 def nodes() -> Iterator[tuple[str, str, ast.AST]]:

@@ -21,7 +21,7 @@ from checkers.verdict import Failure, Verdict
 from envs.session import Session
 from runner.records.record import EpisodeRecord
 from runner.records.run import Run
-from tests.source import PACKAGES, trees
+from tests.source import PACKAGES, parsed
 from trajectories.dataset import Dataset
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -83,7 +83,7 @@ def test_a_module_has_two_names_and_is_one():
 def test_no_module_is_named_in_a_text():
     dotted = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+(?<!\.jsonl)")
     found = []
-    for path, tree in trees().items():
+    for path, tree in parsed():
         # These are renamed for the wheel, as imports are.
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         lazy = {id(call.args[0]) for call in calls if ast.unparse(call.func) == "lazily"}

@@ -529,7 +529,7 @@ def test_a_structured_call(arguments, kwargs):
         ("[" * 100_000, "not valid JSON"),
         ('{"a": "' + "x" * MAX_TEXT + '"}', f"longer than {MAX_TEXT}"),
     ],
-    ids=str,
+    ids=lambda value: str(value)[:40],
 )
 def test_structured_arguments_that_are_refused(arguments, message):
     with pytest.raises(MalformedCall, match=message) as caught:

@@ -57,7 +57,14 @@ KILLS = 50
     "category", [MULTI_TURN[0], *(pytest.param(c, marks=pytest.mark.slow) for c in MULTI_TURN[1:])]
 )
 # Prompting takes longer; a part of the data has to do.
-@pytest.mark.parametrize(("mode", "part"), [("fc", ()), ("prompt", ("--sample", "36"))])
+@pytest.mark.parametrize(
+    ("mode", "part"),
+    [
+        pytest.param("fc", (), marks=pytest.mark.slow),
+        ("fc", ("--sample", "36")),
+        ("prompt", ("--sample", "36")),
+    ],
+)
 def test_the_ground_truth_passes_all(
     run: Run,
     server: FakeServer,

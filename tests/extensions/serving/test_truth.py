@@ -51,20 +51,17 @@ def expected(one: Prepared) -> tuple[list[tuple[str, bool]], str]:
     return results, one.truth[-1].snapshot.digest()
 
 
-BASE_QUICK = pytest.mark.parametrize(
-    "category", [MULTI_TURN[0], *(pytest.param(c, marks=pytest.mark.slow) for c in MULTI_TURN[1:])]
+@pytest.mark.parametrize(
+    ("category", "every"),
+    [(MULTI_TURN[0], 8), *(pytest.param(c, 1, marks=pytest.mark.slow) for c in MULTI_TURN)],
 )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("category", MULTI_TURN)
-def test_in_one_process(category: Category) -> None:
+def test_in_one_process(category: Category, every: int) -> None:
     async def through_mcp(session: Session, one: Prepared) -> tuple[list[tuple[str, bool]], str]:
         served = Served(session, 0.0)
         async with Client(mcp_server(lambda _: served)) as client:
             return await play(client, one), session.snapshot().digest()
 
-    ready = prepared(category)
+    ready = prepared(category, every)
     assert ready
     for one in ready:
         assert asyncio.run(through_mcp(one.template.fork(), one)) == expected(one), (
@@ -72,7 +69,7 @@ def test_in_one_process(category: Category) -> None:
         )
 
 
-@BASE_QUICK
+@pytest.mark.parametrize("category", MULTI_TURN)
 def test_over_http_and_read_by_the_control(category: Category, clock) -> None:
     async def through_mcp(url: str, one: Prepared) -> list[tuple[str, bool]]:
         async with Client(url) as client:

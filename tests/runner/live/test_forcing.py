@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -14,54 +15,67 @@ from runner.live.campaign import Plan
 from runner.live.forcing import check_forced
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
+from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.scene import needed
+from trajectories.schema import Trajectory
 
-DATA = choose.dataset(None, choose.categories("base,simple_python,multiple", None), lambda _: None)
-ENTRIES = [*DATA.trajectories.values()]
-BASE = [each for each in ENTRIES if each.category == "base"]
-SINGLE = [each for each in ENTRIES if each.category != "base"]
-NAME = needed(SINGLE[0])[0]
+
+@cache
+def data() -> Dataset:
+    return choose.dataset_named(None, "base,simple_python,multiple", lambda _: None)
+
+
+def entries() -> list[Trajectory]:
+    return [*data().trajectories.values()]
+
+
+def single() -> list[Trajectory]:
+    return [each for each in entries() if each.category != "base"]
+
+
+def name() -> str:
+    return needed(single()[0])[0]
 
 
 def plan(choice: str | None, model: str = "fake") -> Plan:
     settings = Settings(base_url="http://x/v1", tool_choice=choice)
-    return Plan(model, DATA, STRICT, 20, settings, read_prompts())
+    return Plan(model, data(), STRICT, 20, settings, read_prompts())
 
 
 @pytest.mark.parametrize("choice", [None, "auto", "none"])
 def test_who_may_call_is_asked_anything(choice: str | None) -> None:
-    check_forced(plan(choice), ENTRIES)
+    check_forced(plan(choice), entries())
 
 
 def test_who_must_call_is_asked_for_one_answer() -> None:
-    check_forced(plan("required"), SINGLE)
+    check_forced(plan("required"), single())
     with pytest.raises(DataError, match="required is for entries of one answer; the turns of base"):
-        check_forced(plan("required"), ENTRIES)
+        check_forced(plan("required"), entries())
 
 
 def test_what_must_be_called_is_offered_by_every_entry() -> None:
-    check_forced(plan(NAME), SINGLE[:1])
-    check_forced(plan(NAME.replace(".", "_")), SINGLE[:1])
-    with pytest.raises(DataError, match=f"{NAME}: .* does not offer it by that name"):
-        check_forced(plan(NAME), SINGLE)
+    check_forced(plan(name()), single()[:1])
+    check_forced(plan(name().replace(".", "_")), single()[:1])
+    with pytest.raises(DataError, match=f"{name()}: .* does not offer it by that name"):
+        check_forced(plan(name()), single())
     with pytest.raises(DataError, match="is neither one of auto, none, required nor a function"):
-        check_forced(plan("no_such_function"), SINGLE)
+        check_forced(plan("no_such_function"), single())
 
 
 def test_a_function_under_another_name_cannot_be_named() -> None:
     codes = Levels({"names": "codes"})
     with pytest.raises(DataError, match="does not offer it by that name"):
-        check_forced(plan(NAME).with_feature(VaryFeature(codes)), SINGLE[:1])
+        check_forced(plan(name()).with_feature(VaryFeature(codes)), single()[:1])
 
 
 def test_what_is_retrieved_may_lack_it() -> None:
-    narrowed = replace(DATA, offering={})
+    narrowed = replace(data(), offering={})
     with pytest.raises(DataError, match="--retrieve offers: leave one out"):
-        check_forced(plan(NAME)._replace(dataset=narrowed), SINGLE[:1])
+        check_forced(plan(name())._replace(dataset=narrowed), single()[:1])
 
 
 def test_a_provider_that_is_not_told_is_named() -> None:
     settings = Settings(tool_choice="required")
     with pytest.raises(DataError, match="would not reach cohere/command-r: litellm leaves it out"):
-        check_forced(plan("required", "cohere/command-r")._replace(settings=settings), SINGLE)
+        check_forced(plan("required", "cohere/command-r")._replace(settings=settings), single())

@@ -19,8 +19,6 @@ from trajectories.errors import DataError
 class Knowing:
     """Plays the ground truth of one trajectory, and tells apart which by its first message."""
 
-    data = load_dataset(categories="base")
-
     def __init__(self):
         self.left = None
 
@@ -30,9 +28,8 @@ class Knowing:
         return self.left.pop(0)
 
     def steps(self, first):
-        [trajectory] = [
-            t for t in self.data.trajectories.values() if t.turns[0].messages[0].content == first
-        ]
+        entries = load_dataset(categories="base").trajectories.values()
+        [trajectory] = [t for t in entries if t.turns[0].messages[0].content == first]
         env, left = RolloutEnv(trajectory), []
         for turn in trajectory.turns:
             for calls in [*([parse_call(call)] for call in turn.ground_truth), []]:

@@ -8,37 +8,37 @@ import pytest
 
 from extensions.authoring.graph.graph import TOOLS
 from extensions.generation.entries.kinds import InstructionKind
-from extensions.generation.entries.tasks import Tasks, WritingTask, read_personas
+from extensions.generation.entries.tasks import Tasks, read_personas
 from tests.extensions.generation.entries.drawing import GRAPH, drawn, sampling
 from trajectories.errors import DataError
 
 EACH = 8
-TASKS = drawn(EACH)
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.key)
-def test_a_task_runs_and_is_of_its_kind(task: WritingTask) -> None:
-    assert all(step.result.ok for step in task.played.steps)
-    assert len(task.bare.turns) == 3
-    assert task.bare.environments == task.walk.environments
-    assert {*task.bare.config} == {*task.bare.environments}
-    edges = [GRAPH.by_name[name].backends for name in task.walk.edges]
-    if task.kind is InstructionKind.I1:
-        assert len(task.bare.environments) == 1
-        assert edges
-    else:
-        assert {*task.bare.environments} <= {*task.focus.backends}
-        assert any(one != other for one, other in edges)
-    assert len(task.examples) == 3
-    assert all(sampling().groups.hold(task.kind, e.environments) for e in task.examples)
+def test_a_task_runs_and_is_of_its_kind() -> None:
+    for task in drawn(EACH):
+        assert all(step.result.ok for step in task.played.steps), task.key
+        assert len(task.bare.turns) == 3, task.key
+        assert task.bare.environments == task.walk.environments, task.key
+        assert {*task.bare.config} == {*task.bare.environments}, task.key
+        edges = [GRAPH.by_name[name].backends for name in task.walk.edges]
+        if task.kind is InstructionKind.I1:
+            assert len(task.bare.environments) == 1, task.key
+            assert edges, task.key
+        else:
+            assert {*task.bare.environments} <= {*task.focus.backends}, task.key
+            assert any(one != other for one, other in edges), task.key
+        assert len(task.examples) == 3, task.key
+        held = (sampling().groups.hold(task.kind, e.environments) for e in task.examples)
+        assert all(held), task.key
 
 
 def test_no_calls_come_twice_and_equal_seeds_give_equal_tasks() -> None:
-    assert len({(task.walk.world, task.walk.calls) for task in TASKS}) == len(TASKS)
-    again = Tasks(sampling(), [*InstructionKind])
-    assert [again.draw(t.kind, t.number).walk for t in TASKS] == [task.walk for task in TASKS]
+    tasks, again = drawn(EACH), Tasks(sampling(), [*InstructionKind])
+    assert len({(task.walk.world, task.walk.calls) for task in tasks}) == len(tasks)
+    assert [again.draw(t.kind, t.number).walk for t in tasks] == [task.walk for task in tasks]
     other = Tasks(sampling(seed=1), [InstructionKind.I1])
-    assert other.draw(InstructionKind.I1, 0).walk != TASKS[0].walk
+    assert other.draw(InstructionKind.I1, 0).walk != drawn(EACH)[0].walk
 
 
 def test_who_is_shown_functions_is_shown_few_of_each_backend() -> None:
