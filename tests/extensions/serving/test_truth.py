@@ -69,7 +69,9 @@ def test_in_one_process(category: Category, every: int) -> None:
         )
 
 
-@pytest.mark.parametrize("category", MULTI_TURN)
+@pytest.mark.parametrize(
+    "category", [MULTI_TURN[0], *(pytest.param(c, marks=pytest.mark.slow) for c in MULTI_TURN[1:])]
+)
 def test_over_http_and_read_by_the_control(category: Category, clock) -> None:
     async def through_mcp(url: str, one: Prepared) -> list[tuple[str, bool]]:
         async with Client(url) as client:
