@@ -28,6 +28,11 @@ _KEYWORDS = {
     "CREATE": "CREATE",
     "CREATE TABLE": "CREATE",
 }
+_GOES_WITH = {
+    "conditions": ("SELECT", "UPDATE", "DELETE"),
+    "insert_values": ("INSERT",),
+    "update_values": ("UPDATE",),
+}
 _MOST_CONDITIONS = 20
 
 
@@ -81,7 +86,8 @@ class Database(Backend):
             {"error": "There is no table 'owners'. There is: pets."}
         """
         keyword = _keyword(sql_keyword)
-        _check_goes(keyword, conditions=conditions, insert=insert_values, update=update_values)
+        given = {"insert_values": insert_values, "update_values": update_values}
+        _check_goes(keyword, {"conditions": conditions, **given})
         if keyword == "CREATE":
             return self._create(table_name, columns or [])
         name = self._table(table_name)
@@ -209,23 +215,14 @@ def _flat(conditions: Sequence[str | Sequence[str]]) -> list[str]:
     return [text for texts in nested for text in texts]
 
 
-def _check_goes(
-    keyword: str,
-    *,
-    conditions: Sequence[Any] | None,
-    insert: Sequence[Any] | None,
-    update: Sequence[Any] | None,
-) -> None:
+def _check_goes(keyword: str, given: Mapping[str, Sequence[Any] | None]) -> None:
     """Refuse what a statement of this kind does not have.
 
     Raises:
         InvalidArgument: There is something of it.
     """
-    goes = {"conditions": ("SELECT", "UPDATE", "DELETE"), "insert_values": ("INSERT",)}
-    goes["update_values"] = ("UPDATE",)
-    given = {"conditions": conditions, "insert_values": insert, "update_values": update}
     for parameter, values in given.items():
-        if values and keyword not in goes[parameter]:
+        if values and keyword not in _GOES_WITH[parameter]:
             raise InvalidArgument(f"{parameter} does not go with {keyword}: leave it out.")
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from envs.lazy import lazily
 from envs.session import Session
-from extensions.retired.rest.asking import ASKING
+from extensions.retired.functions.web import ASKING
 from runner.data.services import Reach
+from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
@@ -19,12 +20,7 @@ else:
 
 
 def connect(session: Session, reach: Reach) -> None:
-    """Have the backends of a session that do so ask web services.
-
-    Args:
-        session: The session, whose forks will be connected too.
-        reach: Which may be asked.
-    """
+    """Have the backends of a session that do so ask web services, and those of its forks."""
     for name in ASKING:
         backend = session.backends.get(name)
         if backend is not None:
@@ -34,23 +30,20 @@ def connect(session: Session, reach: Reach) -> None:
 def require_up(trajectories: Sequence[Trajectory], reach: Reach) -> None:
     """Make sure, before a run, that all services that its entries ask are up.
 
-    Args:
-        trajectories: What is to be run; nothing is asked where none asks web services.
-        reach: Which may be asked.
-
     Raises:
         DataError: Some are down; names them.
     """
-    asking = asking_services(trajectories)
-    if asking:
-        web.require_up(asking, reach)
-
-
-def asking_services(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
-    """Return those of the trajectories that ask web services."""
-    return [each for each in trajectories if not {*ASKING}.isdisjoint(each.environments)]
+    asking = _asking(trajectories)
+    endpoints = web.ask_all(asking, web.sender(reach)) if asking else []
+    down = sorted({f"{e.url} ({e.problem})" for e in endpoints if e.problem})
+    if down:
+        raise DataError("rest", f"{len(down)} endpoints are down: {'; '.join(down)}")
 
 
 def asking_public(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     """Return those that ask public services, for which a fixture answers without the network."""
-    return [each for each in asking_services(trajectories) if web.asks_public(each)]
+    return [each for each in _asking(trajectories) if web.asks_public(each)]
+
+
+def _asking(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+    return [each for each in trajectories if not {*ASKING}.isdisjoint(each.environments)]

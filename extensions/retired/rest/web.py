@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from ipaddress import ip_address
@@ -30,11 +30,9 @@ from envs.tool import bind
 from extensions.retired.functions import public_answers
 from extensions.retired.functions.public_services import PublicServices
 from extensions.retired.functions.rest import RestClient
-from extensions.retired.functions.web import Sender, WebAnswer, WebRequest
-from extensions.retired.rest.asking import ASKING
+from extensions.retired.functions.web import ASKING, Sender, WebAnswer, WebRequest
 from extensions.retired.rest.fixture import HOST, Service
 from runner.data.services import FIXTURE_ONLY, Reach
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _TIMEOUT = 10.0
@@ -109,7 +107,6 @@ class HttpSender:
         return _asked(request, url, (place, port), anywhere=named_by_user)
 
     def _is_ours(self, place: str, port: int) -> bool:
-        """Tell whether a service that is started here is the one at a place."""
         return any(_place(host) == place and find() == port for host, find in self._ports.items())
 
 
@@ -333,23 +330,12 @@ def ask_all(
     return found
 
 
-def require_up(trajectories: Sequence[Trajectory], reach: Reach) -> None:
-    """Do what ``rest.require_up`` does for trajectories that ask web services."""
-    endpoints = ask_all(trajectories, sender(reach))
-    down = sorted({f"{e.url} ({e.problem})" for e in endpoints if e.problem})
-    if down:
-        raise DataError("rest", f"{len(down)} endpoints are down: {'; '.join(down)}")
-
-
 def asks_public(trajectory: Trajectory) -> bool:
     """Tell whether a request of an entry's ground truth is for a public service."""
+    made = _requests(trajectory, changing=True)
     if PublicServices.__name__ in trajectory.environments:
-        called = {call.name for call in _requests(trajectory, changing=True)}
-        return not called.isdisjoint(PublicServices.TOOLS)
-    return any(
-        public_answers.is_known(_host(_url_of(call) or ""))
-        for call in _requests(trajectory, changing=True)
-    )
+        return any(call.name in PublicServices.TOOLS for call in made)
+    return any(public_answers.is_known(_host(_url_of(call) or "")) for call in made)
 
 
 def _host(url: str) -> str:
@@ -366,18 +352,14 @@ def _url_of(call: Call) -> str | None:
     return str(arguments["url"]) if "url" in arguments else None
 
 
-def _requests(trajectory: Trajectory, *, changing: bool) -> list[Call]:
-    if not {*ASKING}.intersection(trajectory.environments):
-        return []
-    texts = [text for turn in trajectory.turns for text in turn.ground_truth]
-    return [call for text in texts for call in _request(text, changing=changing)]
-
-
-def _request(text: str, *, changing: bool) -> Iterator[Call]:
-    """Yield the request that a call of a ground truth is, unless it would be refused."""
+def _requests(trajectory: Trajectory, *, changing: bool) -> Iterator[Call]:
+    """Yield the requests of a ground truth, but for those that would be refused."""
+    if {*ASKING}.isdisjoint(trajectory.environments):
+        return
     tools = tools_of(ASKING)
-    with suppress(MalformedCall, ToolError):
-        call = parse_call(text)
-        if call.name in tools and (changing or not tools[call.name].writes):
-            bind(tools[call.name], call.args, call.kwargs)
-            yield call
+    for text in [text for turn in trajectory.turns for text in turn.ground_truth]:
+        with suppress(MalformedCall, ToolError):
+            call = parse_call(text)
+            if call.name in tools and (changing or not tools[call.name].writes):
+                bind(tools[call.name], call.args, call.kwargs)
+                yield call
