@@ -266,17 +266,13 @@ def _request(
         raise InvalidArgument("A body is json or form: leave out one of them.")
     content = b""
     if json is not None:
-        content, kind = _as_json(json), "application/json"
+        content, kind = json_format.dumps(json).encode(), "application/json"
     elif form is not None:
         content, kind = _query(list(form.items())).encode(), _FORM
     if content and "content-type" not in map(str.lower, given):
         given["Content-Type"] = kind
     check_count("the body", content.decode(), 0, _LONGEST_BODY)
     return WebRequest(address, given, method, content)
-
-
-def _as_json(value: Any) -> bytes:
-    return json_format.dumps(value).encode()
 
 
 def _filled(url: str, path_params: Mapping[str, str | int] | None) -> str:

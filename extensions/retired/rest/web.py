@@ -16,7 +16,7 @@ from functools import cache
 from ipaddress import ip_address
 from socket import SHUT_RDWR, socket
 from ssl import SSLContext
-from threading import Event, Timer
+from threading import Timer
 from typing import Any, NamedTuple
 
 import httpx
@@ -136,18 +136,12 @@ def _with_keys(request: WebRequest, host: str) -> WebRequest:
 def _asked(
     request: WebRequest, url: httpx.URL, where: tuple[str, int], *, anywhere: bool
 ) -> WebAnswer:
-    """Return what the service at a place answers.
-
-    Args:
-        request: What to ask.
-        url: Its address.
-        where: Host and port to connect to.
-        anywhere: Whether that may be this machine.
+    """Return what a service answers at a host and port, on this machine only if ``anywhere``.
 
     Raises:
         ToolError: There is no answer that can be read.
     """
-    late, watch = Event(), _Watch(anywhere=anywhere, denied=_denied(url.host, where[1]))
+    watch = _Watch(anywhere=anywhere, denied=_denied(url.host, where[1]))
     named = {name.lower(): value for name, value in request.headers.items()}
     outgoing = httpx.Request(
         request.method,
@@ -158,14 +152,14 @@ def _asked(
         extensions={"timeout": dict.fromkeys(_WAITS, _TIMEOUT), "trace": watch.trace},
     )
     try:
-        with _cut_off(watch, late), httpx.HTTPTransport(verify=_trusted()) as transport:
+        with watch.in_time(), httpx.HTTPTransport(verify=_trusted()) as transport:
             response = transport.handle_request(outgoing)
             content = _content(response)
-        if late.is_set():
+        if watch.late:
             raise TimeoutError
     except (OSError, httpx.HTTPError) as error:
         reason = str(error) or type(error).__name__
-        if late.is_set():
+        if watch.late:
             reason = f"it took more than {_DEADLINE:g} seconds"
         netloc = url.netloc.decode()[:100]
         raise Refused(f"{netloc} gives no answer: {reason[:200]}.") from None
@@ -204,36 +198,35 @@ class _Watch:
     def __init__(self, *, anywhere: bool, denied: AccessDenied) -> None:
         self._anywhere = anywhere
         self._denied = denied
-        self.connected: socket | None = None
+        self._connected: socket | None = None
+        self.late = False
 
     def trace(self, event: str, information: Mapping[str, Any]) -> None:
         """Keep the connection, and let none come to be with what may not be asked."""
         if event not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             return
         stream = information["return_value"]
-        self.connected = stream.get_extra_info("socket")
-        if not self._anywhere and _is_local(_peer(self.connected)):
+        self._connected = stream.get_extra_info("socket")
+        if not self._anywhere and _is_local(_peer(self._connected)):
             stream.close()
             raise self._denied
 
+    @contextmanager
+    def in_time(self) -> Iterator[None]:
+        """End the connection when it takes too long, however often something comes."""
+        timer = Timer(_DEADLINE, self._cut)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
-@contextmanager
-def _cut_off(watch: _Watch, late: Event) -> Iterator[None]:
-    """End a connection that takes too long, however often something comes; note that it was so."""
-
-    def cut() -> None:
-        late.set()
-        if watch.connected is not None:
+    def _cut(self) -> None:
+        self.late = True
+        if self._connected is not None:
             with suppress(OSError):
-                watch.connected.shutdown(SHUT_RDWR)
-
-    timer = Timer(_DEADLINE, cut)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+                self._connected.shutdown(SHUT_RDWR)
 
 
 def _denied(host: str, port: int) -> AccessDenied:
@@ -310,10 +303,7 @@ def ask_all(
 ) -> list[Probe]:
     """Make the requests of the ground truths of entries, and return what became of each.
 
-    Args:
-        trajectories: The entries.
-        send: What is asked.
-        changing: Whether to make also those that may change something where they are sent.
+    With ``changing`` also those are made that may change something where they are sent.
     """
     session = Session.load(ASKING, {})
     for backend in session.backends.values():
