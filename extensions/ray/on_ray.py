@@ -195,12 +195,7 @@ def _connect_in(folder: str, connect: Connect, plan: Plan) -> Model:
 class SharedBudget(Budget):
     """The one budget of a run whose requests are made by many processes; any of them may end it.
 
-    Args:
-        max_requests: None for no limit.
-        max_cost: US dollars, or None.
-        spent: What was used before.
-        requests: Most requests a minute, or None.
-        tokens: Most tokens a minute, or None.
+    Besides what limits a budget it has the most requests and tokens a minute.
     """
 
     def __init__(
@@ -228,10 +223,8 @@ class SharedBudget(Budget):
     async def admit_for(self, key: Key, expected: int, tokens: float = 0.0) -> str | None:
         """Wait for the turn of an episode, count its request, or return why there may be none.
 
-        Args:
-            key: Which episode.
-            expected: How many requests it is expected to take.
-            tokens: How many tokens the request is likely to need.
+        The episode is expected to take so many requests, and the request likely to need so many
+        tokens.
         """
         with suppress(GivenUp):
             self._started[key] = await self._pace.turn(tokens)

@@ -70,10 +70,7 @@ class RolloutPool:
         )
 
     def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
-        """Step environments.
-
-        Args:
-            actions: By the environment's number.
+        """Step environments by their numbers.
 
         Raises:
             ValueError: One of them is over, an action is none, or every process is lost with it;
@@ -122,11 +119,6 @@ class RolloutPool:
         actions: Mapping[int, Action | None] | None = None,
     ) -> dict[int, Any]:
         """Let every worker do its part at the same time, and put together what they return.
-
-        Args:
-            ids: Which environments.
-            call: What is done.
-            actions: What is to be noted as done to them, if anything is.
 
         Raises:
             ValueError: Something was not done; the rest was.

@@ -132,11 +132,7 @@ class Token(NamedTuple):
 
 
 class FragmentReader:
-    """Reads the fragments of one statement.
-
-    Args:
-        columns: Names of all columns of the database.
-    """
+    """Reads the fragments of one statement, given the names of all columns of the database."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self._columns = {name.casefold(): name for name in columns}
