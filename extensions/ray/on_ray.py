@@ -287,7 +287,12 @@ class EpisodeWorker:
         try:
             if self._model is None:
                 self._model = connect(plan)
-            engine = _engine(_Admitted(self._model, budget, job), plan, job, self._pace)
+            engine: Engine[Job, EpisodeRecord] = Engine(
+                _Admitted(self._model, budget, job),
+                limits_of(plan.settings)._replace(concurrency=1),
+                Random(repr(job.key)),
+                pace=self._pace,
+            )
             goes_on = not isinstance(self._model, AgentModel)
             campaign = Campaign(plan, outbox, goes_on=goes_on, replies=replies_of(plan))
             await campaign.run(engine, [job], lambda _: None)
@@ -297,12 +302,6 @@ class EpisodeWorker:
             if engine.failed:
                 await budget.stop.remote(engine.stop_reason, failed=True)
         return outbox
-
-
-def _engine(model: Model, plan: Plan, job: Job, pace: Pace) -> Engine[Job, EpisodeRecord]:
-    """Return what asks the model in one episode."""
-    limits = limits_of(plan.settings)._replace(concurrency=1)
-    return Engine(model, limits, Random(repr(job.key)), pace=pace)
 
 
 class _Admitted:

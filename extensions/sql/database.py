@@ -18,16 +18,8 @@ from extensions.sql import sqlite
 from extensions.sql.sql_text import Conditions, FragmentReader, Piece, parse_column, quoted
 from extensions.sql.sqlite import MOST_COLUMNS, MOST_ROWS, Cell, SqlTable, Statement
 
-_KEYWORDS = {
-    "SELECT": "SELECT",
-    "INSERT": "INSERT",
-    "INSERT INTO": "INSERT",
-    "UPDATE": "UPDATE",
-    "DELETE": "DELETE",
-    "DELETE FROM": "DELETE",
-    "CREATE": "CREATE",
-    "CREATE TABLE": "CREATE",
-}
+_KEYWORDS = ("SELECT", "INSERT", "UPDATE", "DELETE", "CREATE")
+_LONGER = {"INSERT INTO": "INSERT", "DELETE FROM": "DELETE", "CREATE TABLE": "CREATE"}
 _GOES_WITH = {
     "conditions": ("SELECT", "UPDATE", "DELETE"),
     "insert_values": ("INSERT",),
@@ -94,7 +86,8 @@ class Database(Backend):
         wanted = _flat(conditions or [])
         check_count("conditions", wanted, 0, _MOST_CONDITIONS)
         check_count("columns", columns or [], 0, MOST_COLUMNS)
-        reader = FragmentReader(self._columns())
+        texts = [text for table in self.tables.values() for text in table["columns"]]
+        reader = FragmentReader(parse_column(text).name for text in texts)
         found = reader.conditions(wanted, only_where=keyword != "SELECT")
         if keyword == "SELECT":
             return self._select(name, columns or ["*"], reader, found)
@@ -166,10 +159,6 @@ class Database(Backend):
         sql = f"UPDATE {quoted(name)} SET {sets}{where.sql}"
         return Statement(sql, [[*given, *where.values]], name, shows=False)
 
-    def _columns(self) -> Iterator[str]:
-        for table in self.tables.values():
-            yield from (parse_column(text).name for text in table["columns"])
-
     def _table(self, name: str) -> str:
         for known in self.tables:
             if known.casefold() == name.strip().casefold():
@@ -202,8 +191,9 @@ def is_ordered(conditions: Sequence[str | Sequence[str]]) -> bool:
 
 
 def _keyword(given: str) -> str:
-    keyword = _KEYWORDS.get(" ".join(given.upper().split()))
-    if keyword is None:
+    words = " ".join(given.upper().split())
+    keyword = _LONGER.get(words, words)
+    if keyword not in _KEYWORDS:
         there = "give SELECT, INSERT INTO, UPDATE, DELETE or CREATE."
         raise InvalidArgument(f"sql_keyword is {given!r:.60}: {there}")
     return keyword
