@@ -139,10 +139,7 @@ class NumberTools(Backend):
             {"error": "index is -1: give 0 to 1000."}
         """
         check_between("index", index, 0, 1000)
-        number, following = 0, 1
-        for _ in range(index):
-            number, following = following, number + following
-        return {"number": number}
+        return {"number": fibonacci(index + 1)[-1]}
 
     @reads
     def convert_base(self, digits: str, from_base: int, to_base: int) -> dict[str, Any]:
@@ -165,13 +162,10 @@ class NumberTools(Backend):
         check_count("digits", digits, 1, 100)
         check_between("from_base", from_base, 2, 36)
         check_between("to_base", to_base, 2, 36)
-        value = 0
         for digit in digits.lower():
-            place = _DIGITS.find(digit)
-            if not 0 <= place < from_base:
+            if digit not in _DIGITS[:from_base]:
                 raise InvalidArgument(f"{digit!r} is no digit in base {from_base}.")
-            value = value * from_base + place
-        return {"digits": _written(value, to_base)}
+        return {"digits": _written(int(digits.lower(), from_base), to_base)}
 
     @reads
     def solve_quadratic(self, a: float, b: float, c: float) -> dict[str, Any]:
@@ -372,6 +366,14 @@ def factors_of(number: int) -> list[int]:
             number //= candidate
         candidate += 1
     return [*factors, number] if number > 1 else factors
+
+
+def fibonacci(count: int) -> list[int]:
+    """Return the first Fibonacci numbers, which begin with 0 and 1."""
+    numbers = [0, 1]
+    while len(numbers) < count:
+        numbers.append(numbers[-1] + numbers[-2])
+    return numbers[:count]
 
 
 def _written(value: int, base: int) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from envs.backend import Backend, NoConfig, reads
@@ -179,7 +180,10 @@ class TextTools(Backend):
             {"text": "Khoor, Crh!"}
         """
         check_count("text", text, 0, _LONGEST)
-        return {"text": "".join([_shifted(letter, shift) for letter in text])}
+        places = shift % len(ascii_uppercase)
+        moved = ascii_uppercase[places:] + ascii_uppercase[:places]
+        letters = str.maketrans(ascii_uppercase + ascii_lowercase, moved + moved.lower())
+        return {"text": text.translate(letters)}
 
     @reads
     def to_roman(self, number: int) -> dict[str, Any]:
@@ -283,14 +287,6 @@ class TextTools(Backend):
         check_count("words", words, 0, 1000)
         ordered = sorted(words, key=lambda word: (word.lower(), word), reverse=descending)
         return {"words": ordered}
-
-
-def _shifted(letter: str, shift: int) -> str:
-    for first in "Aa":
-        place = ord(letter) - ord(first)
-        if 0 <= place < 26:
-            return chr(ord(first) + (place + shift) % 26)
-    return letter
 
 
 def _roman(number: int) -> str:

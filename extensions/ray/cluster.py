@@ -159,8 +159,7 @@ class Fleet:
     def results(self, items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         """Yield the numbers of items with references to results, or ``NoResult``, as these come.
 
-        Args:
-            items: Taken one by one, when an actor is free.
+        Items are taken one by one, when an actor is free.
         """
         queue = (_Item(number, value) for number, value in enumerate(items))
         while True:

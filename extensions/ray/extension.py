@@ -8,11 +8,12 @@ from envs.lazy import lazily
 from runner.extension import Extension
 
 if TYPE_CHECKING:
-    from extensions.ray import engine
+    from extensions.ray import cluster, on_ray
     from runner.episodes.allowance import Allowance
     from runner.live.workers import Workers
 else:
-    engine = lazily("extensions.ray.engine")
+    cluster = lazily("extensions.ray.cluster")
+    on_ray = lazily("extensions.ray.on_ray")
 
 
 class RayExtension(Extension):
@@ -21,8 +22,13 @@ class RayExtension(Extension):
     name = "ray"
 
     def engine(self, address: str | None, workers: int | None, allowance: Allowance) -> Workers:
-        """Return the workers of a Ray cluster."""
-        return engine.workers_on_ray(address, workers, allowance)
+        """Return the workers of a Ray cluster.
+
+        Raises:
+            DataError: Ray is not installed.
+        """
+        cluster.library(address)
+        return on_ray.OnRay(cluster.Cluster(address, workers), allowance)
 
 
 EXTENSION = RayExtension()

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from checkers.profile import Profile
 from extensions.ray.cluster import Cluster, Fleet, NoResult, connected, library
-from runner.episodes.allowance import ALLOWANCE, ENTRY_TIMEOUT, Allowance
+from runner.episodes.allowance import ALLOWANCE, Allowance
 from runner.episodes.processes import Crew
 from runner.episodes.spread import Chunk, Found, Judge, Run, evaluate_by, without_trajectories
 from runner.live.budget import Budget, Quota, Share
@@ -38,23 +38,78 @@ from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
 
-def evaluate_on_ray(
-    dataset: Dataset,
-    trajectories: Chunk,
-    profile: Profile,
-    run: Run,
-    *,
-    cluster: Cluster,
-    allowance: Allowance = ALLOWANCE,
-) -> Iterator[EpisodeRecord]:
-    """Do what ``evaluate`` does on a cluster; files of the data set are read where the workers are.
+class OnRay(NamedTuple):
+    """The workers of a Ray cluster; they are connected to when they are first used."""
 
-    Raises:
-        DataError: The user's input is wrong, or the cluster cannot be used.
-    """
-    with connected(cluster) as size:
-        judges = partial(_on_cluster, size, allowance)
-        yield from evaluate_by(judges, size, dataset, trajectories, profile, run)
+    where: Cluster
+    allowance: Allowance = ALLOWANCE
+
+    def judge(
+        self, dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run
+    ) -> Iterator[EpisodeRecord]:
+        """Judge on the cluster; files of the data set are read where its workers are.
+
+        Raises:
+            DataError: The user's input is wrong, or the cluster cannot be used.
+        """
+        with connected(self.where) as size:
+            judges = partial(_on_cluster, size, self.allowance)
+            yield from evaluate_by(judges, size, dataset, trajectories, profile, run)
+
+    def check(self, settings: Settings, connect: Connect) -> None:
+        """Refuse what must not, or cannot, travel to the workers.
+
+        Raises:
+            DataError: There is such a thing.
+        """
+        if self.allowance.megabytes is not None:
+            raise DataError("--memory", "limits judging, no live run on Ray")
+        try:
+            library().cloudpickle.dumps(connect)
+        except Exception as error:
+            why = one_line(str(error))
+            message = f"the agent cannot travel to other processes: {why}"
+            raise DataError("--engine ray", message) from None
+        if secrets_of("", settings, {}):
+            raise DataError(
+                "--engine ray",
+                "takes no header, address or body with a secret, since settings travel to the "
+                "workers; give them keys by their environment, such as OPENAI_API_KEY",
+            )
+
+    def conduct(
+        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
+    ) -> Ending:
+        """Have the cluster's workers ask the model.
+
+        Raises:
+            DataError: A secret would have to travel, or the cluster cannot be used.
+        """
+        self.check(plan.settings, connect)
+        with connected(self.where) as size:
+            account = _Account(plan.settings, store.spent, watch)
+            bare = plan._replace(dataset=without_trajectories(plan.dataset))
+            fleet = Fleet(
+                EpisodeWorker,
+                size,
+                bare,
+                partial(_connect_in, os.getcwd(), connect),
+                account.budget,
+                at_once=plan.settings.concurrency,
+                patience=self.allowance.seconds,
+            )
+            wanted = takewhile(lambda _: account.stop_reason is None, jobs)
+            with _interruptible(account):
+                for number, result in fleet.results(wanted):
+                    done = _done(jobs[number], result)
+                    finished = done.record is not None
+                    account.budget.close.remote(jobs[number].key, finished=finished)
+                    account.refresh()
+                    done.deliver(store, account.spent)
+                    if done.record is not None:
+                        watch.count(done.record.outcome, account.spent)
+        watch.close()
+        return Ending(account.stop_reason, account.failed, account.spent)
 
 
 def _on_cluster(
@@ -119,74 +174,15 @@ class Outbox:
         """Take an answer; what the run has used is known elsewhere."""
         self.steps.append(step)
 
-
-def conduct_on_ray(
-    plan: Plan,
-    store: RunStore,
-    jobs: Sequence[Job],
-    connect: Connect,
-    watch: Watches,
-    cluster: Cluster,
-    patience: float = ENTRY_TIMEOUT,
-) -> Ending:
-    """Do the jobs of a run, as ``conduct`` does in this process.
-
-    Args:
-        plan: What the episodes are like.
-        store: Where they are kept; only this process writes there.
-        jobs: What to do.
-        connect: Connects a worker to the model.
-        watch: Told how it gets on.
-        cluster: Where the workers are.
-        patience: Seconds within which a worker has to answer that it is alive.
-
-    Raises:
-        DataError: A secret would have to travel, or the cluster cannot be used.
-    """
-    refuse_what_must_not_travel(plan.settings, connect)
-    with connected(cluster) as size:
-        account = _Account(plan.settings, store.spent, watch)
-        at_once = plan.settings.concurrency
-        bare = plan._replace(dataset=without_trajectories(plan.dataset))
-        there = partial(_connect_in, os.getcwd(), connect)
-        needs = bare, there, account.budget
-        fleet = Fleet(EpisodeWorker, size, *needs, at_once=at_once, patience=patience)
-        wanted = takewhile(lambda _: account.stop_reason is None, jobs)
-        with _interruptible(account):
-            for number, result in fleet.results(wanted):
-                done = _done(jobs[number], result)
-                account.close(jobs[number].key, finished=done.record is not None)
-                account.refresh()
-                for digest, tools in done.tools.items():
-                    store.put_tools(digest, tools)
-                for step in done.steps:
-                    store.put_step(step, account.spent)
-                store.spent = account.spent
-                if done.record is not None:
-                    store.append(done.record)
-                    watch.count(done.record.outcome, account.spent)
-    watch.close()
-    return Ending(account.stop_reason, account.failed, account.spent)
-
-
-def refuse_what_must_not_travel(settings: Settings, connect: Connect) -> None:
-    """Refuse settings with a secret, and a model that cannot be taken to other processes.
-
-    Raises:
-        DataError: There is one of these.
-    """
-    try:
-        library().cloudpickle.dumps(connect)
-    except Exception as error:
-        why = one_line(str(error))
-        message = f"the agent cannot travel to other processes: {why}"
-        raise DataError("--engine ray", message) from None
-    if secrets_of("", settings, {}):
-        raise DataError(
-            "--engine ray",
-            "takes no header, address or body with a secret, since settings travel to the workers; "
-            "give them keys by their environment, such as OPENAI_API_KEY",
-        )
+    def deliver(self, store: RunStore, spent: Spent) -> None:
+        """Put what was taken into the store."""
+        for digest, tools in self.tools.items():
+            store.put_tools(digest, tools)
+        for step in self.steps:
+            store.put_step(step, spent)
+        store.spent = spent
+        if self.record is not None:
+            store.append(self.record)
 
 
 def _connect_in(folder: str, connect: Connect, plan: Plan) -> Model:
@@ -199,12 +195,7 @@ def _connect_in(folder: str, connect: Connect, plan: Plan) -> Model:
 class SharedBudget(Budget):
     """The one budget of a run whose requests are made by many processes; any of them may end it.
 
-    Args:
-        max_requests: None for no limit.
-        max_cost: US dollars, or None.
-        spent: What was used before.
-        requests: Most requests a minute, or None.
-        tokens: Most tokens a minute, or None.
+    Besides what limits a budget it has the most requests and tokens a minute.
     """
 
     def __init__(
@@ -230,7 +221,11 @@ class SharedBudget(Budget):
         return self._stop_reason
 
     async def admit_for(self, key: Key, expected: int, tokens: float = 0.0) -> str | None:
-        """Wait for the turn of an episode, count its request, or return why there may be none."""
+        """Wait for the turn of an episode, count its request, or return why there may be none.
+
+        The episode is expected to take so many requests, and the request likely to need so many
+        tokens.
+        """
         with suppress(GivenUp):
             self._started[key] = await self._pace.turn(tokens)
         if self._stop_reason is None:
@@ -292,7 +287,12 @@ class EpisodeWorker:
         try:
             if self._model is None:
                 self._model = connect(plan)
-            engine = _engine(_Admitted(self._model, budget, job), plan, job, self._pace)
+            engine: Engine[Job, EpisodeRecord] = Engine(
+                _Admitted(self._model, budget, job),
+                limits_of(plan.settings)._replace(concurrency=1),
+                Random(repr(job.key)),
+                pace=self._pace,
+            )
             goes_on = not isinstance(self._model, AgentModel)
             campaign = Campaign(plan, outbox, goes_on=goes_on, replies=replies_of(plan))
             await campaign.run(engine, [job], lambda _: None)
@@ -302,12 +302,6 @@ class EpisodeWorker:
             if engine.failed:
                 await budget.stop.remote(engine.stop_reason, failed=True)
         return outbox
-
-
-def _engine(model: Model, plan: Plan, job: Job, pace: Pace) -> Engine[Job, EpisodeRecord]:
-    """Return what asks the model in one episode."""
-    limits = limits_of(plan.settings)._replace(concurrency=1)
-    return Engine(model, limits, Random(repr(job.key)), pace=pace)
 
 
 class _Admitted:
@@ -345,10 +339,6 @@ class _Account:
         self._watch = watch
         self.stop_reason: str | None = None
         self.failed = False
-
-    def close(self, key: Key, *, finished: bool) -> None:
-        """Let the budget know that an episode is over, or given up."""
-        self.budget.close.remote(key, finished=finished)
 
     def refresh(self) -> None:
         """Look at the budget again; the first reason to stop stands."""

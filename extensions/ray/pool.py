@@ -70,7 +70,7 @@ class RolloutPool:
         )
 
     def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
-        """Step environments.
+        """Step environments by their numbers.
 
         Raises:
             ValueError: One of them is over, an action is none, or every process is lost with it;
@@ -188,11 +188,14 @@ class _Holder:
 
     def hold(self, actions: Mapping[int, Sequence[Action | None]], *origins: RolloutEnv) -> Any:
         """Take environments and go on to where they stood."""
-        for (id, some), env in zip(actions.items(), origins, strict=True):
+        for (id, some), origin in zip(actions.items(), origins, strict=True):
             # Several may have the same origin.
-            self._envs[id] = env.fork()
+            env = self._envs[id] = origin.fork()
             for action in some:
-                self._act(id, action)
+                if action is None:
+                    env.reset()
+                else:
+                    env.step(action)
         return dict.fromkeys(actions)
 
     def fork(self, copies: Mapping[int, int]) -> dict[int, None]:
@@ -215,9 +218,3 @@ class _Holder:
             return self._envs[id].step(action)
         except ValueError as error:
             return error
-
-    def _act(self, id: int, action: Action | None) -> None:
-        if action is None:
-            self._envs[id].reset()
-        else:
-            self._envs[id].step(action)

@@ -43,7 +43,7 @@ def truth_of(line: Mapping[str, Any], category: Category) -> tuple[str, Mapping[
 
 
 def read(entry: Mapping[str, Any], truth: Mapping[str, Any], category: Category) -> Trajectory:
-    """Return the trajectory of an entry.
+    """Return the trajectory of a line of the file of questions and of what ``truth_of`` gave.
 
     Raises:
         TypeError: It is not of the expected form, and likewise for other errors of a look-up.

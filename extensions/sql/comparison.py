@@ -17,7 +17,6 @@ from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from checkers.verdict import TurnOutcome
 from envs.calls import Call
-from envs.results import Result
 from envs.state import Snapshot, brief, cut
 from extensions.sql.database import Database, is_ordered
 from extensions.sql.sql_text import DeclaredColumn, parse_column
@@ -50,8 +49,8 @@ def check_statements(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | N
 
 def _check_shown(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | None:
     pairs = zip(truth.calls, truth.results, strict=True)
-    wanted = [(_in_order(call), result) for call, result in pairs if _shows(result)]
-    shown = [result for result in given.results if _shows(result)]
+    wanted = [(_in_order(call), result) for call, result in pairs if "rows" in result.held]
+    shown = [result for result in given.results if "rows" in result.held]
     if len(wanted) != len(shown):
         message = f"{len(wanted)} sets of rows are to be shown, {len(shown)} were"
         made = str(len(shown))
@@ -69,10 +68,6 @@ def _check_shown(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | None:
         return causes[0]
     message = f"no statement is left that shows {wanted[left][1].text[:200]}"
     return CallEvidence(Reason.RESULT_NO_MATCH, message, causes=causes)
-
-
-def _shows(result: Result) -> bool:
-    return "rows" in result.held
 
 
 def _in_order(call: object) -> bool:

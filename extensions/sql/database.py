@@ -18,15 +18,12 @@ from extensions.sql import sqlite
 from extensions.sql.sql_text import Conditions, FragmentReader, Piece, parse_column, quoted
 from extensions.sql.sqlite import MOST_COLUMNS, MOST_ROWS, Cell, SqlTable, Statement
 
-_KEYWORDS = {
-    "SELECT": "SELECT",
-    "INSERT": "INSERT",
-    "INSERT INTO": "INSERT",
-    "UPDATE": "UPDATE",
-    "DELETE": "DELETE",
-    "DELETE FROM": "DELETE",
-    "CREATE": "CREATE",
-    "CREATE TABLE": "CREATE",
+_KEYWORDS = ("SELECT", "INSERT", "UPDATE", "DELETE", "CREATE")
+_LONGER = {"INSERT INTO": "INSERT", "DELETE FROM": "DELETE", "CREATE TABLE": "CREATE"}
+_GOES_WITH = {
+    "conditions": ("SELECT", "UPDATE", "DELETE"),
+    "insert_values": ("INSERT",),
+    "update_values": ("UPDATE",),
 }
 _MOST_CONDITIONS = 20
 
@@ -81,14 +78,16 @@ class Database(Backend):
             {"error": "There is no table 'owners'. There is: pets."}
         """
         keyword = _keyword(sql_keyword)
-        _check_goes(keyword, conditions=conditions, insert=insert_values, update=update_values)
+        given = {"insert_values": insert_values, "update_values": update_values}
+        _check_goes(keyword, {"conditions": conditions, **given})
         if keyword == "CREATE":
             return self._create(table_name, columns or [])
         name = self._table(table_name)
         wanted = _flat(conditions or [])
         check_count("conditions", wanted, 0, _MOST_CONDITIONS)
         check_count("columns", columns or [], 0, MOST_COLUMNS)
-        reader = FragmentReader(self._columns())
+        texts = [text for table in self.tables.values() for text in table["columns"]]
+        reader = FragmentReader(parse_column(text).name for text in texts)
         found = reader.conditions(wanted, only_where=keyword != "SELECT")
         if keyword == "SELECT":
             return self._select(name, columns or ["*"], reader, found)
@@ -160,10 +159,6 @@ class Database(Backend):
         sql = f"UPDATE {quoted(name)} SET {sets}{where.sql}"
         return Statement(sql, [[*given, *where.values]], name, shows=False)
 
-    def _columns(self) -> Iterator[str]:
-        for table in self.tables.values():
-            yield from (parse_column(text).name for text in table["columns"])
-
     def _table(self, name: str) -> str:
         for known in self.tables:
             if known.casefold() == name.strip().casefold():
@@ -196,8 +191,9 @@ def is_ordered(conditions: Sequence[str | Sequence[str]]) -> bool:
 
 
 def _keyword(given: str) -> str:
-    keyword = _KEYWORDS.get(" ".join(given.upper().split()))
-    if keyword is None:
+    words = " ".join(given.upper().split())
+    keyword = _LONGER.get(words, words)
+    if keyword not in _KEYWORDS:
         there = "give SELECT, INSERT INTO, UPDATE, DELETE or CREATE."
         raise InvalidArgument(f"sql_keyword is {given!r:.60}: {there}")
     return keyword
@@ -209,23 +205,14 @@ def _flat(conditions: Sequence[str | Sequence[str]]) -> list[str]:
     return [text for texts in nested for text in texts]
 
 
-def _check_goes(
-    keyword: str,
-    *,
-    conditions: Sequence[Any] | None,
-    insert: Sequence[Any] | None,
-    update: Sequence[Any] | None,
-) -> None:
+def _check_goes(keyword: str, given: Mapping[str, Sequence[Any] | None]) -> None:
     """Refuse what a statement of this kind does not have.
 
     Raises:
         InvalidArgument: There is something of it.
     """
-    goes = {"conditions": ("SELECT", "UPDATE", "DELETE"), "insert_values": ("INSERT",)}
-    goes["update_values"] = ("UPDATE",)
-    given = {"conditions": conditions, "insert_values": insert, "update_values": update}
     for parameter, values in given.items():
-        if values and keyword not in goes[parameter]:
+        if values and keyword not in _GOES_WITH[parameter]:
             raise InvalidArgument(f"{parameter} does not go with {keyword}: leave it out.")
 
 

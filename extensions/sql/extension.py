@@ -10,7 +10,7 @@ from runner.extension import Extension
 
 if TYPE_CHECKING:
     from checkers.profile import Profile
-    from extensions.sql import kind, published
+    from extensions.sql import kind, witness
     from runner.data.services import Reach
     from runner.episodes.kinds import EntryKind
     from trajectories import bfcl, schema
@@ -20,7 +20,7 @@ else:
     bfcl = lazily("trajectories.bfcl")
     schema = lazily("trajectories.schema")
     kind = lazily("extensions.sql.kind")
-    published = lazily("extensions.sql.published")
+    witness = lazily("extensions.sql.witness")
 
 
 class SqlExtension(Extension):
@@ -34,12 +34,12 @@ class SqlExtension(Extension):
 
     def bfcl_readers(self) -> Mapping[JudgedBy, EntryReader]:
         """Return what reads the SQL entries that BFCL publishes."""
-        reader = bfcl.EntryReader(published.read_statements, bfcl.answer_of)
+        reader = bfcl.EntryReader(witness.read_statements, bfcl.answer_of)
         return {schema.JudgedBy.STATEMENTS: reader}
 
     def notes(self, entries: Sequence[Trajectory], profile: Profile, reach: Reach) -> Iterator[str]:
         """Tell of statements that cannot be executed."""
-        reason = published.NOT_EXECUTED
+        reason = witness.NOT_EXECUTED
         compared = [each for each in entries if reason in each.provenance]
         if compared and profile.calls.executes_statements:
             yield (

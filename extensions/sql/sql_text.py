@@ -132,11 +132,7 @@ class Token(NamedTuple):
 
 
 class FragmentReader:
-    """Reads the fragments of one statement.
-
-    Args:
-        columns: Names of all columns of the database.
-    """
+    """Reads the fragments of one statement, given the names of all columns of the database."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self._columns = {name.casefold(): name for name in columns}
@@ -171,7 +167,10 @@ class FragmentReader:
         for text in texts:
             for words, given in _parts(_WHERE.sub("", text, count=1), "conditions"):
                 if words and (only_where or words in clauses or not given):
-                    raise InvalidArgument(f"conditions has {text!r:.100}: {_misplaced(words)}")
+                    raise InvalidArgument(
+                        f"conditions has {text!r:.100}: {words.upper()} stands once, in a SELECT, "
+                        "with what it is about."
+                    )
                 if words:
                     clauses[words] = self._piece(given, "conditions")
                 elif given:
@@ -266,7 +265,3 @@ def tokens_of(text: str, parameter: str) -> Iterator[Token]:
         if kind != "space":
             yield Token(kind, match[0])
         position = match.end()
-
-
-def _misplaced(words: str) -> str:
-    return f"{words.upper()} stands once, in a SELECT, with what it is about."

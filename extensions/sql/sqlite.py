@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -144,7 +145,7 @@ def _bound(database: sqlite3.Connection, plain: sqlite3.Connection) -> None:
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute("PRAGMA trusted_schema = OFF")
     for name in _CLOCKS:
-        database.create_function(name, -1, _Clock(name, plain), deterministic=True)
+        database.create_function(name, -1, partial(_moment, name, plain), deterministic=True)
 
 
 def _make(database: sqlite3.Connection, name: str, table: SqlTable) -> None:
@@ -213,21 +214,18 @@ class _Warden:
     ) -> int:
         """Answer SQLite's question whether the statement may do something."""
         changes = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
-        named = (first or "").casefold()
+        named, used = (first or "").casefold(), "what it does besides"
         if action == sqlite3.SQLITE_SELECT:
             fits = True
         elif action == sqlite3.SQLITE_READ:
-            fits = named in self._tables
-            self._refused = self._refused or ("" if fits else f"the table {first}")
+            fits, used = named in self._tables, f"the table {first}"
         elif action == sqlite3.SQLITE_FUNCTION:
             fits = _FUNCTIONS.fullmatch((second or "").casefold()) is not None
-            self._refused = self._refused or ("" if fits else f"the function {second}")
-        elif action in changes and not self._statement.shows:
-            fits = named == self._statement.table.casefold()
+            used = f"the function {second}"
         else:
-            fits = False
-        if not fits:
-            self._refused = self._refused or "what it does besides"
+            may_change = action in changes and not self._statement.shows
+            fits = may_change and named == self._statement.table.casefold()
+        self._refused = self._refused or ("" if fits else used)
         return sqlite3.SQLITE_OK if fits else sqlite3.SQLITE_DENY
 
     def step(self) -> bool:
@@ -251,17 +249,10 @@ class _Warden:
         return f"SQLite says: {said:.200}."
 
 
-class _Clock:
-    """A function of dates that knows no present."""
-
-    def __init__(self, name: str, plain: sqlite3.Connection) -> None:
-        self._name = name
-        self._plain = plain
-
-    def __call__(self, *args: Cell) -> Any:
-        """Return what SQLite's function gives, of a moment that is named."""
-        timed = args[1:2] if self._name == "strftime" else args[:1]
-        if not timed or len(args) > 6 or any(_OF_NOW.fullmatch(str(arg)) for arg in args):
-            raise ValueError("the present is not known")
-        places = ", ".join("?" * len(args))
-        return self._plain.execute(f"SELECT {self._name}({places})", args).fetchone()[0]
+def _moment(name: str, plain: sqlite3.Connection, *args: Cell) -> Any:
+    """Return what SQLite's function of dates gives, of a moment that is named."""
+    timed = args[1:2] if name == "strftime" else args[:1]
+    if not timed or len(args) > 6 or any(_OF_NOW.fullmatch(str(arg)) for arg in args):
+        raise ValueError("the present is not known")
+    places = ", ".join("?" * len(args))
+    return plain.execute(f"SELECT {name}({places})", args).fetchone()[0]

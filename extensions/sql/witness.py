@@ -1,15 +1,17 @@
-"""A small database on which a published SQL statement does something, where none is published.
+"""The SQL entries that BFCL publishes, each with tables on which its statement does something.
 
-Its one table has the columns that the question and the answer name. Of its rows some meet all
-conditions of the answer, and each other one misses them in one column, at a limit where there is
-one. Two statements that do the same there need not do so everywhere; that they differ there is
-plain. What is made has to tell: the statement has to concern some of the rows and not all.
+The database is made here, since none is published. Its one table has the columns that the question
+and the answer name. Of its rows some meet all conditions of the answer, and each other one misses
+them in one column, at a limit where there is one. Two statements that do the same there need not do
+so everywhere; that they differ there is plain. What is made has to tell: the statement has to
+concern some of the rows and not all.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, product
 from typing import Any, NamedTuple
 
@@ -20,7 +22,11 @@ from envs.session import Session
 from extensions.sql.database import Database
 from extensions.sql.sql_text import Token, quoted, tokens_of
 from extensions.sql.sqlite import Cell, SqlTable
+from trajectories.bfcl import single_turn
+from trajectories.schema import Category, ExpectedCalls, Trajectory
 
+NOT_EXECUTED = "not_executed"
+"""Member of the provenance of an SQL entry that says why only its calls are compared."""
 FUNCTION = "sql_execute"
 """The environment's name for what BFCL calls ``sql.execute``."""
 _QUOTED = re.compile(r"""['"]([A-Za-z_]\w*)['"]""")
@@ -37,6 +43,29 @@ class Witness(NamedTuple):
 
     tables: Mapping[str, SqlTable]
     call: Call
+
+
+def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
+    """Return an entry of SQL with tables that its statement does something to, if there are any.
+
+    BFCL's rules expect one call of it and look at the first answer only.
+    """
+    trajectory = single_turn(entry, answers, category)
+    assert isinstance(trajectory.expects, ExpectedCalls)
+    (turn,), answers = trajectory.turns, trajectory.expects.answers[:1]
+    expects = replace(trajectory.expects, answers=answers)
+    try:
+        found = witness(turn.messages[-1].content, answers[0])
+    except NoWitness as reason:
+        provenance = {**trajectory.provenance, NOT_EXECUTED: str(reason)}
+        return replace(trajectory, expects=expects, provenance=provenance)
+    return replace(
+        trajectory,
+        expects=expects,
+        environments=("Database",),
+        config={"Database": {"tables": found.tables}},
+        turns=(replace(turn, ground_truth=(str(found.call),)),),
+    )
 
 
 def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> Witness:

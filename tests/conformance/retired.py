@@ -22,9 +22,8 @@ from checkers.replies.decoding import Step
 from envs.calls import Call, parse_call
 from envs.registry import tools_of
 from envs.tool import bind
-from extensions.retired.rest import connect
 from extensions.retired.retired_sets import ENVIRONMENTS
-from runner.data.services import FIXTURE_ONLY
+from runner.data.services import FIXTURE_ONLY, connect
 from runner.extension import bfcl_readers
 from tests.judging import run_recorded
 from trajectories.dataset import Dataset, load_bfcl

@@ -360,12 +360,9 @@ def _forecast(
         count = counts[span]
         rows: dict[str, Sequence[Any]] = {"time": [_time(span, i) for i in range(count)]}
         rows |= {name: [_measured(north, east, i) for i in range(count)] for name in names}
-        found[span] = _first_of(rows) if span == "current" else rows
+        is_one = span == "current"
+        found[span] = {name: each[0] for name, each in rows.items()} if is_one else rows
     return found
-
-
-def _first_of(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    return {name: values[0] for name, values in rows.items()}
 
 
 def _time(span: str, number: int) -> str:

@@ -22,6 +22,35 @@ _RAPID_API = "YOUR-RAPID-API-KEY"
 """Keys are put in by whoever touches a network."""
 
 
+def _of_product(
+    what: str, member: str, asked: str, answer: str, shown: str
+) -> Callable[..., dict[str, Any]]:
+    """Return the function that asks for a member of what a shop says of a product."""
+    called = f"get_{what}_by_amazon_ASIN"
+
+    def ask(self: PublicServices, ASIN: str) -> dict[str, Any]:
+        _check_texts(ASIN=ASIN)
+        url = _url("real-time-amazon-data.p.rapidapi.com/product-details", asin=ASIN)
+        return self._asked(url, lambda body: body["data"][member])
+
+    ask.__doc__ = f"""Ask {asked}.
+
+    Args:
+        ASIN: The product's number.
+
+    Returns:
+        answer: {answer}.
+        answered_by: The host that was asked, or fixture.
+
+    Examples:
+        >>> {called}(ASIN='B075H2B962')
+        {{"answer": "{shown}", "answered_by": "fixture"}}
+        >>> {called}(ASIN='B')
+        {{"error": "real-time-amazon-data.p.rapidapi.com answers with status 404: ...
+    """
+    return reads(ask)
+
+
 class PublicServices(Backend):
     """Questions to public services: weather, places, markets, films and others."""
 
@@ -74,7 +103,7 @@ class PublicServices(Backend):
             >>> get_coordinates_from_city(city_name='Nowhere')
             {"error": "geocode.maps.co knows nothing of that."}
         """
-        _check_text("city_name", city_name)
+        _check_texts(city_name=city_name)
         key = "YOUR-GEOCODE-API-KEY"
         url = _url("geocode.maps.co/search", q=city_name, api_key=key)
         return self._asked(url, lambda body: [body[0]["lat"], body[0]["lon"]])
@@ -97,8 +126,7 @@ class PublicServices(Backend):
             >>> get_time_zone_by_coord(long='12.5', lat='north')
             {"error": "timezone-by-location.p.rapidapi.com answers with status 400: ...
         """
-        _check_text("long", long)
-        _check_text("lat", lat)
+        _check_texts(long=long, lat=lat)
         url = _url("timezone-by-location.p.rapidapi.com/timezone", lat=lat, lon=long, c=1)
         return self._asked(url, lambda body: body["Zones"][0]["TimezoneId"])
 
@@ -157,7 +185,7 @@ class PublicServices(Backend):
             >>> retrieve_city_based_on_zipcode(zipcode='1')
             {"error": "api.zippopotam.us answers with status 404: {}"}
         """
-        _check_text("zipcode", zipcode)
+        _check_texts(zipcode=zipcode)
         url = _url(f"api.zippopotam.us/us/{quote(zipcode, safe='')}")
         return self._asked(url, lambda body: body["places"][0]["place name"])
 
@@ -179,8 +207,7 @@ class PublicServices(Backend):
             >>> retrieve_holiday_by_year(year='2024', country='Utopia')
             {"error": "date.nager.at answers with status 404: ...
         """
-        _check_text("year", year)
-        _check_text("country", country)
+        _check_texts(year=year, country=country)
         path = f"{quote(year, safe='')}/{quote(country, safe='')}"
         return self._asked(_url(f"date.nager.at/api/v3/PublicHolidays/{path}"), lambda body: body)
 
@@ -206,7 +233,7 @@ class PublicServices(Backend):
             {"error": "v6.exchangerate-api.com knows nothing of that."}
         """
         check_between("amount", amount, -1e12, 1e12)
-        _check_text("from_currency", from_currency)
+        _check_texts(from_currency=from_currency)
         wanted = to_currency.upper()
         key = "YOUR-EXCHANGERATE-API-KEY"
         url = _url(f"v6.exchangerate-api.com/v6/{key}/latest/{quote(from_currency, safe='')}")
@@ -229,7 +256,7 @@ class PublicServices(Backend):
             >>> get_stock_price_by_stock_name(stock_name='NONE')
             {"error": "yahoo-finance15.p.rapidapi.com knows nothing of that."}
         """
-        _check_text("stock_name", stock_name)
+        _check_texts(stock_name=stock_name)
         url = _url(f"{_MARKETS}/stock/quotes", ticker=stock_name)
         return self._asked(url, lambda body: body["body"][0]["regularMarketPrice"])
 
@@ -250,7 +277,7 @@ class PublicServices(Backend):
             >>> get_company_name_by_stock_name(stock_name='NONE')
             {"error": "yahoo-finance15.p.rapidapi.com knows nothing of that."}
         """
-        _check_text("stock_name", stock_name)
+        _check_texts(stock_name=stock_name)
         symbol = stock_name.upper()
         return self._asked(
             _url(f"{_MARKETS}/search", search=symbol),
@@ -278,9 +305,7 @@ class PublicServices(Backend):
             >>> get_stock_history(stock_name='AAPL', interval='1y')
             {"error": "yahoo-finance15.p.rapidapi.com answers with status 400: ...
         """
-        for name, value in (("stock_name", stock_name), ("interval", interval)):
-            _check_text(name, value)
-        _check_text("diffandsplits", diffandsplits)
+        _check_texts(stock_name=stock_name, interval=interval, diffandsplits=diffandsplits)
         given = {"symbol": stock_name, "interval": interval, "diffandsplits": diffandsplits}
         return self._asked(_url(f"{_MARKETS}/stock/history", **given), lambda body: body["body"])
 
@@ -339,7 +364,7 @@ class PublicServices(Backend):
             >>> find_term_on_urban_dictionary(term='')
             {"error": "term has 0 characters: give 1 to 200."}
         """
-        _check_text("term", term)
+        _check_texts(term=term)
         url = _url("mashape-community-urban-dictionary.p.rapidapi.com/define", term=term)
         return self._asked(url, lambda body: body["list"][0]["definition"])
 
@@ -381,84 +406,40 @@ class PublicServices(Backend):
         """
         return self._of_film(movie_name, "Rated")
 
-    @reads
-    def get_product_name_by_amazon_ASIN(self, ASIN: str) -> dict[str, Any]:
-        """Ask what a product is called.
-
-        Args:
-            ASIN: The product's number.
-
-        Returns:
-            answer: Its name.
-            answered_by: The host that was asked, or fixture.
-
-        Examples:
-            >>> get_product_name_by_amazon_ASIN(ASIN='B075H2B962')
-            {"answer": "Recorded gel, travel size", "answered_by": "fixture"}
-            >>> get_product_name_by_amazon_ASIN(ASIN='B')
-            {"error": "real-time-amazon-data.p.rapidapi.com answers with status 404: ...
-        """
-        return self._of_product(ASIN, "product_title")
-
-    @reads
-    def get_price_by_amazon_ASIN(self, ASIN: str) -> dict[str, Any]:
-        """Ask what a product costs.
-
-        Args:
-            ASIN: The product's number.
-
-        Returns:
-            answer: Its price, such as $8.10.
-            answered_by: The host that was asked, or fixture.
-
-        Examples:
-            >>> get_price_by_amazon_ASIN(ASIN='B075H2B962')
-            {"answer": "$8.10", "answered_by": "fixture"}
-            >>> get_price_by_amazon_ASIN(ASIN='B')
-            {"error": "real-time-amazon-data.p.rapidapi.com answers with status 404: ...
-        """
-        return self._of_product(ASIN, "product_price")
-
-    @reads
-    def get_rating_by_amazon_ASIN(self, ASIN: str) -> dict[str, Any]:
-        """Ask how customers rate a product.
-
-        Args:
-            ASIN: The product's number.
-
-        Returns:
-            answer: The mean of their stars, such as 4.5.
-            answered_by: The host that was asked, or fixture.
-
-        Examples:
-            >>> get_rating_by_amazon_ASIN(ASIN='B075H2B962')
-            {"answer": "4.5", "answered_by": "fixture"}
-            >>> get_rating_by_amazon_ASIN(ASIN='B')
-            {"error": "real-time-amazon-data.p.rapidapi.com answers with status 404: ...
-        """
-        return self._of_product(ASIN, "product_star_rating")
+    get_product_name_by_amazon_ASIN = _of_product(
+        "product_name",
+        "product_title",
+        "what a product is called",
+        "Its name",
+        "Recorded gel, travel size",
+    )
+    get_price_by_amazon_ASIN = _of_product(
+        "price", "product_price", "what a product costs", "Its price, such as $8.10", "$8.10"
+    )
+    get_rating_by_amazon_ASIN = _of_product(
+        "rating",
+        "product_star_rating",
+        "how customers rate a product",
+        "The mean of their stars, such as 4.5",
+        "4.5",
+    )
 
     def _of_internet_address(self, address: str, take: Callable[[Any], Any]) -> dict[str, Any]:
-        _check_text("ip_address", address)
+        _check_texts(ip_address=address)
         url = _url(f"ip-api.com/json/{quote(address, safe=':')}", scheme="http")
         return self._asked(
             url, lambda body: take(body) if body["status"] == "success" else body["message"]
         )
 
     def _of_epidemic(self, country: str, take: Callable[[Any], Any]) -> dict[str, Any]:
-        _check_text("country", country)
+        _check_texts(country=country)
         url = _url("covid-193.p.rapidapi.com/statistics", country=country)
         return self._asked(url, lambda body: take(body["response"][0]))
 
     def _of_film(self, title: str, member: str) -> dict[str, Any]:
-        _check_text("movie_name", title)
+        _check_texts(movie_name=title)
         url = _url("www.omdbapi.com/", t=title, apikey="YOUR-OMDB-API-KEY", scheme="http")
         return self._asked(url, lambda body: body[member])
-
-    def _of_product(self, number: str, member: str) -> dict[str, Any]:
-        _check_text("ASIN", number)
-        url = _url("real-time-amazon-data.p.rapidapi.com/product-details", asin=number)
-        return self._asked(url, lambda body: body["data"][member])
 
     def _asked(self, url: str, take: Callable[[Any], Any]) -> dict[str, Any]:
         """Return what a service answers, and who gave the answer.
@@ -487,10 +468,11 @@ def _url(place: str, *, scheme: str = "https", **query: str | float) -> str:
     return f"{scheme}://{place}?{urlencode(given)}" if query else f"{scheme}://{place}"
 
 
-def _check_text(name: str, value: str) -> None:
-    check_count(name, value, 1, _LONGEST)
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        message = f"{name} has half a character (a surrogate): leave it out."
-        raise InvalidArgument(message) from None
+def _check_texts(**texts: str) -> None:
+    for name, value in texts.items():
+        check_count(name, value, 1, _LONGEST)
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            message = f"{name} has half a character (a surrogate): leave it out."
+            raise InvalidArgument(message) from None

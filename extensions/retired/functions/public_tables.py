@@ -233,17 +233,12 @@ def holidays(year: int, country: str) -> list[tuple[date, str]]:
     return sorted([*days, *((easter + timedelta(days=away), name) for away, name in moving)])
 
 
+_WIDENED = {0: (2, 3, False), 1: (3, 4, True), 3: (0, 4, True), 4: (0, 3, False)}
+"""By weekday of a holiday: how many days before it the weekend begins, its length, and whether a
+day off is needed."""
+
+
 def long_weekends(days: Sequence[date]) -> list[tuple[date, int, bool]]:
     """Return first day, length and whether a day off is needed, of weekends that holidays widen."""
-    found = []
-    for day in days:
-        match day.weekday():
-            case 0:
-                found.append((day - timedelta(days=2), 3, False))
-            case 1:
-                found.append((day - timedelta(days=3), 4, True))
-            case 3:
-                found.append((day, 4, True))
-            case 4:
-                found.append((day, 3, False))
-    return found
+    widening = [(day, *_WIDENED[day.weekday()]) for day in days if day.weekday() in _WIDENED]
+    return [(day - timedelta(days=before), length, off) for day, before, length, off in widening]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json as json_format
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
@@ -33,7 +33,13 @@ _HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
 _SHOWN_HEADERS = ("allow", "content-type", "location")
 _PLACEHOLDER = re.compile(r"\{(\w{1,100})\}", re.ASCII)
 _FORM = "application/x-www-form-urlencoded"
+_BODY = "body: The answer: parsed JSON, or text."
+_HEADERS = "headers: Some headers of the answer: allow, content-type, location."
+_ROOMS = '"body": [{"room": "2.01", "seats": 8}]'
+_NO_HEADERS = '"headers": {}'
+_SEATS = "?floor=2', json={'seats': 8}"
 Scalar = str | int | float | bool
+Json = dict[str, Any] | list[Any] | str | float | bool | None
 Query = Mapping[str, Scalar | list[Scalar] | None]
 
 
@@ -42,6 +48,88 @@ class RestConfig(TypedDict, total=False):
 
     answers: dict[str, Any]
     """URL, its query sorted by name, to the body that a client without a connection gives."""
+
+
+def _asking(method: str, does: str, returned: str, answer: str) -> Callable[..., dict[str, Any]]:
+    """Return the function for a method of HTTP that sends no body."""
+    called = f"http_{method.lower()}"
+
+    def ask(
+        self: RestClient,
+        url: str,
+        params: dict[str, Scalar] | None = None,
+        headers: dict[str, str] | None = None,
+        path_params: dict[str, str | int] | None = None,
+    ) -> dict[str, Any]:
+        return self._told(_request(method, url, params, headers, path_params))
+
+    ask.__doc__ = f"""Send an HTTP {method} request{does}
+
+    Args:
+        url: The address, beginning with http:// or https://; {{name}} is a path parameter.
+        params: Query parameters by name, or null.
+        headers: Request headers by name, or null.
+        path_params: Path parameters by name, or null where the address has none.
+
+    Returns:
+        status: HTTP status of the answer, below 300.
+        {returned}
+
+    Examples:
+        >>> {called}(url='http://fixture.localhost/v1/rooms', params={{'floor': 2}})
+        {{"status": 200, {answer}}}
+        >>> {called}(url='http://fixture.localhost/v1/rooms', params={{'floor': 9}})
+        {{"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}}
+    """
+    return reads(ask)
+
+
+def _sending(method: str, does: str, shown: str) -> Callable[..., dict[str, Any]]:
+    """Return the function for a method of HTTP that sends JSON or a form."""
+    called = f"http_{method.lower()}"
+
+    def send(
+        self: RestClient,
+        url: str,
+        json: Json = None,
+        form: dict[str, Scalar] | None = None,
+        params: dict[str, Scalar] | None = None,
+        headers: dict[str, str] | None = None,
+        path_params: dict[str, str | int] | None = None,
+    ) -> dict[str, Any]:
+        return self._told(
+            _request(
+                method,
+                url,
+                params=params,
+                headers=headers,
+                path_params=path_params,
+                json=json,
+                form=form,
+            )
+        )
+
+    send.__doc__ = f"""Send an HTTP {method} request{does}
+
+    Args:
+        url: The address, beginning with http:// or https://; {{name}} is a path parameter.
+        json: What the body says as JSON, or null.
+        form: Fields of a form that is the body, or null.
+        params: Query parameters by name, or null.
+        headers: Request headers by name, or null.
+        path_params: Path parameters by name, or null where the address has none.
+
+    Returns:
+        status: HTTP status of the answer, below 300.
+        {_BODY}
+
+    Examples:
+        >>> {called}(url='http://fixture.localhost/v1/rooms{shown})
+        {{"status": 200, {_ROOMS}}}
+        >>> {called}(url='http://fixture.localhost/v1/rooms', json={{}}, form={{'a': 'b'}})
+        {{"error": "A body is json or form: leave out one of them."}}
+    """
+    return writes(send)
 
 
 class RestClient(Backend):
@@ -57,222 +145,21 @@ class RestClient(Backend):
         """Have requests answered by something else than what is recorded."""
         self._send = send
 
-    @reads
-    def http_get(
-        self,
-        url: str,
-        params: dict[str, str | int | float | bool] | None = None,
-        headers: dict[str, str] | None = None,
-        path_params: dict[str, str | int] | None = None,
-    ) -> dict[str, Any]:
-        """Send an HTTP GET request to a web service.
-
-        Args:
-            url: The address, beginning with http:// or https://; {name} is a path parameter.
-            params: Query parameters by name, or null.
-            headers: Request headers by name, or null.
-            path_params: Path parameters by name, or null where the address has none.
-
-        Returns:
-            status: HTTP status of the answer, below 300.
-            body: The answer: parsed JSON, or text.
-
-        Examples:
-            >>> http_get(url='http://fixture.localhost/v1/rooms', params={'floor': 2})
-            {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
-            >>> http_get(url='http://fixture.localhost/v1/rooms', params={'floor': 9})
-            {"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}
-        """
-        return self._told(_request("GET", url, params, headers, path_params))
-
-    @reads
-    def http_head(
-        self,
-        url: str,
-        params: dict[str, str | int | float | bool] | None = None,
-        headers: dict[str, str] | None = None,
-        path_params: dict[str, str | int] | None = None,
-    ) -> dict[str, Any]:
-        """Send an HTTP HEAD request: what GET would answer, without the body.
-
-        Args:
-            url: The address, beginning with http:// or https://; {name} is a path parameter.
-            params: Query parameters by name, or null.
-            headers: Request headers by name, or null.
-            path_params: Path parameters by name, or null where the address has none.
-
-        Returns:
-            status: HTTP status of the answer, below 300.
-            headers: Some headers of the answer: allow, content-type, location.
-
-        Examples:
-            >>> http_head(url='http://fixture.localhost/v1/rooms', params={'floor': 2})
-            {"status": 200, "headers": {}}
-            >>> http_head(url='http://fixture.localhost/v1/rooms', params={'floor': 9})
-            {"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}
-        """
-        return self._told(_request("HEAD", url, params, headers, path_params))
-
-    @reads
-    def http_options(
-        self,
-        url: str,
-        params: dict[str, str | int | float | bool] | None = None,
-        headers: dict[str, str] | None = None,
-        path_params: dict[str, str | int] | None = None,
-    ) -> dict[str, Any]:
-        """Send an HTTP OPTIONS request: what may be done with an address.
-
-        Args:
-            url: The address, beginning with http:// or https://; {name} is a path parameter.
-            params: Query parameters by name, or null.
-            headers: Request headers by name, or null.
-            path_params: Path parameters by name, or null where the address has none.
-
-        Returns:
-            status: HTTP status of the answer, below 300.
-            headers: Some headers of the answer: allow, content-type, location.
-
-        Examples:
-            >>> http_options(url='http://fixture.localhost/v1/rooms', params={'floor': 2})
-            {"status": 200, "headers": {}}
-            >>> http_options(url='http://fixture.localhost/v1/rooms', params={'floor': 9})
-            {"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}
-        """
-        return self._told(_request("OPTIONS", url, params, headers, path_params))
-
-    @writes
-    def http_post(
-        self,
-        url: str,
-        json: dict[str, Any] | list[Any] | str | float | bool | None = None,
-        form: dict[str, str | int | float | bool] | None = None,
-        params: dict[str, str | int | float | bool] | None = None,
-        headers: dict[str, str] | None = None,
-        path_params: dict[str, str | int] | None = None,
-    ) -> dict[str, Any]:
-        """Send an HTTP POST request to a web service.
-
-        Args:
-            url: The address, beginning with http:// or https://; {name} is a path parameter.
-            json: What the body says as JSON, or null.
-            form: Fields of a form that is the body, or null.
-            params: Query parameters by name, or null.
-            headers: Request headers by name, or null.
-            path_params: Path parameters by name, or null where the address has none.
-
-        Returns:
-            status: HTTP status of the answer, below 300.
-            body: The answer: parsed JSON, or text.
-
-        Examples:
-            >>> http_post(url='http://fixture.localhost/v1/rooms', params={'floor': 2}, json={})
-            {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
-            >>> http_post(url='http://fixture.localhost/v1/rooms', json={}, form={'a': 'b'})
-            {"error": "A body is json or form: leave out one of them."}
-        """
-        return self._told(
-            _request(
-                "POST",
-                url,
-                params=params,
-                headers=headers,
-                path_params=path_params,
-                json=json,
-                form=form,
-            )
-        )
-
-    @writes
-    def http_put(
-        self,
-        url: str,
-        json: dict[str, Any] | list[Any] | str | float | bool | None = None,
-        form: dict[str, str | int | float | bool] | None = None,
-        params: dict[str, str | int | float | bool] | None = None,
-        headers: dict[str, str] | None = None,
-        path_params: dict[str, str | int] | None = None,
-    ) -> dict[str, Any]:
-        """Send an HTTP PUT request: what is at an address is to be as the body says.
-
-        Args:
-            url: The address, beginning with http:// or https://; {name} is a path parameter.
-            json: What the body says as JSON, or null.
-            form: Fields of a form that is the body, or null.
-            params: Query parameters by name, or null.
-            headers: Request headers by name, or null.
-            path_params: Path parameters by name, or null where the address has none.
-
-        Returns:
-            status: HTTP status of the answer, below 300.
-            body: The answer: parsed JSON, or text.
-
-        Examples:
-            >>> http_put(url='http://fixture.localhost/v1/rooms?floor=2', json={'seats': 8})
-            {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
-            >>> http_put(url='http://fixture.localhost/v1/rooms', json={}, form={'a': 'b'})
-            {"error": "A body is json or form: leave out one of them."}
-        """
-        return self._told(
-            _request(
-                "PUT",
-                url,
-                params=params,
-                headers=headers,
-                path_params=path_params,
-                json=json,
-                form=form,
-            )
-        )
-
-    @writes
-    def http_patch(
-        self,
-        url: str,
-        json: dict[str, Any] | list[Any] | str | float | bool | None = None,
-        form: dict[str, str | int | float | bool] | None = None,
-        params: dict[str, str | int | float | bool] | None = None,
-        headers: dict[str, str] | None = None,
-        path_params: dict[str, str | int] | None = None,
-    ) -> dict[str, Any]:
-        """Send an HTTP PATCH request: some of what is at an address is to be as the body says.
-
-        Args:
-            url: The address, beginning with http:// or https://; {name} is a path parameter.
-            json: What the body says as JSON, or null.
-            form: Fields of a form that is the body, or null.
-            params: Query parameters by name, or null.
-            headers: Request headers by name, or null.
-            path_params: Path parameters by name, or null where the address has none.
-
-        Returns:
-            status: HTTP status of the answer, below 300.
-            body: The answer: parsed JSON, or text.
-
-        Examples:
-            >>> http_patch(url='http://fixture.localhost/v1/rooms?floor=2', json={'seats': 8})
-            {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
-            >>> http_patch(url='http://fixture.localhost/v1/rooms', json={}, form={'a': 'b'})
-            {"error": "A body is json or form: leave out one of them."}
-        """
-        return self._told(
-            _request(
-                "PATCH",
-                url,
-                params=params,
-                headers=headers,
-                path_params=path_params,
-                json=json,
-                form=form,
-            )
-        )
+    http_get = _asking("GET", " to a web service.", _BODY, _ROOMS)
+    http_head = _asking("HEAD", ": what GET would answer, without the body.", _HEADERS, _NO_HEADERS)
+    http_options = _asking("OPTIONS", ": what may be done with an address.", _HEADERS, _NO_HEADERS)
+    http_post = _sending("POST", " to a web service.", "', params={'floor': 2}, json={}")
+    http_put = _sending("PUT", ": what is at an address is to be as the body says.", _SEATS)
+    http_patch = _sending(
+        "PATCH", ": some of what is at an address is to be as the body says.", _SEATS
+    )
 
     @writes
     def http_delete(
         self,
         url: str,
-        json: dict[str, Any] | list[Any] | str | float | bool | None = None,
-        params: dict[str, str | int | float | bool] | None = None,
+        json: Json = None,
+        params: dict[str, Scalar] | None = None,
         headers: dict[str, str] | None = None,
         path_params: dict[str, str | int] | None = None,
     ) -> dict[str, Any]:
@@ -303,8 +190,7 @@ class RestClient(Backend):
         url: str,
         headers: dict[str, str] | None = None,
         timeout: float | list[float] | None = None,
-        params: dict[str, str | int | float | bool | list[str | int | float | bool] | None]
-        | None = None,
+        params: dict[str, Scalar | list[Scalar] | None] | None = None,
         allow_redirects: bool = True,
         auth: Sequence[str] | None = None,
         cert: str | list[str] | None = None,
@@ -390,17 +276,13 @@ def _request(
         raise InvalidArgument("A body is json or form: leave out one of them.")
     content = b""
     if json is not None:
-        content, kind = _as_json(json), "application/json"
+        content, kind = json_format.dumps(json).encode(), "application/json"
     elif form is not None:
         content, kind = _query(list(form.items())).encode(), _FORM
     if content and "content-type" not in map(str.lower, given):
         given["Content-Type"] = kind
     check_count("the body", content.decode(), 0, _LONGEST_BODY)
     return WebRequest(address, given, method, content)
-
-
-def _as_json(value: Any) -> bytes:
-    return json_format.dumps(value).encode()
 
 
 def _filled(url: str, path_params: Mapping[str, str | int] | None) -> str:

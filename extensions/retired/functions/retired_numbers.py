@@ -13,7 +13,7 @@ from typing import Any
 from envs.backend import Backend, NoConfig, reads
 from envs.errors import InvalidArgument
 from extensions.library.bounds import check_between, check_count, check_numbers, whole
-from extensions.library.numbers import factors_of
+from extensions.library.numbers import factors_of, fibonacci
 from extensions.retired.functions.derivative import derivative_at
 
 _LARGEST = 10**9
@@ -177,7 +177,7 @@ class RetiredNumbers(Backend):
             >>> get_fibonacci_number(n=-1)
             {"error": "n is -1: give 0 to 1000."}
         """
-        return {"number": _fibonacci(whole("n", n, 0, 1000) + 1)[-1]}
+        return {"number": fibonacci(whole("n", n, 0, 1000) + 1)[-1]}
 
     @reads
     def get_fibonacci_sequence(self, n: int) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class RetiredNumbers(Backend):
             >>> get_fibonacci_sequence(n=0)
             {"error": "n is 0: give 1 to 1000."}
         """
-        return {"sequence": _fibonacci(whole("n", n, 1, 1000))}
+        return {"sequence": fibonacci(whole("n", n, 1, 1000))}
 
     @reads
     def quadratic_roots(self, a: float, b: float, c: float) -> dict[str, Any]:
@@ -402,13 +402,6 @@ def _binary(name: str, digits: str) -> int:
 
 def _integer(name: str, value: float) -> int:
     return whole(name, value, -_LARGEST, _LARGEST)
-
-
-def _fibonacci(count: int) -> list[int]:
-    numbers = [0, 1]
-    while len(numbers) < count:
-        numbers.append(numbers[-1] + numbers[-2])
-    return numbers[:count]
 
 
 def _columns(name: str, matrix: Sequence[Sequence[float]]) -> int:

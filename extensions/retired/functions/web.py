@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+ASKING = ("RestClient", "PublicServices")
+"""Which backends ask web services, by name, so that no client is loaded to find out."""
+
 
 class WebRequest(NamedTuple):
     """One HTTP request."""

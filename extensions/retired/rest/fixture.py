@@ -121,7 +121,8 @@ def _read(path: list[str], query: Mapping[str, str], headers: Mapping[str, str])
         case ["v1", "books", id]:
             return _one([book for book in _BOOKS if str(book["id"]) == id], "book")
         case ["v1", "books", id, "availability"]:
-            return _availability(id)
+            there = [{"id": b["id"], "copies": b["copies"]} for b in _BOOKS if str(b["id"]) == id]
+            return _one(there, "book")
         case ["v1", "authors"]:
             return WebAnswer(200, sorted({book["author"] for book in _BOOKS}))
         case ["v1", "rooms"]:
@@ -153,11 +154,6 @@ def _books(query: Mapping[str, str]) -> WebAnswer:
         return WebAnswer(400, {"error": "since and limit are whole numbers"})
     found = [book for book in found if book["year"] >= int(since)]
     return WebAnswer(200, {"total": len(found), "books": found[: int(limit)]})
-
-
-def _availability(id: str) -> WebAnswer:
-    found = [{"id": b["id"], "copies": b["copies"]} for b in _BOOKS if str(b["id"]) == id]
-    return _one(found, "book")
 
 
 def _rooms(query: Mapping[str, str]) -> WebAnswer:
@@ -204,17 +200,12 @@ def _missing(kind: str) -> WebAnswer:
 
 
 class Service:
-    """The running service, on a thread that ends with the program.
-
-    Attributes:
-        port: Where it listens.
-    """
+    """The running service, on a thread that ends with the program; it listens at ``port``."""
 
     def __init__(self) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self.port: int = self._server.server_address[1]
-        serve = Thread(target=self._server.serve_forever, daemon=True)
-        serve.start()
+        Thread(target=self._server.serve_forever, daemon=True).start()
 
     def stop(self) -> None:
         """Stop answering."""

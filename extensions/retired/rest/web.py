@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from ipaddress import ip_address
 from socket import SHUT_RDWR, socket
 from ssl import SSLContext
-from threading import Event, Timer
+from threading import Timer
 from typing import Any, NamedTuple
 
 import httpx
@@ -30,11 +30,9 @@ from envs.tool import bind
 from extensions.retired.functions import public_answers
 from extensions.retired.functions.public_services import PublicServices
 from extensions.retired.functions.rest import RestClient
-from extensions.retired.functions.web import Sender, WebAnswer, WebRequest
-from extensions.retired.rest.asking import ASKING
+from extensions.retired.functions.web import ASKING, Sender, WebAnswer, WebRequest
 from extensions.retired.rest.fixture import HOST, Service
 from runner.data.services import FIXTURE_ONLY, Reach
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _TIMEOUT = 10.0
@@ -109,7 +107,6 @@ class HttpSender:
         return _asked(request, url, (place, port), anywhere=named_by_user)
 
     def _is_ours(self, place: str, port: int) -> bool:
-        """Tell whether a service that is started here is the one at a place."""
         return any(_place(host) == place and find() == port for host, find in self._ports.items())
 
 
@@ -139,18 +136,12 @@ def _with_keys(request: WebRequest, host: str) -> WebRequest:
 def _asked(
     request: WebRequest, url: httpx.URL, where: tuple[str, int], *, anywhere: bool
 ) -> WebAnswer:
-    """Return what the service at a place answers.
-
-    Args:
-        request: What to ask.
-        url: Its address.
-        where: Host and port to connect to.
-        anywhere: Whether that may be this machine.
+    """Return what a service answers at a host and port, on this machine only if ``anywhere``.
 
     Raises:
         ToolError: There is no answer that can be read.
     """
-    late, watch = Event(), _Watch(anywhere=anywhere, denied=_denied(url.host, where[1]))
+    watch = _Watch(anywhere=anywhere, denied=_denied(url.host, where[1]))
     named = {name.lower(): value for name, value in request.headers.items()}
     outgoing = httpx.Request(
         request.method,
@@ -161,14 +152,14 @@ def _asked(
         extensions={"timeout": dict.fromkeys(_WAITS, _TIMEOUT), "trace": watch.trace},
     )
     try:
-        with _cut_off(watch, late), httpx.HTTPTransport(verify=_trusted()) as transport:
+        with watch.in_time(), httpx.HTTPTransport(verify=_trusted()) as transport:
             response = transport.handle_request(outgoing)
             content = _content(response)
-        if late.is_set():
+        if watch.late:
             raise TimeoutError
     except (OSError, httpx.HTTPError) as error:
         reason = str(error) or type(error).__name__
-        if late.is_set():
+        if watch.late:
             reason = f"it took more than {_DEADLINE:g} seconds"
         netloc = url.netloc.decode()[:100]
         raise Refused(f"{netloc} gives no answer: {reason[:200]}.") from None
@@ -207,36 +198,35 @@ class _Watch:
     def __init__(self, *, anywhere: bool, denied: AccessDenied) -> None:
         self._anywhere = anywhere
         self._denied = denied
-        self.connected: socket | None = None
+        self._connected: socket | None = None
+        self.late = False
 
     def trace(self, event: str, information: Mapping[str, Any]) -> None:
         """Keep the connection, and let none come to be with what may not be asked."""
         if event not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             return
         stream = information["return_value"]
-        self.connected = stream.get_extra_info("socket")
-        if not self._anywhere and _is_local(_peer(self.connected)):
+        self._connected = stream.get_extra_info("socket")
+        if not self._anywhere and _is_local(_peer(self._connected)):
             stream.close()
             raise self._denied
 
+    @contextmanager
+    def in_time(self) -> Iterator[None]:
+        """End the connection when it takes too long, however often something comes."""
+        timer = Timer(_DEADLINE, self._cut)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
-@contextmanager
-def _cut_off(watch: _Watch, late: Event) -> Iterator[None]:
-    """End a connection that takes too long, however often something comes; note that it was so."""
-
-    def cut() -> None:
-        late.set()
-        if watch.connected is not None:
+    def _cut(self) -> None:
+        self.late = True
+        if self._connected is not None:
             with suppress(OSError):
-                watch.connected.shutdown(SHUT_RDWR)
-
-    timer = Timer(_DEADLINE, cut)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+                self._connected.shutdown(SHUT_RDWR)
 
 
 def _denied(host: str, port: int) -> AccessDenied:
@@ -313,10 +303,7 @@ def ask_all(
 ) -> list[Probe]:
     """Make the requests of the ground truths of entries, and return what became of each.
 
-    Args:
-        trajectories: The entries.
-        send: What is asked.
-        changing: Whether to make also those that may change something where they are sent.
+    With ``changing`` also those are made that may change something where they are sent.
     """
     session = Session.load(ASKING, {})
     for backend in session.backends.values():
@@ -333,23 +320,12 @@ def ask_all(
     return found
 
 
-def require_up(trajectories: Sequence[Trajectory], reach: Reach) -> None:
-    """Do what ``rest.require_up`` does for trajectories that ask web services."""
-    endpoints = ask_all(trajectories, sender(reach))
-    down = sorted({f"{e.url} ({e.problem})" for e in endpoints if e.problem})
-    if down:
-        raise DataError("rest", f"{len(down)} endpoints are down: {'; '.join(down)}")
-
-
 def asks_public(trajectory: Trajectory) -> bool:
     """Tell whether a request of an entry's ground truth is for a public service."""
+    made = _requests(trajectory, changing=True)
     if PublicServices.__name__ in trajectory.environments:
-        called = {call.name for call in _requests(trajectory, changing=True)}
-        return not called.isdisjoint(PublicServices.TOOLS)
-    return any(
-        public_answers.is_known(_host(_url_of(call) or ""))
-        for call in _requests(trajectory, changing=True)
-    )
+        return any(call.name in PublicServices.TOOLS for call in made)
+    return any(public_answers.is_known(_host(_url_of(call) or "")) for call in made)
 
 
 def _host(url: str) -> str:
@@ -366,18 +342,14 @@ def _url_of(call: Call) -> str | None:
     return str(arguments["url"]) if "url" in arguments else None
 
 
-def _requests(trajectory: Trajectory, *, changing: bool) -> list[Call]:
-    if not {*ASKING}.intersection(trajectory.environments):
-        return []
-    texts = [text for turn in trajectory.turns for text in turn.ground_truth]
-    return [call for text in texts for call in _request(text, changing=changing)]
-
-
-def _request(text: str, *, changing: bool) -> Iterator[Call]:
-    """Yield the request that a call of a ground truth is, unless it would be refused."""
+def _requests(trajectory: Trajectory, *, changing: bool) -> Iterator[Call]:
+    """Yield the requests of a ground truth, but for those that would be refused."""
+    if {*ASKING}.isdisjoint(trajectory.environments):
+        return
     tools = tools_of(ASKING)
-    with suppress(MalformedCall, ToolError):
-        call = parse_call(text)
-        if call.name in tools and (changing or not tools[call.name].writes):
-            bind(tools[call.name], call.args, call.kwargs)
-            yield call
+    for text in [text for turn in trajectory.turns for text in turn.ground_truth]:
+        with suppress(MalformedCall, ToolError):
+            call = parse_call(text)
+            if call.name in tools and (changing or not tools[call.name].writes):
+                bind(tools[call.name], call.args, call.kwargs)
+                yield call

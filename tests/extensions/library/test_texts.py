@@ -30,6 +30,7 @@ SHORT = st.text(max_size=12)
         ("to_roman(number=3999)", "MMMCMXCIX"),
         ("from_roman(numeral='xlii')", 42),
         ("to_morse(text='  a  b ')", ".- / -..."),
+        ("to_morse(text='Hi')", ".... .."),
         ("slug_of(title='  --  ')", ""),
         ("slug_of(title='Crème brûlée!')", "crème-brûlée"),
         ("sort_words(words=['b', 'A', 'a'])", ["A", "a", "b"]),

@@ -12,7 +12,8 @@ import pytest
 
 from checkers.profile import STRICT
 from extensions.ray.cluster import TRIES
-from extensions.ray.on_ray import conduct_on_ray
+from extensions.ray.on_ray import OnRay
+from runner.episodes.allowance import Allowance
 from runner.live.campaign import Plan
 from runner.live.conduct import conduct, open_jobs
 from runner.live.settings import Settings
@@ -124,7 +125,7 @@ class Runs:
     """Does runs on the cluster, each in a folder of its own."""
 
     def __init__(self, cluster, server, folder):
-        self.cluster = cluster
+        self.there = OnRay(cluster, Allowance(seconds=PATIENCE))
         self.server = server
         self.folder = folder
         self.workers = folder / "workers"
@@ -147,15 +148,9 @@ class Runs:
         plan = self.plan(**settings)
         self.watch = Watch(on_record)
         with self.store(name, plan) as store:
-            return conduct_on_ray(
-                plan,
-                store,
-                open_jobs(store, SOME, 1, only),
-                partial(by, self.workers),
-                self.watch,
-                self.cluster,
-                PATIENCE,
-            )
+            jobs = open_jobs(store, SOME, 1, only)
+            connecting = partial(by, self.workers)
+            return self.there.conduct(plan, store, jobs, connecting, self.watch)
 
     async def here(self, name):
         """Do a run in this process."""

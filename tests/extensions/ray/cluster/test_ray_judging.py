@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from checkers.profile import STRICT
-from extensions.ray.on_ray import evaluate_on_ray
+from extensions.ray.on_ray import OnRay
 from runner.cli import main
 from runner.episodes import spread
 from runner.episodes.allowance import Allowance
@@ -57,14 +57,14 @@ def run_and_complain(prepared, profile):
 
 @pytest.mark.parametrize("run", [run_oracle, run_null])
 def test_the_outcomes_are_those_of_one_process_in_its_order(cluster, run):
-    there = evaluate_on_ray(DATA, ALL, STRICT, partial(run, profile=STRICT), cluster=cluster)
+    there = OnRay(cluster).judge(DATA, ALL, STRICT, partial(run, profile=STRICT))
     here = evaluate(DATA, ALL, STRICT, partial(run, profile=STRICT))
     assert [j.to_json() for j in there] == [j.to_json() for j in here]
 
 
 def test_what_a_killed_worker_had_is_judged_by_another(cluster, tmp_path):
     run = partial(run_and_die, marker=tmp_path / "killed", profile=STRICT)
-    there = list(evaluate_on_ray(DATA, ALL, STRICT, run, cluster=cluster))
+    there = list(OnRay(cluster).judge(DATA, ALL, STRICT, run))
     assert (tmp_path / "killed").exists()
     assert there == list(evaluate(DATA, ALL, STRICT, partial(run_oracle, profile=STRICT)))
 
@@ -72,7 +72,7 @@ def test_what_a_killed_worker_had_is_judged_by_another(cluster, tmp_path):
 def test_what_kills_every_worker_is_an_error_and_the_rest_goes_on(cluster, monkeypatch):
     monkeypatch.setattr(spread, "chunks", lambda some, _: [some[:1], some[1:3]])
     run = partial(run_and_always_die, profile=STRICT)
-    first, *rest = evaluate_on_ray(DATA, ALL[:3], STRICT, run, cluster=cluster)
+    first, *rest = OnRay(cluster).judge(DATA, ALL[:3], STRICT, run)
     message = f"the process that judged it was killed by SIGKILL, {TRIES} times"
     assert first == EpisodeRecord.of(ALL[0], None, message)
     assert [judged.verdict.valid for judged in rest] == [True, True]
@@ -80,7 +80,7 @@ def test_what_kills_every_worker_is_an_error_and_the_rest_goes_on(cluster, monke
 
 def test_what_stalls_is_an_error_and_the_rest_goes_on(cluster):
     run, allowance = partial(run_and_stall, profile=STRICT), Allowance(seconds=4.0)
-    there = evaluate_on_ray(DATA, ALL[:3], STRICT, run, cluster=cluster, allowance=allowance)
+    there = OnRay(cluster, allowance).judge(DATA, ALL[:3], STRICT, run)
     first, second, third = there
     message = "to judge it took more than 4 seconds (--entry-timeout)"
     assert second == EpisodeRecord.of(ALL[1], None, message)
@@ -90,7 +90,7 @@ def test_what_stalls_is_an_error_and_the_rest_goes_on(cluster):
 def test_a_complaint_comes_back_as_it_was(cluster):
     run = partial(run_and_complain, profile=STRICT)
     with pytest.raises(DataError, match=r"^data\.jsonl:7: no good: mend it$"):
-        list(evaluate_on_ray(DATA, ALL, STRICT, run, cluster=cluster))
+        list(OnRay(cluster).judge(DATA, ALL, STRICT, run))
 
 
 def test_the_command_prints_and_writes_the_same(cluster, tmp_path, capsys):

@@ -9,8 +9,7 @@ import pytest
 from envs.calls import parse_call
 from envs.results import Result
 from envs.session import Session
-from extensions.retired.rest import connect
-from runner.data.services import FIXTURE_ONLY
+from runner.data.services import FIXTURE_ONLY, connect
 
 BASE = "http://fixture.localhost/v1"
 KEY = {"X-Api-Key": "reader-7"}

@@ -15,9 +15,9 @@ from checkers.profile import PROFILES
 from envs.calls import parse_call
 from envs.session import Session
 from extensions.retired.functions.web import WebRequest
-from extensions.retired.rest import asking_public, connect, require_up, web
+from extensions.retired.rest import web
 from extensions.retired.rest.web import HttpSender
-from runner.data.services import FIXTURE_ONLY, Reach
+from runner.data.services import FIXTURE_ONLY, Reach, connect, require_up
 from runner.episodes.scripts import oracle
 from runner.extension import bfcl_readers
 from tests.judging import run_script
@@ -137,5 +137,5 @@ def test_entries_that_ask_public_services_are_counted(bfcl_folder: Any) -> None:
     entries = load_bfcl(
         bfcl_folder, [Category.REST, Category.EXEC_SIMPLE], readers=bfcl_readers()
     ).trajectories
-    assert [each.id for each in asking_public(list(entries.values()))] == ["rest_0"]
-    assert asking_public(list(load_embedded([Category.REST]).trajectories.values())) == []
+    assert [each.id for each in entries.values() if web.asks_public(each)] == ["rest_0"]
+    assert not any(map(web.asks_public, load_embedded([Category.REST]).trajectories.values()))
