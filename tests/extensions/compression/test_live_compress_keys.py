@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runner.cli import main
-from tests.servers.serving import Answer, Asked, FakeServer, as_json
+from tests.servers.serving import Answer, Answerer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
 
 pytest.importorskip("openai")
@@ -22,7 +22,7 @@ def draft(server: str, out: Path, *words: str) -> int:
     return main(["compress-keys", "TicketAPI", *given])
 
 
-def saying(text: str, asked: list[str]) -> object:
+def saying(text: str, asked: list[str]) -> Answerer:
     def answer(request: Asked) -> Answer:
         asked.append(request.body["messages"][-1]["content"])
         return as_json(completion({"role": "assistant", "content": text}))
@@ -30,11 +30,13 @@ def saying(text: str, asked: list[str]) -> object:
     return answer
 
 
-def test_a_model_is_asked_once_for_each_function(tmp_path: Path, capsys: Captured) -> None:
+def test_a_model_is_asked_once_for_each_function(
+    tmp_path: Path, server: FakeServer, capsys: Captured
+) -> None:
     out, asked = tmp_path / "out.json", []
     reply = 'Of course:\n```json\n{"keep": ["[].id", "[].title", "[].id"]}\n```'
-    with FakeServer(saying(reply, asked)) as server:  # type: ignore[arg-type]
-        assert draft(server.base_url, out, *SOME) == 0
+    server.answer = saying(reply, asked)
+    assert draft(server.base_url, out, *SOME) == 0
     assert json.loads(out.read_text()) == {"get_user_tickets": {"keep": ["[].id", "[].title"]}}
     assert len(asked) == 1
     assert '"[].created_by"' in asked[0]
@@ -52,10 +54,12 @@ def test_a_model_is_asked_once_for_each_function(tmp_path: Path, capsys: Capture
         ("[" * 5000, "the answer is no"),
     ],
 )
-def test_what_does_not_hold_is_told(tmp_path: Path, reply: str, why: str, capsys: Captured) -> None:
+def test_what_does_not_hold_is_told(
+    tmp_path: Path, server: FakeServer, reply: str, why: str, capsys: Captured
+) -> None:
     out = tmp_path / "out.json"
-    with FakeServer(saying(reply, [])) as server:  # type: ignore[arg-type]
-        assert draft(server.base_url, out, *SOME) == 3
+    server.answer = saying(reply, [])
+    assert draft(server.base_url, out, *SOME) == 3
     assert why in capsys.readouterr().err
     assert not out.exists()
 
