@@ -49,6 +49,7 @@ class ComparedStatements(ComparedCalls):
         return replace(examined, pair=with_results)
 
     def right(self, prepared: Prepared, profile: Profile) -> Answers:
+        """Return the ground truth as answers: as it was executed, or by its calls."""
         if not _is_executed(prepared, profile):
             return super().right(prepared, profile)
         (truth,) = prepared.truth
@@ -56,6 +57,7 @@ class ComparedStatements(ComparedCalls):
         return Answers([[step]], "fc")
 
     def check(self, prepared: Prepared, profile: Profile) -> Check | None:
+        """Return the comparison of what statements give; None where calls are compared."""
         if _is_executed(prepared, profile):
             return partial(_check_executed, prepared)
         return super().check(prepared, profile)
