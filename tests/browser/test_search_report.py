@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from extensions.search.record import search_of
 from runner.analysis.report.run_report import report
 from runner.analysis.runs import view_run
 from runner.cli import main
@@ -21,12 +22,13 @@ def test_a_search_shows_its_branches(show: Callable[..., Page], tmp_path: Path) 
     asked = ["search", "--model", "scripted:0.5", "--category", "base", "--limit", "2"]
     assert main([*asked, "--run-dir", str(folder)]) == 0
     run = open_run(folder / "dfsdt")
-    [undone, *_] = [each for each in run.records if each.search and each.search.undone]
+    [undone, *_] = [each for each in run.records if (tree := search_of(each)) and tree.undone]
     assert run.profile is not None
     html = report([view_run(run, load_embedded([Category.BASE]), run.profile, 20)])
     page = show(html, f"#e/{undone.id}/0")
     page.locator("details.search summary").click()
     expect(page.locator(".search .point.undone").first).to_be_visible()
-    assert undone.search is not None
-    expect(page.locator(".search .point")).to_have_count(undone.search.requests)
+    searched = search_of(undone)
+    assert searched is not None
+    expect(page.locator(".search .point")).to_have_count(searched.requests)
     check_with_axe(page)
