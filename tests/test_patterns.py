@@ -90,6 +90,7 @@ def test_no_pattern_has_repetitions_that_share_a_text() -> None:
     assert {p.place: wrong for p in mine if (wrong := overlaps(p.pattern))} == {}
 
 
+@pytest.mark.slow
 def test_a_slow_pattern_is_seen_by_its_time() -> None:
     assert slow(re.compile(r"(a+)+$"), ["match"])
     assert slow(re.compile(r"\w+\("), ["search"])
