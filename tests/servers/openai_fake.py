@@ -50,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         answer = scripted(options.fault, answer)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with FakeServer(answer, latency=options.latency / 1000, port=options.port) as server:
-        print(f"serving {server.base_url}", flush=True)
         try:
+            print(f"serving {server.base_url}", flush=True)
             server.wait()
         except KeyboardInterrupt:
             cpu = f"{time.process_time():.2f} s of CPU"

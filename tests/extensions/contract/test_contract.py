@@ -67,7 +67,8 @@ def test_a_sound_environment_passes(install):
 
 @pytest.mark.parametrize("mutant", first_of_each(), ids=lambda mutant: mutant.check)
 def test_a_check_finds_what_is_broken(install, monkeypatch, mutant):
-    monkeypatch.setattr(play, "_PLAYS", 20)
+    if mutant.check != "sessions":
+        monkeypatch.setattr(play, "_PLAYS", 20)
     name = made(install, mutant, monkeypatch)
     [bound] = [bound for bound in contract(name) if bound.check.name == mutant.check]
     with pytest.raises(Broken) as caught:

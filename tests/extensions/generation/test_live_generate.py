@@ -301,6 +301,7 @@ def slow(server: FakeServer) -> Iterator[FakeServer]:
     server.latency = 0.0
 
 
+@pytest.mark.slow
 def test_killed_and_gone_on_with_no_answer_is_asked_for_twice(
     generate: Generate, slow: FakeServer, output: Path
 ) -> None:
@@ -331,7 +332,6 @@ def has_answers(output: Path, size: int) -> bool:
     return answers(output) >= size
 
 
-@pytest.mark.slow
 def test_interrupted_it_keeps_what_it_has(slow: FakeServer, output: Path) -> None:
     slow.latency = 0.2
     process = start(command(output, slow, "--concurrency", "1"))

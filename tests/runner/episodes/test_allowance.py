@@ -15,16 +15,16 @@ from trajectories.errors import DataError
 
 
 def test_more_memory_than_allowed_is_an_error_and_then_there_is_memory_again():
-    with limited_memory(100):
+    with limited_memory(40):
         with pytest.raises(MemoryError):
-            bytearray(2**28)
+            bytearray(2**26)
         assert bytearray(2**20)
-    assert bytearray(2**28)
+    assert bytearray(2**26)
 
 
 def test_without_a_limit_there_is_none():
     with limited_memory(None):
-        assert bytearray(2**28)
+        assert bytearray(2**26)
 
 
 def test_a_system_without_limits_says_so(monkeypatch, capsys):

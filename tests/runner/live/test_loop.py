@@ -120,7 +120,7 @@ def ends(run):
 
 
 @pytest.mark.parametrize(
-    "start", [pytest.param(n, marks=[pytest.mark.slow] if n % 5 else []) for n in range(20)]
+    "start", [pytest.param(n, marks=[pytest.mark.slow] if n % 10 else []) for n in range(20)]
 )
 def test_the_ground_truth_passes_in_both_modes_under_both_profiles(start):
     embedded = load_embedded(MULTI_TURN)
