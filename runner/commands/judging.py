@@ -94,13 +94,7 @@ def judge_all(
 ) -> list[EpisodeRecord]:
     """Judge trajectories, show progress, and write verdict lines where they are wanted.
 
-    Args:
-        dataset: Where they are from.
-        trajectories: Which.
-        profile: How they are executed and judged.
-        run: Judges one.
-        options: What the user wants.
-        entries: What was recorded of them, whose words may tell something; None of no run.
+    ``entries`` holds what a recorded run has of them; None if there is no run.
 
     Raises:
         DataError: Something of the user's cannot be used.
