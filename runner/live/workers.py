@@ -101,13 +101,9 @@ class Here(NamedTuple):
 def workers_of(
     engine: str, address: str | None, workers: int | None, allowance: Allowance = ALLOWANCE
 ) -> Workers:
-    """Return the workers that the user wants.
+    """Return the workers of an engine: ``local``, or the extension that has it.
 
-    Args:
-        engine: ``local``, or the name of the extension that has the engine.
-        address: Where a cluster is, or None for one on this machine, for the time being.
-        workers: How many processes, or None for as many as is usual there.
-        allowance: What judging an entry may take.
+    Without an address, a cluster is started on this machine for the time of the command.
 
     Raises:
         DataError: The options contradict each other, or the engine is not installed.
