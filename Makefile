@@ -61,7 +61,7 @@ dev: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Set up what tests and check
 
 # -m in ARGS is the last and counts: ARGS="-m slow" runs what `test` leaves out.
 pytest = $(VENV)/bin/python -m pytest -n auto --dist worksteal
-test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite but for its slow part: about five minutes on two cores
+test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite but for its slow part: about two and a half minutes on two cores
 	@$(pytest) -m "not slow" $(ARGS)
 
 test-all: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the whole test suite, in part against the built wheel, too

@@ -61,7 +61,9 @@ NEVER_SUCCEEDS = {"get_outside_temperature_from_weather_com"}
 # Of module scope, so that all tests of a category follow one another: few of its entries are kept.
 each = pytest.mark.parametrize("category", MULTI_TURN, scope="module")
 each_variant = pytest.mark.parametrize("category", MULTI_TURN[1:], scope="module")
-each_profile = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: p.name)
+each_profile = pytest.mark.parametrize(
+    "profile", [BFCL, STRICT], ids=lambda p: p.name, scope="module"
+)
 
 
 @cache
@@ -78,7 +80,7 @@ def bases() -> list[Trajectory]:
     return of(Category.BASE)
 
 
-@lru_cache(maxsize=700)
+@lru_cache(maxsize=460)
 def _prepared(id: str, profile: str) -> Prepared:
     profiles = {p.name: p for p in (BFCL, STRICT)}
     return prepare(dataset(), dataset().trajectories[id], profiles[profile])
