@@ -62,8 +62,8 @@ class RetiredExtension(Extension):
 
     def notes(self, entries: Sequence[Trajectory], profile: Profile, reach: Reach) -> Iterator[str]:
         """Tell of entries for which a fixture answers."""
-        public = () if reach.network else [*filter(web.asks_public, _asking(entries))]
-        if public:
+        asking = () if reach.network else _asking(entries)
+        if public := [each for each in asking if web.asks_public(each)]:
             yield (
                 f"{len(public)} entries ask public services: a fixture answers for these, with "
                 "answers of our own making; --allow-network asks the services themselves"
