@@ -145,7 +145,7 @@ MUTANTS: Sequence[Mutant] = (
     _returns('return {"error": "no"}', "raise a ToolError"),
     _returns("return {1: self.items}", "keys are not all text"),
     Mutant("arguments", "arguments that fit the document and are refused", (("self, name: str)", "\n        self,\n        name: Annotated[str, AfterValidator(str.strip), Predicate(str.isdigit)],\n    )"),), "fits the schema and gives", "name: Annotated["),
-    Mutant("sessions", "a count of all calls, or something else that many sessions share", ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) > 5_000\n{NEXT}"),), "among other ", "item['done'] = len"),
+    Mutant("sessions", "a count of all calls, or something else that many sessions share", ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) > 3_000\n{NEXT}"),), "among other ", "item['done'] = len"),
     Mutant("examples", _SHOWN, (('Item 1 is done."}\n ', 'Item 2 is done."}\n '),), 'gives {"status": "Item 1 is done."}', ">>> PREFIX_finish(item_id=1)"),
     Mutant("examples", _SHOWN, (("_list()\n            {", "_list(\n            {"),), "the example cannot be read", ">>> PREFIX_list("),
     Mutant("examples", _SHOWN, (("        Examples:\n            >>> PREFIX_list()", "        Shown:\n            PREFIX_list()"),), "has no example", '"""List everything'),
