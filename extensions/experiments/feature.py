@@ -26,6 +26,7 @@ class VaryOptions:
         "one run per level, such as tools=10,all",
         "AXIS=LEVELS",
         default=(),
+        excludes=("--retrieve",),
     )
     vary_seed: int = option("seed of random draws", "S", default=0, read=index, needs="--vary")
     design: Literal["full", "latin"] | None = option(

@@ -49,7 +49,7 @@ def test_a_model_is_offered_what_is_retrieved(
         assert main([*others, "--retrieve", "top=3"]) == 2
     assert all(size < 128 for size in sizes)
     definition = json.loads((run / "run.json").read_text())["definition"]
-    assert definition["retrieve"]["policy"] == "backends=3"
+    assert definition["extensions"]["retrieval"]["retrieve"]["policy"] == "backends=3"
     capsys.readouterr()
     assert main(["verify", str(run)]) == 0
     assert main(["score", str(run)]) == 0
