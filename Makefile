@@ -74,7 +74,7 @@ pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, i
 	@$(VENV)/bin/python -m tests.pictures
 
 test-adapters: $(ADAPTERS_VENV)/.adapters ## Test the adapters to other libraries with those libraries
-	@$(ADAPTERS_VENV)/bin/python -m pytest tests/extensions/adapters tests/extensions/ray/cluster tests/extensions/retrieval/ranking -m "not dense" $(ARGS)
+	@ADAPTERS=1 $(ADAPTERS_VENV)/bin/python -m pytest tests/extensions/adapters tests/extensions/ray/cluster tests/extensions/retrieval/ranking -m "not dense" $(ARGS)
 
 test-retrieval: $(RETRIEVAL_VENV)/.retrieval ## Test retrieval with what embeds and trains, torch too: [TORCH=torch==2.13.0]
 	@$(RETRIEVAL_VENV)/bin/python -m pytest tests/extensions/retrieval/ranking $(ARGS)
