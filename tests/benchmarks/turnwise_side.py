@@ -119,6 +119,8 @@ def state_hash(workload):
 
 def memory(workload):
     """Keep worlds alive."""
+    for world in workload["worlds"]:
+        load(world)  # what a first session imports is no session's own
     return allocated(load, workload["worlds"])
 
 
